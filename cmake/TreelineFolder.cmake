@@ -1,0 +1,40 @@
+# One folder of the architecture = one library. Its public include path holds that folder alone (through a link in the build tree), so
+# a source file can include only its own folder and those named after USES: the picture in the README is what compiles.
+
+set(TREELINE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
+
+function(treeline_compile_options target)
+  target_compile_options(${target} PRIVATE ${TREELINE_WARNINGS})
+  if(TREELINE_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(TREELINE_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  endif()
+  if(TREELINE_TIDY)
+    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "clang-tidy;--quiet")
+  endif()
+endfunction()
+
+# treeline_folder(NAME SOURCES file... [USES folder...] [LIBRARIES public...] [PRIVATE_LIBRARIES ...])
+function(treeline_folder name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  set(target treeline_${name})
+  set(include_dir ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${include_dir})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${include_dir}/${name} SYMBOLIC)
+
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(treeline::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${include_dir}> $<INSTALL_INTERFACE:include/treeline>)
+  foreach(used ${ARG_USES})
+    target_link_libraries(${target} PUBLIC treeline_${used})
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
+  treeline_compile_options(${target})
+  set_property(GLOBAL APPEND PROPERTY TREELINE_FOLDERS ${name})
+endfunction()

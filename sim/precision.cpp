@@ -1,0 +1,77 @@
+#include "sim/precision.h"
+
+#include <cmath>
+
+namespace treeline {
+namespace {
+
+struct FormatFacts {
+    NumberFormat format;
+    std::string_view name;
+    double bits;
+};
+
+constexpr std::array<FormatFacts, all_number_formats.size()> facts = {{
+    {NumberFormat::fp32, "fp32", 32},
+    {NumberFormat::bf16, "bf16", 16},
+    {NumberFormat::fp16, "fp16", 16},
+    {NumberFormat::fp8, "fp8", 8},
+    {NumberFormat::int8, "int8", 8},
+    {NumberFormat::int4, "int4", 4},
+    {NumberFormat::fp4, "fp4", 4},
+}};
+
+const FormatFacts& facts_of(NumberFormat format) {
+    for (const FormatFacts& entry : facts) {
+        if (entry.format == format) {
+            return entry;
+        }
+    }
+    return facts.front();
+}
+
+void check_storage(const Storage& storage, const std::string& what, std::vector<std::string>& problems) {
+    if (!std::isfinite(storage.group_size) || storage.group_size < 0.0) {
+        problems.push_back(what + ".group_size must be 0 (no scales) or the number of elements that share a scale");
+    }
+    if (!(storage.scale_bits > 0.0 && storage.scale_bits <= 32.0)) {
+        problems.push_back(what + ".scale_bits must lie between 1 and 32");
+    }
+}
+
+}  // namespace
+
+std::string_view name_of(NumberFormat format) { return facts_of(format).name; }
+
+std::optional<NumberFormat> number_format(std::string_view name) {
+    for (const FormatFacts& entry : facts) {
+        if (entry.name == name) {
+            return entry.format;
+        }
+    }
+    return std::nullopt;
+}
+
+double bits_of(NumberFormat format) { return facts_of(format).bits; }
+
+Bytes Storage::per_element() const {
+    const double shared_bits = group_size > 0.0 ? scale_bits / group_size : 0.0;
+    return Bytes((bits_of(format) + shared_bits) / 8.0);
+}
+
+Precision uniform_precision(NumberFormat format) {
+    const Storage storage{format};
+    return {storage, storage, storage, storage, storage, format};
+}
+
+std::vector<std::string> problems_of(const Precision& precision) {
+    std::vector<std::string> problems;
+    check_storage(precision.weights, "weights", problems);
+    check_storage(precision.experts, "experts", problems);
+    check_storage(precision.activations, "activations", problems);
+    check_storage(precision.kv_cache, "kv_cache", problems);
+    check_storage(precision.state, "state", problems);
+    return problems;
+}
+
+}  // namespace treeline

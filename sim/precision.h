@@ -1,0 +1,59 @@
+// Number formats and what a stored element costs in bytes.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace treeline {
+
+enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, fp4 };
+
+inline constexpr std::array<NumberFormat, 7> all_number_formats = {
+    NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp8,
+    NumberFormat::int8, NumberFormat::int4, NumberFormat::fp4};
+
+/// The format's name as users write it ("bf16").
+std::string_view name_of(NumberFormat format);
+
+/// The format of that name, or nothing when there is none.
+std::optional<NumberFormat> number_format(std::string_view name);
+
+/// Bits of one element without its share of a group's scale.
+double bits_of(NumberFormat format);
+
+/// How one kind of tensor is stored: a format and, where elements share a scale, the group size and the width of that scale.
+struct Storage {
+    NumberFormat format = NumberFormat::bf16;
+    double group_size = 0.0;   ///< elements that share one scale; 0 = no scales (or one per tensor, which costs nothing here)
+    double scale_bits = 16.0;  ///< bits of one scale (16 for fp16 scales, 8 for MX and NVFP4 block scales)
+
+    /// Bytes of one element, its share of the scale included: (bits + scale_bits / group_size) / 8.
+    [[nodiscard]] Bytes per_element() const;
+
+    friend bool operator==(const Storage&, const Storage&) = default;
+};
+
+/// Storage of each kind of tensor: w, e, c, z of the cost model.
+struct Precision {
+    Storage weights;
+    Storage experts;  ///< routed experts, often narrower than the rest of the weights; equal to `weights` unless stated
+    Storage activations;
+    Storage kv_cache;
+    Storage state{NumberFormat::fp32};  ///< recurrent (SSM) state
+    NumberFormat math = NumberFormat::bf16;  ///< format in which matrix products run: selects the device's peak
+
+    friend bool operator==(const Precision&, const Precision&) = default;
+};
+
+/// All tensors stored in one format without scales, recurrent state too; matrix products run in it.
+Precision uniform_precision(NumberFormat format);
+
+/// Every violated constraint as a sentence; empty when the precision is usable.
+std::vector<std::string> problems_of(const Precision& precision);
+
+}  // namespace treeline
