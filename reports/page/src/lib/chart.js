@@ -19,7 +19,9 @@ import { dataTable } from './table.js';
 export function chart(options) {
   const state = Object.fromEntries((options.choices ?? []).map((choice) => [choice.key, choice.value]));
   const hidden = new Set();
-  const plot = element('div', { class: 'plot', role: 'img', 'aria-label': options.alternative });
+  // Vega writes its own role and label onto the element it draws into, so the words for those who cannot see it stand on the one around it.
+  const canvas = element('div');
+  const plot = element('div', { class: 'plot', role: 'img', 'aria-label': options.alternative }, canvas);
   const legend = element('div', { class: 'legend' });
   let view = null;
   let drawnWidth = 0;
@@ -31,7 +33,7 @@ export function chart(options) {
     const palette = currentPalette();
     legend.replaceChildren(...legendItems(palette));
     view?.finalize();
-    view = draw(plot, options.specification({ palette, width, state, shown: (value) => !hidden.has(value) }), palette, width);
+    view = draw(canvas, options.specification({ palette, width, state, shown: (value) => !hidden.has(value) }), palette, width);
   }
 
   function legendItems(palette) {

@@ -1,6 +1,7 @@
 // Numbers as people read them. Everything that is missing or not finite reads as an en dash.
 
 const MISSING = '–';
+const SPACE = '\u00a0';  // keeps a number and its unit on one line
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
 
 /** With `digits` decimals, or with three significant digits where none are given (thousands keep all of theirs). */
@@ -14,19 +15,19 @@ export function number(value, digits) {
 }
 
 export const times = (value, digits = 2) => (isNumber(value) ? `${number(value, digits)}×` : MISSING);
-export const percent = (share) => (isNumber(share) ? `${number(100 * share, 100 * share < 9.95 ? 1 : 0)} %` : MISSING);
+export const percent = (share) => (isNumber(share) ? `${number(100 * share, 100 * share < 9.95 ? 1 : 0)}${SPACE}%` : MISSING);
 
 export function microseconds(value) {
   if (!isNumber(value)) return MISSING;
-  if (value < 1000) return `${number(value)} µs`;
-  return value < 1e6 ? `${number(value / 1e3)} ms` : `${number(value / 1e6)} s`;
+  if (value < 1000) return `${number(value)}${SPACE}µs`;
+  return value < 1e6 ? `${number(value / 1e3)}${SPACE}ms` : `${number(value / 1e6)}${SPACE}s`;
 }
 
 /** A value with its unit; the unit "x" is a ratio. */
 export function quantity(value, unit, digits) {
   if (!isNumber(value)) return MISSING;
   if (unit === 'x' || unit === '×') return times(value, digits ?? 2);
-  return unit ? `${number(value, digits)} ${unit}` : number(value, digits);
+  return unit ? `${number(value, digits)}${SPACE}${unit}` : number(value, digits);
 }
 
 /** Any value of a table cell. */

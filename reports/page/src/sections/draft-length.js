@@ -70,7 +70,7 @@ function lines(rows, colours, batches, palette, width) {
   const lengths = unique(rows, 'draft_tokens');
   const [first, last] = [lengths[0] ?? 1, lengths.at(-1) ?? 1];
   const x = { field: 'draft_tokens', type: 'quantitative',
-    scale: { nice: false, domain: [first - 0.4, last + (last - first + 1) * (labels.length > 0 ? 72 / width : 0.05)] },
+    scale: { nice: false, domain: [first - 0.4, last + (last - first + 0.4) * (labels.length > 0 ? 68 / (width - 60 - 68) : 0.03)] },
     axis: { title: 'Draft tokens per round', format: 'd', tickMinStep: 1, grid: false, values: wholeNumbers(first, last) } };
   const y = { field: 'speedup', type: 'quantitative', scale: { zero: false, nice: true },
     axis: { title: 'Speed-up (times plain decoding)', format: '.2~f', tickCount: 6 } };

@@ -54,7 +54,7 @@ function steps(rows, palette, width) {
   }));
   const tallest = Math.max(1, ...rows.map((row) => row.draft_tokens));
   const x = { type: 'quantitative', scale: { type: 'log', base: 2, domain: [first, last], nice: false },
-    axis: { title: 'Sequences in the batch', values: [...rows.map((row) => row.batch_from), last - 1], format: 'd', grid: false } };
+    axis: { title: 'Sequences in the batch', values: ticks(rows, pixels), format: 'd', grid: false } };
   const y = { type: 'quantitative', scale: { domain: [0, tallest * 1.16], nice: false },
     axis: { title: 'Draft tokens', format: 'd', values: wholeNumbers(tallest), grid: true, labelOverlap: false } };
   const tooltip = [
@@ -74,6 +74,12 @@ function steps(rows, palette, width) {
         encoding: { x: { ...x, field: 'middle' }, y: { ...y, field: 'draft_tokens' }, text: { field: 'label' } } },
     ],
   };
+}
+
+/** The first batch of each step, and the last batch of all where there is room for it. */
+function ticks(rows, pixels) {
+  const end = rows.at(-1);
+  return [...rows.map((row) => row.batch_from), ...(pixels(end) > 56 ? [end.batch_to] : [])];
 }
 
 /** Tick values 0, 1, 2, ... or wider apart for long drafts. */
