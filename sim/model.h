@@ -1,7 +1,7 @@
 // What a language model is, as far as its cost is concerned: widths, heads, layers and where weights are shared.
 //
-// A model is an ordered list of layers; a layer is a list of blocks; a block is one of the kinds below with the normalisations that
-// go with it. Everything here is plain data. Costs come from sim/layers/, parameter counts from sim/parameters.h.
+// A model is an ordered list of layers; a layer is a list of blocks; a block is one of the kinds below with the normalisations
+// that go with it. Everything here is plain data. Costs come from sim/layers/, parameter counts from sim/parameters.h.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,12 @@ struct ContextReach {
     friend bool operator==(const ContextReach&, const ContextReach&) = default;
 };
 
-/// A small scorer that picks `top_k` cached tokens for the attention proper (DeepSeek sparse attention, MiniMax-M3 block scoring).
+/// A small scorer that picks `top_k` cached tokens for the attention proper (DeepSeek sparse attention, MiniMax-M3 block
+/// scoring).
 struct SparseIndexer {
     Count heads = 0;
     Count head_dim = 0;
-    double top_k = unlimited;  ///< cached tokens that the attention reads at most
+    double top_k = unlimited;     ///< cached tokens that the attention reads at most
     double tokens_per_key = 1.0;  ///< cached tokens that one index key stands for (above 1: block scoring)
 };
 
@@ -45,10 +46,10 @@ struct Attention {
     Count input_width = 0;  ///< width the projections read; 0 = the model's (Zamba2 reads twice that)
     bool qkv_bias = false;
     bool output_bias = false;
-    bool output_gate = false;       ///< the query projection also yields a gate (Qwen3-Next)
-    bool keys_are_values = false;   ///< one projection serves as K and V (Gemma 4's global layers); both are cached
-    Count query_key_norm = 0;       ///< parameters of the norms on queries and keys; 0 = no such norm
-    bool learned_sinks = false;     ///< one learned logit a head (gpt-oss)
+    bool output_gate = false;      ///< the query projection also yields a gate (Qwen3-Next)
+    bool keys_are_values = false;  ///< one projection serves as K and V (Gemma 4's global layers); both are cached
+    Count query_key_norm = 0;      ///< parameters of the norms on queries and keys; 0 = no such norm
+    bool learned_sinks = false;    ///< one learned logit a head (gpt-oss)
     ContextReach reach;
     std::optional<SparseIndexer> indexer;
 };
@@ -81,8 +82,8 @@ struct Mamba2 {
     Count state = 128;
     Count groups = 1;
     Count conv_width = 4;
-    Count chunk = 256;         ///< tokens a chunk of the prefill scan holds
-    bool gated_norm = true;    ///< RMSNorm on the gated output (absent in some hybrids)
+    Count chunk = 256;       ///< tokens a chunk of the prefill scan holds
+    bool gated_norm = true;  ///< RMSNorm on the gated output (absent in some hybrids)
 
     [[nodiscard]] Count inner() const { return heads * head_dim; }
     [[nodiscard]] Count conv_channels() const { return inner() + 2 * groups * state; }
@@ -121,8 +122,8 @@ struct MixtureOfExperts {
     Count latent = 0;         ///< routed experts work in this width, reached by a projection each way; 0 = the model's
     bool gated = true;
     bool expert_bias = false;
-    bool router_bias = false;       ///< one number an expert (selection bias)
-    bool shared_gate = false;       ///< the shared expert is scaled by a learned gate (Qwen)
+    bool router_bias = false;  ///< one number an expert (selection bias)
+    bool shared_gate = false;  ///< the shared expert is scaled by a learned gate (Qwen)
 };
 
 /// A plain linear layer beside the others (adapters, the fusion layer of an EAGLE drafter).
@@ -150,8 +151,8 @@ struct LayerKind {
 
 struct Model {
     std::string name;
-    std::string source;      ///< where the description comes from
-    std::string vocabulary;  ///< the tokenizer's name: a drafter must share it with its target
+    std::string source;         ///< where the description comes from
+    std::string vocabulary;     ///< the tokenizer's name: a drafter must share it with its target
     Count vocabulary_size = 0;  ///< rows of the embedding, padding included
     Count width = 0;
     bool tied_embeddings = false;

@@ -92,8 +92,8 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
         const double local_groups = per_rank(groups, context.ranks);
         scan.name = context.layer + ": chunk scan";
         scan.launches = 5.0;  // cumulative decay, chunk states, state passing, C·B, chunk scan
-        scan.flops.per_token = Flops(2.0 * local_groups * chunk * state + 2.0 * local_heads * chunk * dim +
-                                     4.0 * local_heads * dim * state);
+        scan.flops.per_token =
+            Flops(2.0 * local_groups * chunk * state + 2.0 * local_heads * chunk * dim + 4.0 * local_heads * dim * state);
         scan.bytes.per_token += Bytes(4.0) * (2.0 * local_heads * dim * state / chunk + 2.0 * local_groups * chunk);
     }
     add_vectors(scan, 3.0 * heads, 3.0 * heads / context.ranks, Bytes(4.0));  // A, D and the bias of dt, kept in fp32
