@@ -50,10 +50,10 @@ struct Stack {
     std::string title;
     Seconds host_launch;     ///< host time of one kernel launch (0 where a graph is replayed)
     Seconds node_cost;       ///< device-side gap of one kernel
-    Seconds host_per_pass;   ///< scheduling, graph replay, metadata of one forward pass
+    Seconds host_per_pass;   ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
+    Seconds host_per_draft_pass;  ///< the same of one pass of the drafter, which the engine does not schedule anew
     Seconds host_per_round;  ///< what a speculation round adds: tree building, verification bookkeeping, state updates
     double launch_factor = 1.0;  ///< kernels launched per operation of the model (eager frameworks split operations)
-    bool fused_multi_step_scan = true;  ///< has the recurrent kernel that advances several tokens in one launch
 };
 
 /// Every violated constraint as a sentence; empty when usable.

@@ -38,10 +38,11 @@ struct Storage {
     friend bool operator==(const Storage&, const Storage&) = default;
 };
 
-/// Storage of each kind of tensor: w, e, c, z of the cost model.
+/// Storage of each kind of tensor: w, e, c, z of the cost model, with w told apart where checkpoints do.
 struct Precision {
     Storage weights;
-    Storage experts;  ///< routed experts, often narrower than the rest of the weights; equal to `weights` unless stated
+    Storage experts;     ///< routed experts, often narrower than the rest of the weights
+    Storage embeddings;  ///< embedding table and LM head, which quantised checkpoints usually leave at 16 bits
     Storage activations;
     Storage kv_cache;
     Storage state{NumberFormat::fp32};  ///< recurrent (SSM) state
