@@ -32,7 +32,7 @@ struct ContextReach {
 /// A small scorer that picks `top_k` cached tokens for the attention proper (DeepSeek sparse attention, MiniMax-M3 block
 /// scoring).
 struct SparseIndexer {
-    Count heads = 0;
+    Count heads = 0;  ///< 0 = reuses the selection of an earlier layer: no scorer, no index keys of its own
     Count head_dim = 0;
     double top_k = unlimited;     ///< cached tokens that the attention reads at most
     double tokens_per_key = 1.0;  ///< cached tokens that one index key stands for (above 1: block scoring)
@@ -84,9 +84,16 @@ struct Mamba2 {
     Count conv_width = 4;
     Count chunk = 256;       ///< tokens a chunk of the prefill scan holds
     bool gated_norm = true;  ///< RMSNorm on the gated output (absent in some hybrids)
+    Count shared_width =
+        0;  ///< width of x and of B where heads share them (distilled from grouped-query attention); 0 = unshared
 
     [[nodiscard]] Count inner() const { return heads * head_dim; }
-    [[nodiscard]] Count conv_channels() const { return inner() + 2 * groups * state; }
+    /// Channels of x, B and C before x and B are repeated over the heads that share them.
+    [[nodiscard]] Count conv_channels() const {
+        return (shared_width > 0 ? 2 * shared_width : inner() + groups * state) + groups * state;
+    }
+    /// Outputs of the input projection: gate z, then x, B and C, then one step size a head.
+    [[nodiscard]] Count in_proj_width() const { return inner() + conv_channels() + heads; }
 };
 
 /// Gated delta rule (Qwen3-Next, Qwen3.5) and its per-channel relative KDA (Kimi): state value_heads × key_dim × value_dim.
@@ -158,10 +165,11 @@ struct Model {
     bool tied_embeddings = false;
     Count final_norm_vectors = 1;
     std::vector<LayerKind> kinds;
-    std::vector<std::size_t> order;  ///< the layers from input to output, as indices into `kinds`
-    Precision precision;             ///< as published; a run may override it
-    std::optional<Count> published_parameters;
-    std::vector<std::string> notes;  ///< what the description leaves out, shown to the user
+    std::vector<std::size_t> order;                  ///< the layers from input to output, as indices into `kinds`
+    Precision precision;                             ///< as published; a run may override it
+    std::optional<Count> published_parameters;       ///< everything stored, embeddings included
+    std::optional<Count> published_body_parameters;  ///< the layers alone, as papers without embeddings count (SPIRe)
+    std::vector<std::string> notes;                  ///< what the description leaves out, shown to the user
 };
 
 /// How often the layer kind with this index occurs.

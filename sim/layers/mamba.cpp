@@ -65,7 +65,7 @@ RecurrentState recurrent_state(const Mamba2& mamba, double ranks) {
     result.step_flops = heads * dim * (5.0 * state + 9.0);
     result.replay_inputs = heads * dim + groups * state + heads;
     result.replay_flops = 3.0 * heads * dim * state;
-    const double channels = heads * dim + 2.0 * groups * state;
+    const double channels = static_cast<double>(mamba.conv_channels()) / ranks;
     result.conv_elements = channels * static_cast<double>(mamba.conv_width - 1);
     result.conv_inputs = channels;
     return result;
@@ -80,7 +80,7 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
     const Bytes activation = context.precision.activations.per_element();
 
     operations.push_back(
-        linear(context, "in projection", context.width, 2.0 * inner + 2.0 * groups * state + heads, false, Cut::column));
+        linear(context, "in projection", context.width, static_cast<double>(mamba.in_proj_width()), false, Cut::column));
     operations.push_back(causal_convolution(context, static_cast<double>(mamba.conv_channels()),
                                             static_cast<double>(mamba.conv_width), true, context.ranks));
 
