@@ -28,9 +28,8 @@ struct Device {
     Bytes memory;
     BytesPerSecond bandwidth;  ///< peak of the main memory
     Bytes cache;               ///< last level; 0 = unknown
-    std::array<FlopsPerSecond, all_number_formats.size()>
-        peak{};                                         ///< dense matrix peak by format, in the order of
-                                                        ///< all_number_formats; 0 = not native. fp32 is always stated
+    /// Dense matrix peak by format, in the order of all_number_formats; 0 = not native. fp32 is always stated.
+    std::array<FlopsPerSecond, all_number_formats.size()> peak{};
     std::optional<FlopsPerByte> operational_intensity;  ///< HOI where it is stated rather than peak / bandwidth
     Bytes reserved;                 ///< driver, context and framework workspace that no tensor can use; 0 where left out
     Watts idle_power;               ///< 0 = unknown
