@@ -72,7 +72,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     operations.push_back(qkv);
     operations.push_back(element_wise(context, "rotary embedding", (local_query_heads + local_kv_heads) * dim, 2.0, 6.0));
 
-    if (attention.indexer) {
+    if (attention.indexer && attention.indexer->heads > 0) {
         append_indexer(context, *attention.indexer, context.width, operations);
     }
 
@@ -117,7 +117,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     // Absorbed in decoding (queries meet the latent, outputs leave it), expanded in prefill: the same weights and products either way.
     operations.push_back(linear(context, "key-value up-projection", kv_rank, heads * (nope + value), false, Cut::column));
 
-    if (attention.indexer) {
+    if (attention.indexer && attention.indexer->heads > 0) {
         append_indexer(context, *attention.indexer, q_rank > 0 ? q_rank : context.width, operations);
     }
 

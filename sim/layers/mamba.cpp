@@ -65,7 +65,8 @@ RecurrentState recurrent_state(const Mamba2& mamba, double ranks) {
     result.step_flops = heads * dim * (5.0 * state + 9.0);
     result.replay_inputs = heads * dim + groups * state + heads;
     result.replay_flops = 3.0 * heads * dim * state;
-    const double channels = heads * dim + 2.0 * groups * state;
+    const double channels =
+        mamba.shared_width > 0 ? static_cast<double>(mamba.conv_channels()) / ranks : heads * dim + 2.0 * groups * state;
     result.conv_elements = channels * static_cast<double>(mamba.conv_width - 1);
     result.conv_inputs = channels;
     return result;
@@ -80,7 +81,7 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
     const Bytes activation = context.precision.activations.per_element();
 
     operations.push_back(
-        linear(context, "in projection", context.width, 2.0 * inner + 2.0 * groups * state + heads, false, Cut::column));
+        linear(context, "in projection", context.width, static_cast<double>(mamba.in_proj_width()), false, Cut::column));
     operations.push_back(causal_convolution(context, static_cast<double>(mamba.conv_channels()),
                                             static_cast<double>(mamba.conv_width), true, context.ranks));
 
@@ -92,8 +93,8 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
         const double local_groups = per_rank(groups, context.ranks);
         scan.name = context.layer + ": chunk scan";
         scan.launches = 5.0;  // cumulative decay, chunk states, state passing, C·B, chunk scan
-        scan.flops.per_token = Flops(2.0 * local_groups * chunk * state + 2.0 * local_heads * chunk * dim +
-                                     4.0 * local_heads * dim * state);
+        scan.flops.per_token =
+            Flops(2.0 * local_groups * chunk * state + 2.0 * local_heads * chunk * dim + 4.0 * local_heads * dim * state);
         scan.bytes.per_token += Bytes(4.0) * (2.0 * local_heads * dim * state / chunk + 2.0 * local_groups * chunk);
     }
     add_vectors(scan, 3.0 * heads, 3.0 * heads / context.ranks, Bytes(4.0));  // A, D and the bias of dt, kept in fp32
