@@ -108,8 +108,9 @@ std::vector<std::string> Acceptance::problems() const {
         if (!(value >= 0.0 && value <= 1.0)) {
             problems.push_back("acceptance at position " + std::to_string(i + 1) + " must lie between 0 and 1");
         } else if (value > previous) {
-            problems.push_back("acceptance must not increase along the chain, but position " + std::to_string(i + 1) +
-                               " exceeds the one before it (per-position values are unconditional: P(first i drafts all accepted))");
+            problems.push_back(
+                "acceptance must not increase along the chain, but position " + std::to_string(i + 1) +
+                " exceeds the one before it (per-position values are unconditional: P(first i drafts all accepted))");
         }
         previous = value;
     }

@@ -25,10 +25,10 @@ struct Device {
     std::string title;  ///< as people write it ("NVIDIA H100 SXM 80GB")
     DeviceKind kind = DeviceKind::gpu;
     Bytes memory;
-    BytesPerSecond bandwidth;  ///< peak of the main memory
-    Bytes cache;               ///< last level
+    BytesPerSecond bandwidth;                                      ///< peak of the main memory
+    Bytes cache;                                                   ///< last level
     std::array<FlopsPerSecond, all_number_formats.size()> peak{};  ///< dense matrix peak by format; 0 = not native
-    std::optional<FlopsPerByte> operational_intensity;  ///< HOI where it is stated rather than peak / bandwidth
+    std::optional<FlopsPerByte> operational_intensity;             ///< HOI where it is stated rather than peak / bandwidth
     Bytes reserved;  ///< driver, context and framework workspace that no tensor can use
     Watts idle_power;
     Watts board_power;
@@ -48,12 +48,12 @@ struct Device {
 struct Stack {
     std::string name;
     std::string title;
-    Seconds host_launch;     ///< host time of one kernel launch (0 where a graph is replayed)
-    Seconds node_cost;       ///< device-side gap of one kernel
-    Seconds host_per_pass;   ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
+    Seconds host_launch;          ///< host time of one kernel launch (0 where a graph is replayed)
+    Seconds node_cost;            ///< device-side gap of one kernel
+    Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
     Seconds host_per_draft_pass;  ///< the same of one pass of the drafter, which the engine does not schedule anew
-    Seconds host_per_round;  ///< what a speculation round adds: tree building, verification bookkeeping, state updates
-    double launch_factor = 1.0;  ///< kernels launched per operation of the model (eager frameworks split operations)
+    Seconds host_per_round;       ///< what a speculation round adds: tree building, verification bookkeeping, state updates
+    double launch_factor = 1.0;   ///< kernels launched per operation of the model (eager frameworks split operations)
 };
 
 /// Every violated constraint as a sentence; empty when usable.

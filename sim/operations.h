@@ -50,7 +50,8 @@ struct RecurrentMemory {
 };
 RecurrentMemory recurrent_memory(const Model& model, const Precision& precision, double ranks);
 
-/// The operations of activation replay: every recurrent layer advances its state over `n` accepted tokens (section 1, row replay).
+/// The operations of activation replay: every recurrent layer advances its state over `n` accepted tokens (section 1, row
+/// replay).
 std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks);
 
 }  // namespace treeline

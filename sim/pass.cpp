@@ -55,7 +55,8 @@ std::vector<Operation> body_only(std::vector<Operation> operations, const Precis
 Rates rates_of(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (operation.kind == OperationKind::collective) {
         const Interconnect* link = link_of(platform);
-        return {link ? link->latency : Seconds(0.0), link ? 1.0 / link->bandwidth : SecondsPerByte(0.0), SecondsPerFlop(0.0), 0.0};
+        return {link ? link->latency : Seconds(0.0), link ? 1.0 / link->bandwidth : SecondsPerByte(0.0), SecondsPerFlop(0.0),
+                0.0};
     }
     const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
     const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
@@ -115,7 +116,9 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     for (Operation& operation : operations) {
         const Rates rates = rates_of(operation, precision, platform);
         pass.launches += operation.count * operation.launches * platform.stack.launch_factor;
-        pass.operations.push_back({std::move(operation), rates});
+        const double runs = operation.count;
+        const double memory_runs = operation.kind == OperationKind::collective ? 0.0 : runs;
+        pass.operations.push_back({std::move(operation), rates, runs, memory_runs});
     }
     if (platform.mode == CostMode::roofline) {
         pass.node_time = platform.stack.node_cost * pass.launches;
@@ -144,7 +147,7 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
     PassTotals totals;
     for (const TimedOperation& timed : pass.operations) {
         dispatch(timed.operation, [&]<bool reads_context, bool has_experts>() {
-            accumulate<reads_context, has_experts>(timed, terms, totals);
+            accumulate<reads_context, has_experts>(timed.operation, timed.rates, timed.runs, timed.memory_runs, terms, totals);
         });
     }
     return totals;

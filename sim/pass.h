@@ -36,16 +36,18 @@ struct Rates {
 };
 
 inline Seconds time_by(const Rates& rates, Bytes bytes, Flops flops) {
-    const Seconds memory = rates.startup + bytes * rates.per_byte;
-    const Seconds compute = rates.startup + flops * rates.per_flop;
-    const Seconds longer = memory > compute ? memory : compute;
-    const Seconds shorter = memory > compute ? compute : memory;
-    return longer + rates.overlap * shorter;
+    const double memory = (rates.startup + bytes * rates.per_byte).value();
+    const double compute = (rates.startup + flops * rates.per_flop).value();
+    const double longer = memory > compute ? memory : compute;  // on plain doubles this is one instruction, and vectorises
+    const double shorter = memory > compute ? compute : memory;
+    return Seconds(longer + rates.overlap * shorter);
 }
 
 struct TimedOperation {
     Operation operation;
     Rates rates;
+    double runs = 1.0;         ///< times it runs in one pass
+    double memory_runs = 1.0;  ///< the same for main-memory traffic: 0 for collectives
 };
 
 /// What a pass needs, summed over its operations.
@@ -58,23 +60,23 @@ struct PassTotals {
 /// A model's pass on a platform, ready to be evaluated at any shape.
 struct CompiledPass {
     std::vector<TimedOperation> operations;
-    double launches = 0.0;  ///< kernels, the stack's launch factor included
-    Seconds node_time;      ///< device-side gaps of all kernels
-    Seconds launch_time;    ///< host time to launch them all; the device waits when this is longer
-    Seconds host;           ///< host time before the pass
+    double launches = 0.0;    ///< kernels, the stack's launch factor included
+    Seconds node_time;        ///< device-side gaps of all kernels
+    Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
+    Seconds host;             ///< host time before the pass
     bool whole_pass = false;  ///< HOI mode: one max over the whole pass instead of one an operation
     Rates whole_pass_rates;
 };
 
 /// Adds one operation's share of a pass at this shape. Both faces of the evaluator are made of this function.
 template <bool reads_context, bool has_experts>
-inline void accumulate(const TimedOperation& timed, const ShapeTerms& shape, PassTotals& totals) {
-    const Operation& operation = timed.operation;
-    const Flops flops = flops_of<reads_context>(operation, shape);
-    const Bytes bytes = bytes_of<reads_context, has_experts>(operation, shape);
-    totals.device += time_by(timed.rates, bytes, flops) * operation.count;
-    totals.flops += flops * operation.count;
-    totals.bytes += bytes * (operation.kind == OperationKind::collective ? 0.0 : operation.count);
+inline void accumulate(const OperationCost& cost, const Rates& rates, double runs, double memory_runs, const ShapeTerms& shape,
+                       PassTotals& totals) {
+    const Flops flops = flops_of<reads_context>(cost, shape);
+    const Bytes bytes = bytes_of<reads_context, has_experts>(cost, shape);
+    totals.device += time_by(rates, bytes, flops) * runs;
+    totals.flops += flops * runs;
+    totals.bytes += bytes * memory_runs;
 }
 
 /// Time of a pass from its totals: max(device + gaps, launches on the host) + host. Zero operations cost nothing.

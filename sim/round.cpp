@@ -118,9 +118,10 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     }
     const std::vector<Rollback> usable = rollbacks_for(setup.target);
     if (std::find(usable.begin(), usable.end(), setup.rollback) == usable.end()) {
-        problems.push_back(setup.target.name +
-                           (has_recurrent_state(setup.target) ? " keeps a recurrent state, which '" : " keeps no recurrent state, so '") +
-                           std::string(name_of(setup.rollback)) + "' cannot be its rollback");
+        problems.push_back(
+            setup.target.name +
+            (has_recurrent_state(setup.target) ? " keeps a recurrent state, which '" : " keeps no recurrent state, so '") +
+            std::string(name_of(setup.rollback)) + "' cannot be its rollback");
     }
     if (setup.max_draft_tokens < 0 || setup.max_draft_tokens > 1024) {
         problems.emplace_back("the number of draft tokens must lie between 0 and 1024");
@@ -176,7 +177,8 @@ std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint
     std::vector<ExplainedPass> passes;
     const auto add = [&](const char* phase, const CompiledPass& pass, const PassShape& shape, double runs) {
         if (runs > 0.0 && !pass.operations.empty()) {
-            passes.push_back({phase, shape, runs, pass_time(pass, totals_of(pass, shape)), pass.launch_time, explain(pass, shape)});
+            passes.push_back(
+                {phase, shape, runs, pass_time(pass, totals_of(pass, shape)), pass.launch_time, explain(pass, shape)});
         }
     };
     add("plain decoding", round.autoregressive, decode_shape(point.batch, point.context), 1.0);

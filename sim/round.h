@@ -1,5 +1,6 @@
-// One round of speculation: draft, verify, roll back. Compiled once for a pair of models on a platform; evaluated at any draft length,
-// batch and context, one point at a time (with an explanation) or in columns (millions a second). Both use the functions below.
+// One round of speculation: draft, verify, roll back. Compiled once for a pair of models on a platform; evaluated at any draft
+// length, batch and context, one point at a time (with an explanation) or in columns (millions a second). Both use the
+// functions below.
 #pragma once
 
 #include <span>
@@ -33,23 +34,23 @@ std::vector<std::string> problems_of(const RoundSetup& setup);
 /// What a round with k draft tokens does; row k of a compiled round's table (row 0 is plain decoding).
 struct DraftLength {
     double draft_tokens = 0.0;
-    double verified_tokens = 1.0;    ///< k + 1
-    double accept_length = 1.0;      ///< τ
-    double first_tokens = 0.0;       ///< tokens of the first draft pass
-    double first_passes = 0.0;       ///< 1, or 0 where nothing is drafted by a model
-    double next_passes = 0.0;        ///< k − 1 further passes of one token
+    double verified_tokens = 1.0;      ///< k + 1
+    double accept_length = 1.0;        ///< τ
+    double first_tokens = 0.0;         ///< tokens of the first draft pass
+    double first_passes = 0.0;         ///< 1, or 0 where nothing is drafted by a model
+    double next_passes = 0.0;          ///< k − 1 further passes of one token
     double next_context_offset = 0.0;  ///< mean growth of the drafter's context over those
-    double advanced_tokens = 0.0;    ///< tokens by which a recurrent state must advance after verification: τ
-    double speculates = 0.0;         ///< 1 for k ≥ 1
+    double advanced_tokens = 0.0;      ///< tokens by which a recurrent state must advance after verification: τ
+    double speculates = 0.0;           ///< 1 for k ≥ 1
 };
 
 /// Peak memory of one device: fixed + b·(per_sequence + per_verified·n + caches(s + n)).
 struct MemoryModel {
     Bytes target_weights, draft_weights, reserved;
-    Bytes recurrent_per_sequence;   ///< live state, spare copies, and the drafter's state
-    Bytes recurrent_per_verified;   ///< snapshots or cached activations of the target, the drafter's states
-    Bytes logits_per_verified;      ///< fp32 logits
-    Bytes activations_per_verified; ///< widest pair of layer inputs and outputs
+    Bytes recurrent_per_sequence;    ///< live state, spare copies, and the drafter's state
+    Bytes recurrent_per_verified;    ///< snapshots or cached activations of the target, the drafter's states
+    Bytes logits_per_verified;       ///< fp32 logits
+    Bytes activations_per_verified;  ///< widest pair of layer inputs and outputs
     std::vector<CacheTerm> target_caches, draft_caches;
     Bytes capacity;
 };
@@ -90,15 +91,15 @@ struct RoundEstimate {
     double tokens_per_second_device = 0.0;
     Bytes memory;  ///< peak of one device
     bool fits = true;
-    Joules energy_per_token;    ///< of all ranks, per accepted token; 0 where the device's energy is unknown
-    Dollars price_per_token;    ///< likewise
+    Joules energy_per_token;          ///< of all ranks, per accepted token; 0 where the device's energy is unknown
+    Dollars price_per_token;          ///< likewise
     double wasted_draft_share = 0.0;  ///< drafted tokens that were rejected / drafted
 };
 
 inline Bytes peak_memory(const MemoryModel& memory, const DraftLength& length, double batch, double context) {
-    Bytes sequence = memory.recurrent_per_sequence +
-                     (memory.recurrent_per_verified + memory.logits_per_verified + memory.activations_per_verified) *
-                         length.verified_tokens;
+    Bytes sequence =
+        memory.recurrent_per_sequence +
+        (memory.recurrent_per_verified + memory.logits_per_verified + memory.activations_per_verified) * length.verified_tokens;
     const double tokens = context + length.verified_tokens;
     for (const CacheTerm& cache : memory.target_caches) {
         sequence += cached_bytes(cache, tokens);
@@ -183,9 +184,9 @@ RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point);
 struct ExplainedPass {
     std::string phase;  ///< "plain decoding", "draft, first pass", "draft, next pass", "verify", "rollback"
     PassShape shape;
-    double runs = 1.0;  ///< times it runs in a round
-    Seconds time;       ///< of one run, launches and host included
-    Seconds host_limit; ///< host time to launch it; the pass is host-bound where this exceeds the device's time
+    double runs = 1.0;   ///< times it runs in a round
+    Seconds time;        ///< of one run, launches and host included
+    Seconds host_limit;  ///< host time to launch it; the pass is host-bound where this exceeds the device's time
     std::vector<OperationEstimate> operations;
 };
 std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint& point);

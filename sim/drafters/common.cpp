@@ -10,7 +10,8 @@ void check_reach(const ContextReach& reach, const Model& target, std::vector<std
         problems.push_back(target.name + " has no attention layers whose cache a sparse drafter could cut");
     }
     if (!(reach.window > 0.0) || !(reach.scale > 0.0 && reach.scale <= 1.0) || !(reach.sink >= 0.0)) {
-        problems.emplace_back("a sparse cache needs a window above 0, a share of the context in (0, 1] and a sink of 0 or more");
+        problems.emplace_back(
+            "a sparse cache needs a window above 0, a share of the context in (0, 1] and a sink of 0 or more");
     }
 }
 
@@ -20,8 +21,8 @@ std::vector<std::string> problems_of(const Drafter& drafter, const Model& target
     std::vector<std::string> problems;
     if (const auto* independent = std::get_if<IndependentDrafter>(&drafter)) {
         if (independent->model.vocabulary != target.vocabulary) {
-            problems.push_back("drafter " + independent->model.name + " speaks the vocabulary '" + independent->model.vocabulary +
-                               "', target " + target.name + " speaks '" + target.vocabulary +
+            problems.push_back("drafter " + independent->model.name + " speaks the vocabulary '" +
+                               independent->model.vocabulary + "', target " + target.name + " speaks '" + target.vocabulary +
                                "': its draft tokens cannot be verified");
         }
     } else if (const auto* sparse = std::get_if<SparseSelfDrafter>(&drafter)) {

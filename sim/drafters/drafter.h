@@ -1,5 +1,5 @@
-// Drafters: who proposes the tokens, and what proposing costs. One file a policy beside this interface; a new drafter is a struct in
-// the variant below and one `plan` function.
+// Drafters: who proposes the tokens, and what proposing costs. One file a policy beside this interface; a new drafter is a
+// struct in the variant below and one `plan` function.
 #pragma once
 
 #include <optional>
@@ -60,15 +60,15 @@ struct DrafterPlan {
     std::string kind;            ///< "model", "sparse-self", "spire", "one-layer", "medusa", "ngram"
     std::optional<Model> model;  ///< what one draft pass runs; nothing for look-ups
     Precision precision;
-    std::vector<Operation> extra;      ///< operations of a draft pass beside the model's
-    bool shares_embedding = false;     ///< the token embedding is the target's: it costs time, not memory
-    bool shares_head = false;          ///< so is the LM head
-    bool shares_body = false;          ///< so are the layers
-    double weight_copies = 1.0;        ///< copies of the model's weights in memory (Medusa: one a head)
-    bool has_cache = true;             ///< keeps keys, values and states of its own
-    bool needs_prefill = true;         ///< must read the prompt before the first round
+    std::vector<Operation> extra;   ///< operations of a draft pass beside the model's
+    bool shares_embedding = false;  ///< the token embedding is the target's: it costs time, not memory
+    bool shares_head = false;       ///< so is the LM head
+    bool shares_body = false;       ///< so are the layers
+    double weight_copies = 1.0;     ///< copies of the model's weights in memory (Medusa: one a head)
+    bool has_cache = true;          ///< keeps keys, values and states of its own
+    bool needs_prefill = true;      ///< must read the prompt before the first round
     CatchUp catch_up = CatchUp::last_draft;
-    int max_draft_tokens = 1 << 20;    ///< Medusa: as many as heads
+    int max_draft_tokens = 1 << 20;  ///< Medusa: as many as heads
     Seconds host_per_round_and_sequence;
 };
 

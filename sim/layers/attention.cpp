@@ -21,8 +21,8 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
     return operation;
 }
 
-/// A sparse attention reads at most top_k cached tokens. Tokens of one verification are neighbours and pick nearly the same ones, so
-/// the union over a pass is taken as one pick.
+/// A sparse attention reads at most top_k cached tokens. Tokens of one verification are neighbours and pick nearly the same
+/// ones, so the union over a pass is taken as one pick.
 ContextReach reach_of(const ContextReach& reach, const std::optional<SparseIndexer>& indexer) {
     ContextReach limited = reach;
     if (indexer && indexer->top_k < limited.window) {
@@ -114,7 +114,8 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     if (attention.output_gate) {
         operations.push_back(linear(context, "output gate", context.width, heads * value, false, Cut::column));
     }
-    // Absorbed in decoding (queries meet the latent, outputs leave it), expanded in prefill: the same weights and products either way.
+    // Absorbed in decoding (queries meet the latent, outputs leave it), expanded in prefill: the same weights and products
+    // either way.
     operations.push_back(linear(context, "key-value up-projection", kv_rank, heads * (nope + value), false, Cut::column));
 
     if (attention.indexer && attention.indexer->heads > 0) {

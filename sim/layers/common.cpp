@@ -82,9 +82,14 @@ Operation multi_step_scan(const LayerContext& context, const RecurrentState& sta
     operation.bytes.per_token = context.precision.activations.per_element() * state.inputs;
     operation.bytes.per_sequence = state_bytes;  // the state is read once, however many tokens follow
     switch (context.writes) {
-        case StateWrites::final_state: operation.bytes.per_sequence += state_bytes; break;
-        case StateWrites::every_state: operation.bytes.per_token += state_bytes; break;
-        case StateWrites::none: break;
+        case StateWrites::final_state:
+            operation.bytes.per_sequence += state_bytes;
+            break;
+        case StateWrites::every_state:
+            operation.bytes.per_token += state_bytes;
+            break;
+        case StateWrites::none:
+            break;
     }
     return operation;
 }

@@ -56,8 +56,7 @@ void append(const GatedDelta& delta, const LayerContext& context, std::vector<Op
         scan.name = context.layer + ": chunk scan";
         scan.launches = 5.0;
         scan.flops.per_token =
-            Flops(value_heads / context.ranks *
-                  (chunk * (5.0 * key_dim + 3.0 * value_dim) + 6.0 * key_dim * value_dim));
+            Flops(value_heads / context.ranks * (chunk * (5.0 * key_dim + 3.0 * value_dim) + 6.0 * key_dim * value_dim));
         scan.bytes.per_token += Bytes(4.0) * (2.0 * value_heads / context.ranks * key_dim * value_dim / chunk);
     }
     const double decay_parameters = value_heads + (per_channel ? key_width : value_heads);  // A a head, dt bias

@@ -32,7 +32,8 @@ struct LayerContext {
     std::string layer;         ///< the layer kind's name, the first half of each operation's
 };
 
-/// How tensor parallelism cuts a linear layer: its outputs (column), its inputs (row: an all-reduce must follow), or not at all.
+/// How tensor parallelism cuts a linear layer: its outputs (column), its inputs (row: an all-reduce must follow), or not at
+/// all.
 enum class Cut { column, row, none };
 
 /// A linear layer `in` → `out` (section 1: 2·M·in·out FLOPs; w·in·out + e·M·(in+out) bytes), cut over the ranks.
@@ -63,20 +64,21 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
 
 /// One recurrent layer's state: what a scan moves for each state and token. Section 1's S, inputs, and FLOPs a token.
 struct RecurrentState {
-    double elements = 0.0;         ///< state elements of one sequence on one rank
-    double inputs = 0.0;           ///< activation elements that one token's step reads and writes
-    double step_flops = 0.0;       ///< FLOPs of advancing one token
-    double replay_inputs = 0.0;    ///< activation elements of one token that replay needs (no output is formed)
-    double replay_flops = 0.0;     ///< FLOPs of replaying one token
-    double conv_elements = 0.0;    ///< convolution history of one sequence, elements
-    double conv_inputs = 0.0;      ///< convolution input of one token, elements
+    double elements = 0.0;       ///< state elements of one sequence on one rank
+    double inputs = 0.0;         ///< activation elements that one token's step reads and writes
+    double step_flops = 0.0;     ///< FLOPs of advancing one token
+    double replay_inputs = 0.0;  ///< activation elements of one token that replay needs (no output is formed)
+    double replay_flops = 0.0;   ///< FLOPs of replaying one token
+    double conv_elements = 0.0;  ///< convolution history of one sequence, elements
+    double conv_inputs = 0.0;    ///< convolution input of one token, elements
 };
 
 RecurrentState recurrent_state(const Mamba1& mamba, double ranks);
 RecurrentState recurrent_state(const Mamba2& mamba, double ranks);
 RecurrentState recurrent_state(const GatedDelta& delta, double ranks);
 
-/// The scan of a decode or verify pass: state traffic by `context.writes`, inputs, FLOPs (section 1, rows SSU and fused n-step scan).
+/// The scan of a decode or verify pass: state traffic by `context.writes`, inputs, FLOPs (section 1, rows SSU and fused n-step
+/// scan).
 Operation multi_step_scan(const LayerContext& context, const RecurrentState& state);
 
 /// Causal convolution over `channels` of width `width` (section 1).

@@ -65,8 +65,7 @@ RecurrentState recurrent_state(const Mamba2& mamba, double ranks) {
     result.step_flops = heads * dim * (5.0 * state + 9.0);
     result.replay_inputs = heads * dim + groups * state + heads;
     result.replay_flops = 3.0 * heads * dim * state;
-    const double channels =
-        mamba.shared_width > 0 ? static_cast<double>(mamba.conv_channels()) / ranks : heads * dim + 2.0 * groups * state;
+    const double channels = static_cast<double>(mamba.conv_channels()) / ranks;
     result.conv_elements = channels * static_cast<double>(mamba.conv_width - 1);
     result.conv_inputs = channels;
     return result;

@@ -4,10 +4,14 @@ namespace treeline {
 
 std::string_view name_of(Rollback rollback) {
     switch (rollback) {
-        case Rollback::truncate: return "truncate";
-        case Rollback::replay: return "replay";
-        case Rollback::snapshot: return "snapshot";
-        case Rollback::recompute: return "recompute";
+        case Rollback::truncate:
+            return "truncate";
+        case Rollback::replay:
+            return "replay";
+        case Rollback::snapshot:
+            return "snapshot";
+        case Rollback::recompute:
+            return "recompute";
     }
     return "";
 }
@@ -23,10 +27,14 @@ std::optional<Rollback> rollback_named(std::string_view name) {
 
 RollbackPlan plan_rollback(Rollback rollback, const Model& target, const Precision& precision, const Platform& platform) {
     switch (rollback) {
-        case Rollback::replay: return plan_replay(target, precision, platform);
-        case Rollback::snapshot: return plan_snapshot();
-        case Rollback::recompute: return plan_recompute(target, precision, platform);
-        case Rollback::truncate: break;
+        case Rollback::replay:
+            return plan_replay(target, precision, platform);
+        case Rollback::snapshot:
+            return plan_snapshot();
+        case Rollback::recompute:
+            return plan_recompute(target, precision, platform);
+        case Rollback::truncate:
+            break;
     }
     return plan_truncate();
 }

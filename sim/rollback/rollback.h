@@ -1,5 +1,5 @@
-// Rollback: how a target forgets rejected draft tokens. Keys and values are cut off for nothing; recurrent states are not. One file a
-// policy beside this interface; a new policy is an enumerator, a file and a line in plan_rollback.
+// Rollback: how a target forgets rejected draft tokens. Keys and values are cut off for nothing; recurrent states are not. One
+// file a policy beside this interface; a new policy is an enumerator, a file and a line in plan_rollback.
 #pragma once
 
 #include <array>

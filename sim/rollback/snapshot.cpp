@@ -2,7 +2,8 @@
 
 namespace treeline {
 
-// (1 + n)·S in the verification itself; picking the right copy afterwards is a change of index: section 3, snapshot every state.
+// (1 + n)·S in the verification itself; picking the right copy afterwards is a change of index: section 3, snapshot every
+// state.
 RollbackPlan plan_snapshot() {
     RollbackPlan plan;
     plan.verify_writes = StateWrites::every_state;

@@ -1,0 +1,31 @@
+// The sections of the report in reading order. A new section is one file here and one line in this list. Each exports
+//   { id, heading, present(data): is there anything to show?, build(data): its nodes, in order }
+import { summary } from './summary.js';
+import { schedule } from './schedule.js';
+import { heatmap } from './heatmap.js';
+import { draftLength } from './draft-length.js';
+import { pareto } from './pareto.js';
+import { round } from './round.js';
+import { roofline } from './roofline.js';
+import { memory } from './memory.js';
+import { uncertainty } from './uncertainty.js';
+import { candidates } from './candidates.js';
+import { excluded } from './excluded.js';
+import { inputs } from './inputs.js';
+import { notes } from './notes.js';
+
+export const sections = [
+  summary,
+  schedule,
+  heatmap,
+  draftLength,
+  pareto,
+  round,
+  roofline,
+  memory,
+  uncertainty,
+  candidates,
+  excluded,
+  inputs,
+  notes,
+];
