@@ -2,6 +2,10 @@
 # a source file can include only its own folder and those named after USES: the picture in the README is what compiles.
 
 set(TREELINE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
+# GCC 12 warns about its own std::string in `"text" + std::string` (GCC bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND TREELINE_WARNINGS -Wno-restrict)
+endif()
 
 function(treeline_compile_options target)
   target_compile_options(${target} PRIVATE ${TREELINE_WARNINGS})

@@ -1,11 +1,11 @@
-// A strict reader of JSON descriptions. It knows where it is, refuses keys that nobody asked for, checks units, and collects every
-// problem of a file before it throws, so that a user mends a file once.
+// A strict reader of JSON descriptions. It knows where it is, refuses keys that nobody asked for, checks units, and collects
+// every problem of a file before it throws, so that a user mends a file once.
 //
 //     json::Document file = json::Document::load("hardware/gpu/h100-sxm.json");
 //     json::Reader root = file.root();
 //     Bytes memory = root.bytes("memory");            // {"value": 80, "unit": "GB", "source": "...", "kind": "datasheet"}
-//     root.finish();                                  // complains about unknown keys
-//     file.throw_if_problems();                       // one InputError with all sentences
+//     root.finish();                                  // complains about unknown keys (of this object; sub-objects have their
+//     own) file.throw_if_problems();                       // one InputError with all sentences
 #pragma once
 
 #include <cstdint>
@@ -48,10 +48,19 @@ namespace json {
 
 class Document;
 
+namespace detail {
+struct DocumentState;
+}
+
+/// Whether a quantity may be zero ("no launch cost") or must be above it ("memory").
+enum class Zero { refused, allowed };
+
 /// One JSON object (or array element) being read. Getters return a harmless default after noting a problem, so reading goes on.
+/// A null counts as an absent key. A Reader made for something missing stays silent: the missing thing itself is the problem.
+/// Valid as long as its Document lives (moving the Document is fine).
 class Reader {
 public:
-    /// True when the key is there (and marks it as known).
+    /// True when the key is there and not null (and marks it as known).
     bool has(std::string_view key);
 
     /// Sub-object; a problem when it is missing or not an object.
@@ -59,15 +68,17 @@ public:
     std::optional<Reader> optional_object(std::string_view key);
     /// Elements of an array of objects; a problem when it is missing, empty or holds something else.
     std::vector<Reader> objects(std::string_view key);
-    /// Key and sub-object of each member of an object whose keys are names.
+    /// Key and sub-object of each member of the object under `key`, in the file's order; a problem when it is missing or empty.
     std::vector<std::pair<std::string, Reader>> members(std::string_view key);
-    /// Keys of this object, in order, without marking any as known.
+    /// Keys of this object, in the file's order, without marking any as known.
     [[nodiscard]] std::vector<std::string> keys() const;
 
+    /// A string that is not empty.
     std::string text(std::string_view key);
     std::string text_or(std::string_view key, std::string fallback);
     /// One of `choices`; anything else is a problem that names the nearest choice.
     std::string choice(std::string_view key, const std::vector<std::string>& choices);
+    /// An array of at least one string; the plural getters below want at least one element, too.
     std::vector<std::string> texts(std::string_view key);
 
     bool flag_or(std::string_view key, bool fallback);
@@ -81,16 +92,18 @@ public:
     std::int64_t count_or(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high);
     std::vector<std::int64_t> counts(std::string_view key, std::int64_t low, std::int64_t high);
 
-    /// Measured quantities: {"value", "unit", "source", "kind"}. The unit must have the dimension that the getter is named after.
-    Bytes bytes(std::string_view key);
-    BytesPerSecond bytes_per_second(std::string_view key);
-    FlopsPerSecond flops_per_second(std::string_view key);
-    FlopsPerByte flops_per_byte(std::string_view key);
-    Seconds seconds(std::string_view key);
-    Watts watts(std::string_view key);
-    JoulesPerByte joules_per_byte(std::string_view key);
-    JoulesPerFlop joules_per_flop(std::string_view key);
-    DollarsPerSecond dollars_per_second(std::string_view key);
+    /// Measured quantities: {"value", "unit", "source", "kind"}, all four required. The unit must have the dimension that the
+    /// getter is named after (json/unit_names.h lists them); values below zero or absurdly small or large are problems. Each
+    /// one that is read adds its Provenance to the Document.
+    Bytes bytes(std::string_view key, Zero zero = Zero::refused);
+    BytesPerSecond bytes_per_second(std::string_view key, Zero zero = Zero::refused);
+    FlopsPerSecond flops_per_second(std::string_view key, Zero zero = Zero::refused);
+    FlopsPerByte flops_per_byte(std::string_view key, Zero zero = Zero::refused);
+    Seconds seconds(std::string_view key, Zero zero = Zero::refused);
+    Watts watts(std::string_view key, Zero zero = Zero::refused);
+    JoulesPerByte joules_per_byte(std::string_view key, Zero zero = Zero::refused);
+    JoulesPerFlop joules_per_flop(std::string_view key, Zero zero = Zero::refused);
+    DollarsPerSecond dollars_per_second(std::string_view key, Zero zero = Zero::refused);
     /// The same without unit: {"value", "source", "kind"}.
     double ratio(std::string_view key, double low, double high);
 
@@ -101,19 +114,32 @@ public:
 
     /// "hardware/gpu/h100.json: peak.bf16"
     [[nodiscard]] std::string place(std::string_view key = {}) const;
-    [[nodiscard]] const nlohmann::json& raw() const { return *node_; }
+    /// The JSON itself. It keeps the file's order of keys.
+    [[nodiscard]] const nlohmann::ordered_json& raw() const { return *node_; }
 
 private:
     friend class Document;
-    Reader(Document& document, const nlohmann::json& node, std::string path);
+    using Json = nlohmann::ordered_json;
+    Reader(detail::DocumentState& document, const Json* node, std::string path);
 
-    const nlohmann::json* find(std::string_view key);
-    const nlohmann::json* require(std::string_view key);
-    double quantity(std::string_view key, std::string_view dimension);
-    bool check_range(std::string_view key, double value, double low, double high);
+    /// The value under `key`, or null; `require` also notes that it is missing. Both mark the key as known.
+    const Json* find(std::string_view key);
+    const Json* require(std::string_view key);
+    /// As `require`, and an array with elements; otherwise null and a problem.
+    const Json* require_array(std::string_view key, std::string_view of_what);
+    Reader child(std::string_view key, const Json* node) const;
+    std::optional<double> checked_number(const std::string& key, const Json& node, double low, double high);
+    std::optional<std::int64_t> checked_count(const std::string& key, const Json& node, std::int64_t low, std::int64_t high);
+    double quantity(std::string_view key, std::string_view dimension, Zero zero);
+    void note_provenance(std::string text, std::string source, std::string kind);
+    std::string source_text();
+    std::string kind_text();
+    std::optional<Reader> quantity_object(std::string_view key, std::string_view example);
+    double unit_in_base_units(std::string_view dimension);
 
-    Document* document_;
-    const nlohmann::json* node_;
+    detail::DocumentState* document_;
+    const Json* node_;  ///< never null; an empty object where silent_
+    bool silent_ = false;
     std::string path_;
     std::set<std::string, std::less<>> known_;
 };
@@ -121,8 +147,9 @@ private:
 /// A parsed file and the problems found in it so far.
 class Document {
 public:
-    /// Reads and parses a file. Throws InputError when it cannot be read, is larger than `size_limit`, is not JSON, or nests deeper
-    /// than 64 levels. The `shown_as` name stands in messages (default: the path as given).
+    /// Reads and parses a file. Throws InputError when it cannot be read, is larger than `size_limit` bytes, is not JSON in
+    /// UTF-8, or nests deeper than 64 levels. Duplicate keys are problems (the first one counts). Messages show the path as
+    /// given.
     static Document load(const std::filesystem::path& path, std::uintmax_t size_limit = 16u << 20);
     /// Parses text; `name` stands for the file in messages.
     static Document parse(std::string_view text, std::string name);
@@ -133,24 +160,20 @@ public:
 
     /// The top-level object; a problem when the top level is something else.
     Reader root();
-    [[nodiscard]] const std::string& name() const { return name_; }
-    [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
-    [[nodiscard]] const std::vector<Provenance>& provenance() const { return provenance_; }
+    [[nodiscard]] const std::string& name() const;
+    [[nodiscard]] const std::vector<std::string>& problems() const;
+    [[nodiscard]] const std::vector<Provenance>& provenance() const;
     /// Adds sentences found by a validate() step; each is prefixed with the file's name.
     void add_problems(const std::vector<std::string>& sentences);
     void throw_if_problems() const;
 
 private:
-    friend class Reader;
     explicit Document(std::string name);
 
-    std::string name_;
-    std::unique_ptr<nlohmann::json> tree_;
-    std::vector<std::string> problems_;
-    std::vector<Provenance> provenance_;
+    std::unique_ptr<detail::DocumentState> state_;
 };
 
-/// The choice with the smallest edit distance to `word`, if it is near enough to be what was meant.
+/// The choice nearest to `word` (by edits; or one contains the other), if it is near enough to be what was meant.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& choices);
 
 }  // namespace json

@@ -1,7 +1,7 @@
 // What a language model is, as far as its cost is concerned: widths, heads, layers and where weights are shared.
 //
-// A model is an ordered list of layers; a layer is a list of blocks; a block is one of the kinds below with the normalisations that
-// go with it. Everything here is plain data. Costs come from sim/layers/, parameter counts from sim/parameters.h.
+// A model is an ordered list of layers; a layer is a list of blocks; a block is one of the kinds below with the normalisations
+// that go with it. Everything here is plain data. Costs come from sim/layers/, parameter counts from sim/parameters.h.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,12 @@ struct ContextReach {
     friend bool operator==(const ContextReach&, const ContextReach&) = default;
 };
 
-/// A small scorer that picks `top_k` cached tokens for the attention proper (DeepSeek sparse attention, MiniMax-M3 block scoring).
+/// A small scorer that picks `top_k` cached tokens for the attention proper (DeepSeek sparse attention, MiniMax-M3 block
+/// scoring).
 struct SparseIndexer {
-    Count heads = 0;
+    Count heads = 0;  ///< 0 = reuses the selection of an earlier layer: no scorer, no index keys of its own
     Count head_dim = 0;
-    double top_k = unlimited;  ///< cached tokens that the attention reads at most
+    double top_k = unlimited;     ///< cached tokens that the attention reads at most
     double tokens_per_key = 1.0;  ///< cached tokens that one index key stands for (above 1: block scoring)
 };
 
@@ -45,10 +46,10 @@ struct Attention {
     Count input_width = 0;  ///< width the projections read; 0 = the model's (Zamba2 reads twice that)
     bool qkv_bias = false;
     bool output_bias = false;
-    bool output_gate = false;       ///< the query projection also yields a gate (Qwen3-Next)
-    bool keys_are_values = false;   ///< one projection serves as K and V (Gemma 4's global layers); both are cached
-    Count query_key_norm = 0;       ///< parameters of the norms on queries and keys; 0 = no such norm
-    bool learned_sinks = false;     ///< one learned logit a head (gpt-oss)
+    bool output_gate = false;      ///< the query projection also yields a gate (Qwen3-Next)
+    bool keys_are_values = false;  ///< one projection serves as K and V (Gemma 4's global layers); both are cached
+    Count query_key_norm = 0;      ///< parameters of the norms on queries and keys; 0 = no such norm
+    bool learned_sinks = false;    ///< one learned logit a head (gpt-oss)
     ContextReach reach;
     std::optional<SparseIndexer> indexer;
 };
@@ -81,11 +82,18 @@ struct Mamba2 {
     Count state = 128;
     Count groups = 1;
     Count conv_width = 4;
-    Count chunk = 256;         ///< tokens a chunk of the prefill scan holds
-    bool gated_norm = true;    ///< RMSNorm on the gated output (absent in some hybrids)
+    Count chunk = 256;       ///< tokens a chunk of the prefill scan holds
+    bool gated_norm = true;  ///< RMSNorm on the gated output (absent in some hybrids)
+    Count shared_width =
+        0;  ///< width of x and of B where heads share them (distilled from grouped-query attention); 0 = unshared
 
     [[nodiscard]] Count inner() const { return heads * head_dim; }
-    [[nodiscard]] Count conv_channels() const { return inner() + 2 * groups * state; }
+    /// Channels of x, B and C before x and B are repeated over the heads that share them.
+    [[nodiscard]] Count conv_channels() const {
+        return (shared_width > 0 ? 2 * shared_width : inner() + groups * state) + groups * state;
+    }
+    /// Outputs of the input projection: gate z, then x, B and C, then one step size a head.
+    [[nodiscard]] Count in_proj_width() const { return inner() + conv_channels() + heads; }
 };
 
 /// Gated delta rule (Qwen3-Next, Qwen3.5) and its per-channel relative KDA (Kimi): state value_heads × key_dim × value_dim.
@@ -121,8 +129,8 @@ struct MixtureOfExperts {
     Count latent = 0;         ///< routed experts work in this width, reached by a projection each way; 0 = the model's
     bool gated = true;
     bool expert_bias = false;
-    bool router_bias = false;       ///< one number an expert (selection bias)
-    bool shared_gate = false;       ///< the shared expert is scaled by a learned gate (Qwen)
+    bool router_bias = false;  ///< one number an expert (selection bias)
+    bool shared_gate = false;  ///< the shared expert is scaled by a learned gate (Qwen)
 };
 
 /// A plain linear layer beside the others (adapters, the fusion layer of an EAGLE drafter).
@@ -150,17 +158,18 @@ struct LayerKind {
 
 struct Model {
     std::string name;
-    std::string source;      ///< where the description comes from
-    std::string vocabulary;  ///< the tokenizer's name: a drafter must share it with its target
+    std::string source;         ///< where the description comes from
+    std::string vocabulary;     ///< the tokenizer's name: a drafter must share it with its target
     Count vocabulary_size = 0;  ///< rows of the embedding, padding included
     Count width = 0;
     bool tied_embeddings = false;
     Count final_norm_vectors = 1;
     std::vector<LayerKind> kinds;
-    std::vector<std::size_t> order;  ///< the layers from input to output, as indices into `kinds`
-    Precision precision;             ///< as published; a run may override it
-    std::optional<Count> published_parameters;
-    std::vector<std::string> notes;  ///< what the description leaves out, shown to the user
+    std::vector<std::size_t> order;                  ///< the layers from input to output, as indices into `kinds`
+    Precision precision;                             ///< as published; a run may override it
+    std::optional<Count> published_parameters;       ///< everything stored, embeddings included
+    std::optional<Count> published_body_parameters;  ///< the layers alone, as papers without embeddings count (SPIRe)
+    std::vector<std::string> notes;                  ///< what the description leaves out, shown to the user
 };
 
 /// How often the layer kind with this index occurs.

@@ -61,13 +61,14 @@ Bytes Storage::per_element() const {
 
 Precision uniform_precision(NumberFormat format) {
     const Storage storage{format};
-    return {storage, storage, storage, storage, storage, format};
+    return {storage, storage, storage, storage, storage, storage, format};
 }
 
 std::vector<std::string> problems_of(const Precision& precision) {
     std::vector<std::string> problems;
     check_storage(precision.weights, "weights", problems);
     check_storage(precision.experts, "experts", problems);
+    check_storage(precision.embeddings, "embeddings", problems);
     check_storage(precision.activations, "activations", problems);
     check_storage(precision.kv_cache, "kv_cache", problems);
     check_storage(precision.state, "state", problems);

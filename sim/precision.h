@@ -13,9 +13,9 @@ namespace treeline {
 
 enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, fp4 };
 
-inline constexpr std::array<NumberFormat, 7> all_number_formats = {
-    NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp8,
-    NumberFormat::int8, NumberFormat::int4, NumberFormat::fp4};
+inline constexpr std::array<NumberFormat, 7> all_number_formats = {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16,
+                                                                   NumberFormat::fp8,  NumberFormat::int8, NumberFormat::int4,
+                                                                   NumberFormat::fp4};
 
 /// The format's name as users write it ("bf16").
 std::string_view name_of(NumberFormat format);
@@ -38,13 +38,14 @@ struct Storage {
     friend bool operator==(const Storage&, const Storage&) = default;
 };
 
-/// Storage of each kind of tensor: w, e, c, z of the cost model.
+/// Storage of each kind of tensor: w, e, c, z of the cost model, with w told apart where checkpoints do.
 struct Precision {
     Storage weights;
-    Storage experts;  ///< routed experts, often narrower than the rest of the weights; equal to `weights` unless stated
+    Storage experts;     ///< routed experts, often narrower than the rest of the weights
+    Storage embeddings;  ///< embedding table and LM head, which quantised checkpoints usually leave at 16 bits
     Storage activations;
     Storage kv_cache;
-    Storage state{NumberFormat::fp32};  ///< recurrent (SSM) state
+    Storage state{NumberFormat::fp32};       ///< recurrent (SSM) state
     NumberFormat math = NumberFormat::bf16;  ///< format in which matrix products run: selects the device's peak
 
     friend bool operator==(const Precision&, const Precision&) = default;

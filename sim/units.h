@@ -1,7 +1,8 @@
 // Physical quantities as types: a number that knows its unit cannot be added to one of another unit.
 //
 // A Quantity holds a double in base units (byte, FLOP, second, joule, dollar) and carries the exponents of those units in its
-// type. Products and quotients combine exponents; a result without units is a plain double. The wrapper has no cost at run time.
+// type. Products and quotients combine exponents; a result without units is a plain double. The wrapper has no cost at run
+// time.
 #pragma once
 
 #include <compare>
@@ -17,9 +18,18 @@ public:
     /// The number in base units. Use it where a unit ends (printing, ratios to another system), not to dodge the types.
     [[nodiscard]] constexpr double value() const { return value_; }
 
-    constexpr Quantity& operator+=(Quantity other) { value_ += other.value_; return *this; }
-    constexpr Quantity& operator-=(Quantity other) { value_ -= other.value_; return *this; }
-    constexpr Quantity& operator*=(double factor) { value_ *= factor; return *this; }
+    constexpr Quantity& operator+=(Quantity other) {
+        value_ += other.value_;
+        return *this;
+    }
+    constexpr Quantity& operator-=(Quantity other) {
+        value_ -= other.value_;
+        return *this;
+    }
+    constexpr Quantity& operator*=(double factor) {
+        value_ *= factor;
+        return *this;
+    }
 
     friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value_ + b.value_); }
     friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value_ - b.value_); }

@@ -1,0 +1,34 @@
+// What the readers of one document share.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "json/reader.h"
+
+namespace treeline::json::detail {
+
+struct DocumentState {
+    explicit DocumentState(std::string file) : name(std::move(file)) {}
+
+    /// A file of nothing but mistakes must not fill the memory or the screen.
+    static constexpr std::size_t most_problems = 100;
+
+    void add_problem(std::string sentence) {
+        if (problems.size() < most_problems) {
+            problems.push_back(std::move(sentence));
+        } else if (problems.size() == most_problems) {
+            problems.push_back(name + ": more problems follow; these are the first " + std::to_string(most_problems));
+        }
+    }
+
+    std::string name;
+    nlohmann::ordered_json tree;
+    std::vector<std::string> problems;
+    std::vector<Provenance> provenance;
+};
+
+}  // namespace treeline::json::detail

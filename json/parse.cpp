@@ -1,0 +1,150 @@
+#include "json/parse.h"
+
+#include <algorithm>
+#include <list>
+#include <unordered_set>
+
+#include "json/wording.h"
+
+namespace treeline::json {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string line_and_column(std::string_view text, std::size_t position) {
+    const std::string_view before = text.substr(0, std::min(position, text.size()));
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    return "line " + std::to_string(line) + ", column " + std::to_string(std::max<std::size_t>(1, before.size() - line_start));
+}
+
+/// The parser's explanation without its error number and position.
+std::string reason_of(const std::string& what) {
+    const std::size_t column = what.find(", column ");
+    const std::size_t colon = column == std::string::npos ? what.find("] ") : what.find(": ", column);
+    return shortened(colon == std::string::npos ? what : what.substr(colon + 2), 200);
+}
+
+/// Builds the tree from the parser's events.
+class Builder : public nlohmann::json_sax<Json> {
+public:
+    Builder(std::string_view text, Parsed& result) : text_(text), result_(result) {}
+
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
+    bool number_float(number_float_t value, const string_t&) override { return add(value); }
+    bool string(string_t& value) override { return add(std::move(value)); }
+    bool binary(binary_t&) override { return false; }
+
+    bool start_object(std::size_t) override { return open(Json::object()); }
+    bool start_array(std::size_t) override { return open(Json::array()); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
+
+    bool key(string_t& name) override {
+        Level& level = levels_.back();
+        level.key = name;
+        level.duplicate = !level.keys.insert(name).second;
+        if (level.duplicate) {
+            result_.duplicate_keys.push_back(path());
+        }
+        return true;
+    }
+
+    bool parse_error(std::size_t position, const std::string&, const Json::exception& error) override {
+        const std::string what = error.what();
+        const std::string where = line_and_column(text_, position);
+        if (what.find("UTF-8") != std::string::npos) {
+            result_.failure = "is not UTF-8 text (" + where + ")";
+        } else if (what.find("unexpected end of input") != std::string::npos ||
+                   what.find("missing closing quote") != std::string::npos) {
+            result_.failure = "ends in the middle of the JSON (" + where + "): is it truncated?";
+        } else if (position > 0 && position <= text_.size() && (text_[position - 1] == 'N' || text_[position - 1] == 'I')) {
+            result_.failure = "is not JSON at " + where + ": NaN and Infinity are not numbers of JSON";
+        } else {
+            result_.failure = "is not JSON at " + where + ": " + reason_of(what);
+        }
+        return false;
+    }
+
+private:
+    struct Level {
+        Json* node;
+        std::string key;  ///< of the member being read, where node is an object
+        bool duplicate = false;
+        std::unordered_set<std::string> keys;
+    };
+
+    /// Where the key that is being read stands; arrays on the way already hold the element that is being read.
+    [[nodiscard]] std::string path() const {
+        std::string result;
+        for (const Level& level : levels_) {
+            if (level.node->is_array()) {
+                result += "[" + std::to_string(level.node->size() - 1) + "]";
+            } else {
+                result += (result.empty() ? "" : ".") + shown_key(level.key);
+            }
+        }
+        return result;
+    }
+
+    /// Puts a value where the parser is; the pointer stays valid until its container gets the next element.
+    Json* place(Json value) {
+        if (levels_.empty()) {
+            result_.tree = std::move(value);
+            return &result_.tree;
+        }
+        Level& level = levels_.back();
+        if (level.node->is_array()) {
+            level.node->push_back(std::move(value));
+            return &level.node->back();
+        }
+        if (level.duplicate) {
+            return &discarded_.emplace_back(std::move(value));
+        }
+        auto& members = level.node->get_ref<Json::object_t&>();
+        members.emplace_back(level.key, std::move(value));  // of std::vector: key() has looked for duplicates
+        return &members.back().second;
+    }
+
+    bool add(Json value) {
+        place(std::move(value));
+        return true;
+    }
+
+    bool open(Json container) {
+        if (levels_.size() >= deepest_nesting) {
+            result_.failure = "nests deeper than " + std::to_string(deepest_nesting) + " levels";
+            return false;
+        }
+        levels_.push_back({place(std::move(container)), {}, false, {}});
+        return true;
+    }
+
+    bool close() {
+        levels_.pop_back();
+        return true;
+    }
+
+    std::string_view text_;
+    Parsed& result_;
+    std::vector<Level> levels_;
+    std::list<Json> discarded_;  ///< values of duplicate keys: parsed to the end, then dropped
+};
+
+}  // namespace
+
+Parsed parse_strictly(std::string_view text) {
+    Parsed result;
+    Builder builder(text, result);
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+        result.failure = "is empty";
+    } else if (!Json::sax_parse(text.begin(), text.end(), &builder) && result.failure.empty()) {
+        result.failure = "is not JSON";
+    }
+    return result;
+}
+
+}  // namespace treeline::json

@@ -1,0 +1,22 @@
+// The catalogue of model descriptions, and the one way to get a model from what a user types.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "json/described.h"
+#include "sim/model.h"
+
+namespace treeline {
+
+/// Names of the descriptions in the folder `catalogue`, in alphabetical order. Throws InputError when the folder cannot be
+/// read.
+std::vector<std::string> model_names(const std::filesystem::path& catalogue);
+
+/// A model by catalogue name ("llama-3-8b"), or by path to a description of our own, to a Hugging Face config.json (told by its
+/// keys), or to a folder that holds a config.json. Anything with a slash, with the ending .json, or that exists as a file is a
+/// path. Throws InputError with every problem of the file, or with the nearest and all known names.
+Described<Model> load_model(const std::filesystem::path& catalogue, const std::string& name_or_path);
+
+}  // namespace treeline

@@ -1,0 +1,33 @@
+// Import of Hugging Face config.json files (and of mamba_ssm and MambaInLlama configs, which have no model_type).
+//
+// Keys that the importer does not need are ignored: a config holds much that costs nothing. Keys that it needs are required,
+// and absurd values are refused. What a description cannot hold becomes a note of the model, shown to the user.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "json/reader.h"
+#include "sim/model.h"
+
+namespace treeline {
+
+/// True when the object has the keys by which the formats above are told from our own.
+bool looks_like_hugging_face(const json::Reader& root);
+
+/// The model behind a config. `name` is what the user calls it. Problems are left in the reader's document, one sentence each;
+/// an architecture that is not known is a problem that lists those that are.
+Model import_hugging_face(json::Reader& root, const std::string& name);
+
+/// Names of the architectures that can be imported, in alphabetical order.
+std::vector<std::string> known_architectures();
+
+/// The tokenizer that models of this type and vocabulary size use, as catalogue descriptions name it ("llama-3"); a name made
+/// of both where it is not known. Inferred: a config does not name its tokenizer.
+std::string inferred_vocabulary(const std::string& model_type, Count vocabulary_size);
+
+/// Storage of weights, experts and KV cache from `dtype`/`torch_dtype` and `quantization_config`, looked up in `text` (the
+/// language model's part) and then in `root`. Adds a note to the model for what Precision cannot hold.
+Precision imported_precision(json::Reader& root, json::Reader& text, Model& model);
+
+}  // namespace treeline

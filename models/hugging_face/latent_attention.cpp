@@ -1,0 +1,132 @@
+// Multi-head latent attention: DeepSeek V3 and V3.2, Kimi K2, GLM-5, and Kimi
+// Linear with its delta-rule layers.
+#include "models/hugging_face/family.h"
+
+namespace treeline::hugging_face {
+
+namespace {
+
+LatentAttention latent_attention(Reader& config) {
+    LatentAttention attention;
+    attention.heads = size(config, "num_attention_heads");
+    attention.q_lora_rank = size_or_none(config, "q_lora_rank");
+    attention.kv_lora_rank = size(config, "kv_lora_rank");
+    attention.nope_dim = size(config, "qk_nope_head_dim");
+    attention.rope_dim = size_or_none(config, "qk_rope_head_dim");
+    attention.value_dim = size(config, "v_head_dim");
+    return attention;
+}
+
+/// The scorer of DeepSeek sparse attention. A layer that shares an earlier
+/// layer's selection has none of its own.
+std::optional<SparseIndexer> sparse_indexer(Reader& config, bool shared) {
+    if (!config.has("index_topk")) {
+        return std::nullopt;
+    }
+    SparseIndexer indexer;
+    indexer.heads = shared ? 0 : size(config, "index_n_heads");
+    indexer.head_dim = shared ? 0 : size(config, "index_head_dim");
+    indexer.top_k = static_cast<double>(size(config, "index_topk"));
+    return indexer;
+}
+
+MixtureOfExperts routed_and_shared(Reader& config) {
+    MixtureOfExperts moe;
+    moe.experts = size_of_any(config, {"n_routed_experts", "num_experts"});
+    moe.active = size_of_any(config, {"num_experts_per_tok", "num_experts_per_token"});
+    moe.hidden = size(config, "moe_intermediate_size");
+    const Count shared =
+        config.has("n_shared_experts") ? size_or_none(config, "n_shared_experts") : size_or_none(config, "num_shared_experts");
+    moe.shared_hidden = shared * moe.hidden;
+    moe.latent = size_or_none(config, "routed_expert_hidden_size");
+    moe.router_bias = config.text_or("topk_method", "") == "noaux_tc";  // a selection bias an expert
+    return moe;
+}
+
+/// Which layers are dense: the first ones, then all but every
+/// moe_layer_freq-th; or as mlp_layer_types says.
+std::vector<bool> dense_layers(Reader& config, std::size_t layers) {
+    const auto first = static_cast<std::size_t>(size_or_none(config, "first_k_dense_replace"));
+    const auto every = static_cast<std::size_t>(size_or(config, "moe_layer_freq", 1));
+    const auto types = words_per_layer(config, "mlp_layer_types", layers);
+    std::vector<bool> dense(layers);
+    for (std::size_t i = 0; i < layers; ++i) {
+        dense[i] = types ? (*types)[i] == "dense" : i < first || i % every != 0;
+    }
+    return dense;
+}
+
+void note_prediction_module(Reader& config, Model& model) {
+    if (size_or_none(config, "num_nextn_predict_layers") > 0) {
+        model.notes.emplace_back("The multi-token-prediction module is left out.");
+    }
+}
+
+}  // namespace
+
+void import_deepseek(Reader& config, Model& model) {
+    const std::size_t layers = layer_count(config);
+    const std::vector<bool> dense = dense_layers(config, layers);
+    const auto indexers = words_per_layer(config, "indexer_types", layers);
+    const MixtureOfExperts moe = routed_and_shared(config);
+    const Mlp mlp = gated_mlp(config);
+    LatentAttention attention = latent_attention(config);
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool shared = indexers && (*indexers)[i] == "shared";
+        attention.indexer = sparse_indexer(config, shared);
+        const std::string name = std::string(dense[i] ? "dense" : "experts") + (shared ? ", shared selection" : "");
+        add_layer(model, name, {block(attention), dense[i] ? block(mlp) : block(moe)});
+    }
+    note_prediction_module(config, model);
+}
+
+namespace {
+
+/// Kimi's delta attention: one decay a channel through a projection of rank
+/// head_dim; the output gate is full rank or low rank.
+GatedDelta delta_attention(Reader at) {
+    GatedDelta delta;
+    delta.key_heads = size(at, "num_heads");
+    delta.value_heads = delta.key_heads;
+    delta.key_dim = size(at, "head_dim");
+    delta.value_dim = delta.key_dim;
+    delta.conv_width = size_or(at, "short_conv_kernel_size", 4);
+    delta.decay_rank = delta.key_dim;
+    delta.gate_rank = at.flag_or("use_full_rank_gate", false) ? 0 : delta.value_dim;
+    return delta;
+}
+
+}  // namespace
+
+void import_kimi_linear(Reader& config, Model& model) {
+    const std::size_t layers = layer_count(config);
+    Reader linear = config.object("linear_attn_config");
+    const std::vector<bool> full = layer_set(linear, "full_attn_layers", layers, 1);
+    const GatedDelta delta = delta_attention(linear);
+    LatentAttention attention = latent_attention(config);
+    attention.output_gate = config.flag_or("mla_use_output_gate", false);
+    const std::vector<bool> dense = dense_layers(config, layers);
+    MixtureOfExperts moe = routed_and_shared(config);
+    moe.router_bias = true;  // the router always has a selection bias
+    const Mlp mlp = gated_mlp(config);
+    for (std::size_t i = 0; i < layers; ++i) {
+        const std::string name = std::string(full[i] ? "attention" : "delta") + (dense[i] ? ", dense" : ", experts");
+        add_layer(model, name, {full[i] ? block(attention) : block(delta), dense[i] ? block(mlp) : block(moe)});
+    }
+    if (config.has("attn_res_block_size")) {
+        model.notes.emplace_back(
+            "Attention residuals (a weighted sum of earlier layers' outputs) are "
+            "left out: they cost little.");
+    }
+    note_prediction_module(config, model);
+}
+
+void refuse_deepseek_v4(Reader& config, Model&) {
+    config.problem("architectures",
+                   "DeepSeek-V4 caches compressed keys at another ratio in each "
+                   "layer (compress_ratios), projects its output in "
+                   "groups and carries several residual streams (hc_mult); no "
+                   "block of a description can express that yet");
+}
+
+}  // namespace treeline::hugging_face

@@ -1,0 +1,134 @@
+#include "sim/acceptance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace treeline {
+namespace {
+
+double geometric_length(double rate, double draft_tokens) {
+    return rate >= 1.0 ? draft_tokens + 1.0 : (1.0 - std::pow(rate, draft_tokens + 1.0)) / (1.0 - rate);
+}
+
+/// Least-squares non-increasing sequence: adjacent values in the wrong order are replaced by their mean.
+std::vector<double> pooled_non_increasing(const std::vector<double>& values) {
+    std::vector<std::pair<double, int>> pools;  // mean, size
+    for (const double value : values) {
+        pools.emplace_back(value, 1);
+        while (pools.size() > 1 && pools[pools.size() - 2].first < pools.back().first) {
+            const auto [mean, size] = pools.back();
+            pools.pop_back();
+            auto& [left_mean, left_size] = pools.back();
+            left_mean = (left_mean * left_size + mean * size) / (left_size + size);
+            left_size += size;
+        }
+    }
+    std::vector<double> result;
+    for (const auto& [mean, size] : pools) {
+        result.insert(result.end(), static_cast<std::size_t>(size), std::clamp(mean, 0.0, 1.0));
+    }
+    return result;
+}
+
+double last_conditional_rate(const std::vector<double>& positions) {
+    if (positions.empty()) {
+        return 0.0;
+    }
+    const double before = positions.size() > 1 ? positions[positions.size() - 2] : 1.0;
+    return before > 0.0 ? std::min(1.0, positions.back() / before) : 0.0;
+}
+
+}  // namespace
+
+Acceptance Acceptance::geometric(double rate) {
+    Acceptance result;
+    result.tail_rate_ = rate;
+    result.model_ = true;
+    return result;
+}
+
+Acceptance Acceptance::per_position(std::vector<double> positions) {
+    Acceptance result;
+    result.tail_rate_ = last_conditional_rate(positions);
+    result.positions_ = std::move(positions);
+    return result;
+}
+
+Acceptance Acceptance::mean_length(double accept_length, double draft_tokens) {
+    double low = 0.0;
+    double high = 1.0;
+    for (int step = 0; step < 100; ++step) {
+        const double middle = 0.5 * (low + high);
+        (geometric_length(middle, draft_tokens) < accept_length ? low : high) = middle;
+    }
+    return geometric(0.5 * (low + high));
+}
+
+Acceptance Acceptance::curve(const std::map<int, double>& accept_length_by_draft_tokens) {
+    std::vector<double> gains;
+    double previous_length = 1.0;
+    int previous = 0;
+    for (const auto& [draft_tokens, length] : accept_length_by_draft_tokens) {
+        const double gain = (length - previous_length) / (draft_tokens - previous);
+        gains.insert(gains.end(), static_cast<std::size_t>(draft_tokens - previous), gain);
+        previous = draft_tokens;
+        previous_length = length;
+    }
+    return per_position(pooled_non_increasing(gains));
+}
+
+double Acceptance::position(int i) const {
+    if (i <= 0) {
+        return 1.0;
+    }
+    const auto measured = static_cast<int>(positions_.size());
+    if (i <= measured) {
+        return positions_[static_cast<std::size_t>(i - 1)];
+    }
+    const double last = positions_.empty() ? 1.0 : positions_.back();
+    return last * std::pow(tail_rate_, i - measured);
+}
+
+double Acceptance::accept_length(int draft_tokens) const {
+    double length = 1.0;
+    for (int i = 1; i <= draft_tokens; ++i) {
+        length += position(i);
+    }
+    return length;
+}
+
+bool Acceptance::extrapolated(int draft_tokens) const { return !model_ && draft_tokens > measured_positions(); }
+
+std::vector<std::string> Acceptance::problems() const {
+    std::vector<std::string> problems;
+    double previous = 1.0;
+    for (std::size_t i = 0; i < positions_.size(); ++i) {
+        const double value = positions_[i];
+        if (!(value >= 0.0 && value <= 1.0)) {
+            problems.push_back("acceptance at position " + std::to_string(i + 1) + " must lie between 0 and 1");
+        } else if (value > previous) {
+            problems.push_back(
+                "acceptance must not increase along the chain, but position " + std::to_string(i + 1) +
+                " exceeds the one before it (per-position values are unconditional: P(first i drafts all accepted))");
+        }
+        previous = value;
+    }
+    if (!(tail_rate_ >= 0.0 && tail_rate_ <= 1.0)) {
+        problems.emplace_back("the acceptance rate must lie between 0 and 1");
+    }
+    return problems;
+}
+
+Acceptance Acceptance::scaled(double factor) const {
+    Acceptance result = *this;
+    double ceiling = 1.0;
+    for (double& position : result.positions_) {
+        position = std::min(ceiling, position * factor);
+        ceiling = position;
+    }
+    result.tail_rate_ = std::min(1.0, model_ ? tail_rate_ * factor : tail_rate_);
+    return result;
+}
+
+}  // namespace treeline

@@ -1,0 +1,48 @@
+// How many draft tokens survive verification.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace treeline {
+
+/// Per-position acceptance of a chain: a_i = P(the first i drafts are all accepted), unconditional, non-increasing.
+/// Beyond the measured positions it continues geometrically with the last conditional rate, and says so.
+class Acceptance {
+public:
+    Acceptance() = default;
+
+    /// The same conditional acceptance rate at every position: a_i = rate^i.
+    static Acceptance geometric(double rate);
+    /// Measured a_1, a_2, …
+    static Acceptance per_position(std::vector<double> positions);
+    /// The geometric rate whose τ with `draft_tokens` drafts is `accept_length` (found by bisection).
+    static Acceptance mean_length(double accept_length, double draft_tokens);
+    /// Measured τ by number of draft tokens: differences τ(k) − τ(k−1), spread evenly over gaps and made non-increasing and at
+    /// most 1 by pooling adjacent violators (measured curves carry noise).
+    static Acceptance curve(const std::map<int, double>& accept_length_by_draft_tokens);
+
+    /// a_i for i ≥ 1; 1 for i = 0.
+    [[nodiscard]] double position(int i) const;
+    /// τ = 1 + Σ_{i≤k} a_i, the bonus token included.
+    [[nodiscard]] double accept_length(int draft_tokens) const;
+    /// True when a_k is not measured but continued geometrically (never for a geometric acceptance, which is a model
+    /// throughout).
+    [[nodiscard]] bool extrapolated(int draft_tokens) const;
+    /// The last measured position.
+    [[nodiscard]] int measured_positions() const { return static_cast<int>(positions_.size()); }
+    [[nodiscard]] bool is_model() const { return model_; }
+    /// Every violated constraint as a sentence; empty when usable.
+    [[nodiscard]] std::vector<std::string> problems() const;
+    /// The same with every conditional rate moved towards 0 or 1 so that expected drafts accepted change by `factor` per
+    /// position (used for uncertainty: a_i → min(1, a_i·factor), kept non-increasing).
+    [[nodiscard]] Acceptance scaled(double factor) const;
+
+private:
+    std::vector<double> positions_;
+    double tail_rate_ = 0.0;  ///< conditional rate beyond the measured positions
+    bool model_ = false;
+};
+
+}  // namespace treeline

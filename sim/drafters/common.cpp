@@ -1,0 +1,72 @@
+#include "sim/drafters/drafter.h"
+
+namespace treeline {
+namespace {
+
+bool has_attention(const Model& model) { return !caches_of(model, model.precision, 1.0).empty(); }
+
+void check_reach(const ContextReach& reach, const Model& target, std::vector<std::string>& problems) {
+    if (!has_attention(target)) {
+        problems.push_back(target.name + " has no attention layers whose cache a sparse drafter could cut");
+    }
+    if (!(reach.window > 0.0) || !(reach.scale > 0.0 && reach.scale <= 1.0) || !(reach.sink >= 0.0)) {
+        problems.emplace_back(
+            "a sparse cache needs a window above 0, a share of the context in (0, 1] and a sink of 0 or more");
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> problems_of(const Drafter& drafter, const Model& target) {
+    std::vector<std::string> problems;
+    if (const auto* independent = std::get_if<IndependentDrafter>(&drafter)) {
+        if (independent->model.vocabulary != target.vocabulary) {
+            problems.push_back("drafter " + independent->model.name + " speaks the vocabulary '" +
+                               independent->model.vocabulary + "', target " + target.name + " speaks '" + target.vocabulary +
+                               "': its draft tokens cannot be verified");
+        }
+    } else if (const auto* sparse = std::get_if<SparseSelfDrafter>(&drafter)) {
+        check_reach(sparse->reach, target, problems);
+    } else if (const auto* spire = std::get_if<SpireDrafter>(&drafter)) {
+        check_reach(spire->reach, target, problems);
+        if (spire->layers < 1 || static_cast<std::size_t>(spire->layers) > target.order.size()) {
+            problems.push_back("a SPIRe drafter keeps between 1 and " + std::to_string(target.order.size()) + " layers of " +
+                               target.name + ", not " + std::to_string(spire->layers));
+        }
+    } else if (const auto* medusa = std::get_if<MedusaDrafter>(&drafter)) {
+        if (medusa->heads < 1 || medusa->layers_per_head < 1) {
+            problems.emplace_back("a Medusa drafter needs at least one head of at least one layer");
+        }
+    }
+    return problems;
+}
+
+Model with_reach(Model model, const ContextReach& reach) {
+    for (LayerKind& kind : model.kinds) {
+        for (Block& block : kind.blocks) {
+            if (auto* attention = std::get_if<Attention>(&block.kind)) {
+                if (attention->reach.window == unlimited) {  // a layer with a window of its own keeps it
+                    attention->reach = reach;
+                }
+            }
+        }
+    }
+    return model;
+}
+
+Bytes added_weights(const DrafterPlan& plan, double ranks) {
+    if (!plan.model) {
+        return Bytes(0.0);
+    }
+    Bytes sum;
+    for (const Operation& operation :
+         operations_of(*plan.model, plan.precision, {PassKind::decode, StateWrites::final_state, ranks})) {
+        const bool shared = operation.name.starts_with("input:")    ? plan.shares_embedding
+                            : operation.name.starts_with("output:") ? plan.shares_head
+                                                                    : plan.shares_body;
+        sum += shared ? Bytes(0.0) : operation.stored * operation.weight_copies;
+    }
+    return sum * plan.weight_copies;
+}
+
+}  // namespace treeline

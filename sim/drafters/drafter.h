@@ -1,0 +1,95 @@
+// Drafters: who proposes the tokens, and what proposing costs. One file a policy beside this interface; a new drafter is a
+// struct in the variant below and one `plan` function.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/pass.h"
+
+namespace treeline {
+
+/// A smaller model of its own, run once a draft token.
+struct IndependentDrafter {
+    Model model;
+    Precision precision;
+};
+
+/// The target drafts for itself, reading only part of its cache (MagicDec).
+struct SparseSelfDrafter {
+    ContextReach reach;
+};
+
+/// The first layers of the target with a sparse cache and feedback memory (SPIRe).
+struct SpireDrafter {
+    Count layers = 1;
+    ContextReach reach;
+    bool feedback_memory = true;
+};
+
+/// One layer of the target's kind, fed with the target's hidden states, under the target's LM head (EAGLE, MTP).
+struct OneLayerDrafter {
+    Count draft_vocabulary = 0;  ///< rows of the drafter's own LM head (EAGLE-3); 0 = shares the target's
+    Count input_features = 2;    ///< vectors of the model width that the fusion layer reads (2: token and hidden state)
+};
+
+/// Independent heads on the target's last hidden state, one a draft position (Medusa).
+struct MedusaDrafter {
+    Count heads = 4;
+    Count layers_per_head = 1;
+};
+
+/// A look-up in the tokens seen so far: no model, host time only.
+struct NgramDrafter {
+    Seconds lookup_per_sequence{10e-6};
+};
+
+using Drafter = std::variant<IndependentDrafter, SparseSelfDrafter, SpireDrafter, OneLayerDrafter, MedusaDrafter, NgramDrafter>;
+
+/// What the first draft pass of a round has to absorb beside its own token.
+enum class CatchUp {
+    none,         ///< the drafter shares the target's cache
+    last_draft,   ///< the last draft token, when all were accepted: 1 + a_k tokens
+    all_accepted  ///< every token of the last round: τ tokens (it needs the target's hidden states)
+};
+
+/// A drafter, reduced to what a round needs to know.
+struct DrafterPlan {
+    std::string kind;            ///< "model", "sparse-self", "spire", "one-layer", "medusa", "ngram"
+    std::optional<Model> model;  ///< what one draft pass runs; nothing for look-ups
+    Precision precision;
+    std::vector<Operation> extra;   ///< operations of a draft pass beside the model's
+    bool shares_embedding = false;  ///< the token embedding is the target's: it costs time, not memory
+    bool shares_head = false;       ///< so is the LM head
+    bool shares_body = false;       ///< so are the layers
+    double weight_copies = 1.0;     ///< copies of the model's weights in memory (Medusa: one a head)
+    bool has_cache = true;          ///< keeps keys, values and states of its own
+    bool needs_prefill = true;      ///< must read the prompt before the first round
+    CatchUp catch_up = CatchUp::last_draft;
+    int max_draft_tokens = 1 << 20;  ///< Medusa: as many as heads
+    Seconds host_per_round_and_sequence;
+};
+
+DrafterPlan plan(const IndependentDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const SparseSelfDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const SpireDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const NgramDrafter& drafter, const Model& target, const Precision& target_precision);
+
+inline DrafterPlan plan(const Drafter& drafter, const Model& target, const Precision& target_precision) {
+    return std::visit([&](const auto& d) { return plan(d, target, target_precision); }, drafter);
+}
+
+/// Every reason why this drafter cannot serve this target, as sentences (another vocabulary, no attention to make sparse, …).
+std::vector<std::string> problems_of(const Drafter& drafter, const Model& target);
+
+/// The target's model with every attention layer reading only `reach` of its context.
+Model with_reach(Model model, const ContextReach& reach);
+
+/// Parameter bytes that the drafter adds to each of `ranks` devices.
+Bytes added_weights(const DrafterPlan& plan, double ranks);
+
+}  // namespace treeline

@@ -1,0 +1,52 @@
+#include "sim/drafters/drafter.h"
+
+namespace treeline {
+namespace {
+
+bool attends(const LayerKind& kind) {
+    for (const Block& block : kind.blocks) {
+        if (std::holds_alternative<Attention>(block.kind) || std::holds_alternative<LatentAttention>(block.kind)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The kind of the target's last layer that attends (the heads published for hybrids use attention too), else of its last
+/// layer.
+const LayerKind& layer_to_copy(const Model& target) {
+    for (auto kind = target.order.rbegin(); kind != target.order.rend(); ++kind) {
+        if (attends(target.kinds[*kind])) {
+            return target.kinds[*kind];
+        }
+    }
+    return target.kinds[target.order.back()];
+}
+
+}  // namespace
+
+DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Precision& target_precision) {
+    Model model = target;
+    model.name = target.name + " one-layer drafter";
+    LayerKind layer = layer_to_copy(target);
+    layer.name = "draft layer";
+    layer.distinct_copies = 0;
+    Block fusion{Projection{drafter.input_features * target.width, target.width, false}, 0, 0};
+    layer.blocks.insert(layer.blocks.begin(), fusion);
+    model.kinds = {layer};
+    model.order = {0};
+    if (drafter.draft_vocabulary > 0) {
+        model.vocabulary_size = drafter.draft_vocabulary;
+    }
+
+    DrafterPlan result;
+    result.kind = "one-layer";
+    result.model = std::move(model);
+    result.precision = target_precision;
+    result.shares_embedding = true;
+    result.shares_head = drafter.draft_vocabulary == 0;
+    result.catch_up = CatchUp::all_accepted;
+    return result;
+}
+
+}  // namespace treeline

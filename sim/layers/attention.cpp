@@ -1,0 +1,142 @@
+// Multi-head, grouped-query, windowed and sparse attention.
+#include "sim/layers/layers.h"
+
+namespace treeline {
+namespace {
+
+/// Scores the whole context against a few small heads to pick the tokens that the attention proper reads.
+/// Keys are kept at one byte an element (DeepSeek-V3.2 stores its index keys in fp8).
+Operation index_scores(const LayerContext& context, const SparseIndexer& indexer) {
+    const double heads = static_cast<double>(indexer.heads);
+    const double dim = static_cast<double>(indexer.head_dim);
+    Operation operation;
+    operation.name = context.layer + ": index scores";
+    operation.kind = OperationKind::attention;
+    operation.count = context.occurrences;
+    operation.weight_copies = context.copies;
+    operation.reads_context = true;
+    operation.flops.per_visible = Flops(2.0 * heads * dim / indexer.tokens_per_key);
+    operation.bytes.per_context = Bytes(dim / indexer.tokens_per_key);
+    operation.bytes.per_token = context.precision.activations.per_element() * (heads * dim) + Bytes(dim);
+    return operation;
+}
+
+/// A sparse attention reads at most top_k cached tokens. Tokens of one verification are neighbours and pick nearly the same
+/// ones, so the union over a pass is taken as one pick.
+ContextReach reach_of(const ContextReach& reach, const std::optional<SparseIndexer>& indexer) {
+    ContextReach limited = reach;
+    if (indexer && indexer->top_k < limited.window) {
+        limited.window = indexer->top_k;
+    }
+    return limited;
+}
+
+void append_indexer(const LayerContext& context, const SparseIndexer& indexer, double query_width,
+                    std::vector<Operation>& operations) {
+    const double heads = static_cast<double>(indexer.heads);
+    const double dim = static_cast<double>(indexer.head_dim);
+    Operation projection = linear(context, "index projections", context.width, dim + heads, false, Cut::none);
+    projection.weight_elements += query_width * heads * dim + 2.0 * dim;  // queries, and the LayerNorm on keys
+    projection.active_elements = projection.weight_elements;
+    const Bytes queries = context.precision.weights.per_element() * (query_width * heads * dim);
+    projection.stored += queries;
+    projection.bytes.fixed += queries;
+    projection.flops.per_token += Flops(2.0 * query_width * heads * dim);
+    operations.push_back(projection);
+    operations.push_back(index_scores(context, indexer));
+}
+
+}  // namespace
+
+void append(const Attention& attention, const LayerContext& context, std::vector<Operation>& operations) {
+    const double query_heads = static_cast<double>(attention.query_heads);
+    const double kv_heads = static_cast<double>(attention.kv_heads);
+    const double dim = static_cast<double>(attention.head_dim);
+    const double local_query_heads = query_heads / context.ranks;
+    const double local_kv_heads = per_rank(kv_heads, context.ranks);
+    const double input = attention.input_width > 0 ? static_cast<double>(attention.input_width) : context.width;
+    const double query_copies = attention.output_gate ? 2.0 : 1.0;
+    const double kv_projections = attention.keys_are_values ? 1.0 : 2.0;
+    const Bytes activation = context.precision.activations.per_element();
+    const Bytes cached = context.precision.kv_cache.per_element() * (2.0 * local_kv_heads * dim);
+
+    // Keys and values of a head that several ranks share are computed on each of them, so the local width is not out / ranks.
+    const double total_out = (query_copies * query_heads + kv_projections * kv_heads) * dim;
+    const double local_out = (query_copies * local_query_heads + kv_projections * local_kv_heads) * dim;
+    LayerContext whole = context;
+    whole.ranks = 1.0;
+    Operation qkv = linear(whole, "qkv projection", input, local_out, attention.qkv_bias, Cut::none);
+    qkv.weight_elements = input * total_out + (attention.qkv_bias ? total_out : 0.0) +
+                          static_cast<double>(attention.query_key_norm) + (attention.learned_sinks ? query_heads : 0.0);
+    qkv.active_elements = qkv.weight_elements;
+    operations.push_back(qkv);
+    operations.push_back(element_wise(context, "rotary embedding", (local_query_heads + local_kv_heads) * dim, 2.0, 6.0));
+
+    if (attention.indexer && attention.indexer->heads > 0) {
+        append_indexer(context, *attention.indexer, context.width, operations);
+    }
+
+    Operation scores;
+    scores.name = context.layer + ": attention";
+    scores.kind = OperationKind::attention;
+    scores.count = context.occurrences;
+    scores.weight_copies = context.copies;
+    scores.reads_context = true;
+    scores.reach = reach_of(attention.reach, attention.indexer);
+    scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
+    scores.bytes.per_context = cached;
+    scores.bytes.per_token = cached + activation * (2.0 * local_query_heads * dim);
+    operations.push_back(scores);
+
+    operations.push_back(
+        linear(context, "output projection", query_heads * dim, context.width, attention.output_bias, Cut::row));
+    append_all_reduce(context, operations);
+}
+
+void append(const LatentAttention& attention, const LayerContext& context, std::vector<Operation>& operations) {
+    const double heads = static_cast<double>(attention.heads);
+    const double q_rank = static_cast<double>(attention.q_lora_rank);
+    const double kv_rank = static_cast<double>(attention.kv_lora_rank);
+    const double nope = static_cast<double>(attention.nope_dim);
+    const double rope = static_cast<double>(attention.rope_dim);
+    const double value = static_cast<double>(attention.value_dim);
+    const double local_heads = heads / context.ranks;
+    const Bytes activation = context.precision.activations.per_element();
+    const Bytes cached = context.precision.kv_cache.per_element() * (kv_rank + rope);  // one latent serves all heads
+
+    // The two down-projections are replicated on every rank; RMSNorms sit on both latents.
+    Operation down = linear(context, "latent down-projections", context.width, q_rank + kv_rank + rope, false, Cut::none);
+    down.weight_elements += q_rank + kv_rank;
+    down.active_elements = down.weight_elements;
+    operations.push_back(down);
+    operations.push_back(
+        linear(context, "query up-projection", q_rank > 0 ? q_rank : context.width, heads * (nope + rope), false, Cut::column));
+    if (attention.output_gate) {
+        operations.push_back(linear(context, "output gate", context.width, heads * value, false, Cut::column));
+    }
+    // Absorbed in decoding (queries meet the latent, outputs leave it), expanded in prefill: the same weights and products
+    // either way.
+    operations.push_back(linear(context, "key-value up-projection", kv_rank, heads * (nope + value), false, Cut::column));
+
+    if (attention.indexer && attention.indexer->heads > 0) {
+        append_indexer(context, *attention.indexer, q_rank > 0 ? q_rank : context.width, operations);
+    }
+
+    Operation scores;
+    scores.name = context.layer + ": latent attention";
+    scores.kind = OperationKind::attention;
+    scores.count = context.occurrences;
+    scores.weight_copies = context.copies;
+    scores.reads_context = true;
+    scores.reach = reach_of({}, attention.indexer);
+    const double widths = context.pass == PassKind::prefill ? nope + rope + value : (kv_rank + rope) + kv_rank;
+    scores.flops.per_visible = Flops(2.0 * local_heads * widths);
+    scores.bytes.per_context = cached;
+    scores.bytes.per_token = cached + activation * (2.0 * local_heads * kv_rank);
+    operations.push_back(scores);
+
+    operations.push_back(linear(context, "output projection", heads * value, context.width, false, Cut::row));
+    append_all_reduce(context, operations);
+}
+
+}  // namespace treeline

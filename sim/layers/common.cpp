@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sim/layers/layers.h"
+
+namespace treeline {
+
+double per_rank(double total, double ranks) { return std::max(1.0, std::ceil(total / ranks)); }
+
+Operation linear(const LayerContext& context, const std::string& name, double in, double out, bool bias, Cut cut) {
+    const double local_in = cut == Cut::row ? in / context.ranks : in;
+    const double local_out = cut == Cut::column ? out / context.ranks : out;
+    const Bytes weight = context.precision.weights.per_element();
+    const Bytes activation = context.precision.activations.per_element();
+
+    Operation operation;
+    operation.name = context.layer + ": " + name;
+    operation.kind = OperationKind::linear;
+    operation.count = context.occurrences;
+    operation.weight_copies = context.copies;
+    operation.weight_elements = in * out + (bias ? out : 0.0);
+    operation.active_elements = operation.weight_elements;
+    operation.stored = weight * (local_in * local_out) + activation * (bias ? local_out : 0.0);
+    operation.flops.per_token = Flops(2.0 * local_in * local_out);
+    operation.bytes.fixed = operation.stored;
+    operation.bytes.per_token = activation * (local_in + local_out);
+    return operation;
+}
+
+Operation element_wise(const LayerContext& context, const std::string& name, double elements, double transfers, double flops) {
+    Operation operation;
+    operation.name = context.layer + ": " + name;
+    operation.kind = OperationKind::element_wise;
+    operation.count = context.occurrences;
+    operation.weight_copies = context.copies;
+    operation.flops.per_token = Flops(flops * elements);
+    operation.bytes.per_token = context.precision.activations.per_element() * (transfers * elements);
+    return operation;
+}
+
+void append_all_reduce(const LayerContext& context, std::vector<Operation>& operations) {
+    if (context.ranks <= 1.0) {
+        return;
+    }
+    Operation operation;
+    operation.name = context.layer + ": all-reduce";
+    operation.kind = OperationKind::collective;
+    operation.count = context.occurrences;
+    operation.weight_copies = context.copies;
+    // Ring all-reduce: each device sends and receives 2·(t−1)/t of the vector.
+    const double share = 2.0 * (context.ranks - 1.0) / context.ranks;
+    operation.bytes.per_token = context.precision.activations.per_element() * (share * context.width);
+    operations.push_back(operation);
+}
+
+Operation causal_convolution(const LayerContext& context, double channels, double width, bool bias, double ranks) {
+    const double local = channels / ranks;
+    const Bytes activation = context.precision.activations.per_element();
+    Operation operation;
+    operation.name = context.layer + ": causal convolution";
+    operation.kind = OperationKind::convolution;
+    operation.count = context.occurrences;
+    operation.weight_copies = context.copies;
+    operation.weight_elements = channels * (width + (bias ? 1.0 : 0.0));
+    operation.active_elements = operation.weight_elements;
+    operation.stored = activation * (local * (width + (bias ? 1.0 : 0.0)));
+    operation.flops.per_token = Flops(2.0 * local * width);
+    operation.bytes.fixed = operation.stored;
+    operation.bytes.per_token = activation * (2.0 * local);
+    operation.bytes.per_sequence = activation * (2.0 * local * (width - 1.0));
+    return operation;
+}
+
+Operation multi_step_scan(const LayerContext& context, const RecurrentState& state) {
+    const Bytes state_bytes = context.precision.state.per_element() * state.elements;
+    Operation operation;
+    operation.name = context.layer + ": state scan";
+    operation.kind = OperationKind::scan;
+    operation.count = context.occurrences;
+    operation.weight_copies = context.copies;
+    operation.flops.per_token = Flops(state.step_flops);
+    operation.bytes.per_token = context.precision.activations.per_element() * state.inputs;
+    operation.bytes.per_sequence = state_bytes;  // the state is read once, however many tokens follow
+    switch (context.writes) {
+        case StateWrites::final_state:
+            operation.bytes.per_sequence += state_bytes;
+            break;
+        case StateWrites::every_state:
+            operation.bytes.per_token += state_bytes;
+            break;
+        case StateWrites::none:
+            break;
+    }
+    return operation;
+}
+
+void append(const Projection& projection, const LayerContext& context, std::vector<Operation>& operations) {
+    operations.push_back(linear(context, "projection", static_cast<double>(projection.in), static_cast<double>(projection.out),
+                                projection.bias, Cut::column));
+}
+
+}  // namespace treeline

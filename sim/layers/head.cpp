@@ -1,0 +1,39 @@
+// What stands before and after the layers: embedding, final normalisation, LM head.
+#include "sim/layers/layers.h"
+
+namespace treeline {
+
+void append_embedding(const Model& model, const LayerContext& context, std::vector<Operation>& operations) {
+    const double width = static_cast<double>(model.width);
+    const double rows = static_cast<double>(model.vocabulary_size);
+    Operation operation = element_wise(context, "token embedding", width, 1.0, 0.0);
+    operation.weight_elements = rows * width;
+    operation.stored = context.precision.embeddings.per_element() * (rows * width / context.ranks);
+    operation.bytes.per_token += context.precision.embeddings.per_element() * width;  // one row a token
+    operations.push_back(operation);
+}
+
+void append_head(const Model& model, const LayerContext& context, std::vector<Operation>& operations) {
+    const double width = static_cast<double>(model.width);
+    const double rows = static_cast<double>(model.vocabulary_size);
+    const double local_rows = rows / context.ranks;
+
+    Operation norm = element_wise(context, "final norm", width, 4.0, 4.0);
+    norm.weight_elements = static_cast<double>(model.final_norm_vectors) * width;
+    norm.active_elements = norm.weight_elements;
+    norm.stored = context.precision.activations.per_element() * norm.weight_elements;
+    operations.push_back(norm);
+
+    Operation head;
+    head.name = context.layer + ": LM head";
+    head.kind = OperationKind::linear;
+    head.bytes.fixed = context.precision.embeddings.per_element() * (local_rows * width);
+    head.weight_elements = model.tied_embeddings ? 0.0 : rows * width;
+    head.active_elements = rows * width;
+    head.stored = model.tied_embeddings ? Bytes(0.0) : head.bytes.fixed;
+    head.flops.per_logit = Flops(2.0 * width * local_rows);
+    head.bytes.per_logit = context.precision.activations.per_element() * width + Bytes(4.0 * local_rows);  // fp32 logits
+    operations.push_back(head);
+}
+
+}  // namespace treeline

@@ -1,0 +1,87 @@
+// From blocks of a model to operations: one function per kind of block, each in a file of its own.
+// The rows of the cost model's section 1 are written here as coefficients; the parameter counts follow from the same place.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/model.h"
+#include "sim/operation.h"
+
+namespace treeline {
+
+/// What a pass is for decides which kernel a recurrent layer runs and whether attention over latents is absorbed.
+enum class PassKind {
+    decode,   ///< a few new tokens after a cached context; recurrent layers keep their final state
+    verify,   ///< draft tokens are scored; what becomes of recurrent states is the rollback policy's choice (StateWrites)
+    prefill,  ///< a prompt; recurrent layers run the chunked scan
+};
+
+/// Which recurrent states a multi-token pass writes back.
+enum class StateWrites { final_state, none, every_state };
+
+/// Everything a block needs to know about its surroundings. `ranks` devices share each layer (tensor parallelism).
+struct LayerContext {
+    double width = 0.0;
+    Precision precision;
+    double ranks = 1.0;
+    PassKind pass = PassKind::decode;
+    StateWrites writes = StateWrites::final_state;
+    double occurrences = 1.0;  ///< times the layer runs in one pass
+    double copies = 1.0;       ///< distinct copies of its weights
+    std::string layer;         ///< the layer kind's name, the first half of each operation's
+};
+
+/// How tensor parallelism cuts a linear layer: its outputs (column), its inputs (row: an all-reduce must follow), or not at
+/// all.
+enum class Cut { column, row, none };
+
+/// A linear layer `in` → `out` (section 1: 2·M·in·out FLOPs; w·in·out + e·M·(in+out) bytes), cut over the ranks.
+Operation linear(const LayerContext& context, const std::string& name, double in, double out, bool bias, Cut cut);
+
+/// An element-wise kernel over `elements` values a token, which moves `transfers` of them and does `flops` on each.
+Operation element_wise(const LayerContext& context, const std::string& name, double elements, double transfers, double flops);
+
+/// The all-reduce of one activation vector a token that follows a row-cut layer; nothing is appended for a single rank.
+void append_all_reduce(const LayerContext& context, std::vector<Operation>& operations);
+
+/// The heads (or groups) that one rank holds when `total` are shared out; a head shared by several ranks is replicated.
+double per_rank(double total, double ranks);
+
+void append(const Attention& attention, const LayerContext& context, std::vector<Operation>& operations);
+void append(const LatentAttention& attention, const LayerContext& context, std::vector<Operation>& operations);
+void append(const Mamba1& mamba, const LayerContext& context, std::vector<Operation>& operations);
+void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operation>& operations);
+void append(const GatedDelta& delta, const LayerContext& context, std::vector<Operation>& operations);
+void append(const Mlp& mlp, const LayerContext& context, std::vector<Operation>& operations);
+void append(const MixtureOfExperts& experts, const LayerContext& context, std::vector<Operation>& operations);
+void append(const Projection& projection, const LayerContext& context, std::vector<Operation>& operations);
+
+/// Token embedding (before the layers).
+void append_embedding(const Model& model, const LayerContext& context, std::vector<Operation>& operations);
+/// Final normalisation and LM head (after the layers).
+void append_head(const Model& model, const LayerContext& context, std::vector<Operation>& operations);
+
+/// One recurrent layer's state: what a scan moves for each state and token. Section 1's S, inputs, and FLOPs a token.
+struct RecurrentState {
+    double elements = 0.0;       ///< state elements of one sequence on one rank
+    double inputs = 0.0;         ///< activation elements that one token's step reads and writes
+    double step_flops = 0.0;     ///< FLOPs of advancing one token
+    double replay_inputs = 0.0;  ///< activation elements of one token that replay needs (no output is formed)
+    double replay_flops = 0.0;   ///< FLOPs of replaying one token
+    double conv_elements = 0.0;  ///< convolution history of one sequence, elements
+    double conv_inputs = 0.0;    ///< convolution input of one token, elements
+};
+
+RecurrentState recurrent_state(const Mamba1& mamba, double ranks);
+RecurrentState recurrent_state(const Mamba2& mamba, double ranks);
+RecurrentState recurrent_state(const GatedDelta& delta, double ranks);
+
+/// The scan of a decode or verify pass: state traffic by `context.writes`, inputs, FLOPs (section 1, rows SSU and fused n-step
+/// scan).
+Operation multi_step_scan(const LayerContext& context, const RecurrentState& state);
+
+/// Causal convolution over `channels` of width `width` (section 1).
+Operation causal_convolution(const LayerContext& context, double channels, double width, bool bias, double ranks);
+
+}  // namespace treeline

@@ -1,0 +1,141 @@
+// One operation of a forward pass: how many FLOPs and bytes it needs, as a low-degree polynomial in the shape of the pass.
+//
+// Compile, then evaluate: sim/layers/ turns a model into a short list of these once; pricing a design point is then a loop over
+// about ten of them. The formulas of the cost model's section 1 become coefficients in sim/layers/; how coefficients become
+// FLOPs and bytes is written here and nowhere else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/model.h"
+#include "sim/units.h"
+
+namespace treeline {
+
+/// Shape of one forward pass. Real numbers: expectations (accepted tokens, for example) are shapes too.
+struct PassShape {
+    double sequences = 1.0;  ///< b
+    double tokens = 1.0;     ///< n, new tokens a sequence
+    double context = 0.0;    ///< s, tokens already cached a sequence
+    double logits = 1.0;     ///< tokens a sequence whose logits are needed (n in decoding, 1 in prefill)
+};
+
+/// The products of a shape that the polynomials need, computed once a pass.
+struct ShapeTerms {
+    double sequences;    ///< b
+    double tokens;       ///< M = b·n
+    double logits;       ///< b·logits
+    double token_pairs;  ///< b·n², masks and tree scans
+    double new_tokens;   ///< n
+    double context;      ///< s
+};
+
+inline ShapeTerms terms_of(const PassShape& shape) {
+    const double tokens = shape.sequences * shape.tokens;
+    return {shape.sequences, tokens, shape.sequences * shape.logits, tokens * shape.tokens, shape.tokens, shape.context};
+}
+
+enum class OperationKind { linear, attention, scan, convolution, element_wise, experts, logits, collective, whole_pass };
+enum class Bound { memory, compute, network, launch };
+
+/// FLOPs = per_token·M + per_logit·L + per_sequence·b + per_token_pair·b·n² + per_visible·V (+ per_context·b·reach(s))
+/// with V = cached and new tokens that the new tokens attend to, summed over the new tokens of all sequences.
+struct FlopTerms {
+    Flops per_token{}, per_logit{}, per_sequence{}, per_token_pair{}, per_visible{};
+};
+
+/// bytes = fixed + per_token·M + per_logit·L + per_sequence·b + per_token_pair·b·n² + per_context·b·reach(s) + per_expert·U
+/// with U = expected number of distinct experts that M tokens touch.
+struct ByteTerms {
+    Bytes fixed{}, per_token{}, per_logit{}, per_sequence{}, per_token_pair{}, per_context{}, per_expert{};
+};
+
+/// The coefficients of one run of an operation: all that evaluating it needs.
+struct OperationCost {
+    FlopTerms flops;
+    ByteTerms bytes;
+    ContextReach reach;         ///< what of the context it sees (attention only)
+    double expert_count = 0.0;  ///< E; 0 = not a mixture of experts
+    double log_miss = 0.0;      ///< ln(1 − active/E): a token leaves an expert untouched with probability exp(log_miss)
+};
+
+struct Operation : OperationCost {
+    std::string name;  ///< "attention: qkv projection"
+    OperationKind kind = OperationKind::linear;
+    double count = 1.0;            ///< times it runs in one pass; FLOPs, bytes and weights below are of one run
+    double launches = 1.0;         ///< kernels of one run
+    double weight_elements = 0.0;  ///< parameters that it holds (one copy): sums to the model's parameter count
+    double weight_copies = 1.0;    ///< distinct copies of those parameters in the model (count, unless layers share weights)
+    double active_elements = 0.0;  ///< of weight_elements, those that one token uses (fewer only in a mixture of experts)
+    Bytes stored;                  ///< bytes of one copy of its parameters on each device
+    bool reads_context = false;    ///< per_visible or per_context is set
+};
+
+/// Cached tokens that an attention with this reach sees, out of s.
+inline double visible_context(const ContextReach& reach, double context) {
+    const double scaled = reach.scale * context + (reach.scale < 1.0 ? reach.sink : 0.0);
+    const double limit = reach.window + reach.sink;
+    return scaled < limit ? scaled : limit;
+}
+
+/// Sum over n new tokens of what each sees: token i (1…n) sees min(reach(s) + i, limit) tokens, itself included.
+/// Without a window: n·(reach(s) + (n+1)/2).
+inline double visible_sum(const ContextReach& reach, double context, double new_tokens) {
+    const double cached = visible_context(reach, context);
+    const double limit = reach.window + reach.sink;
+    const double room = limit - cached;
+    const double growing = room < new_tokens ? room : new_tokens;  // tokens that see all before them
+    const double growing_sum = growing * (cached + 0.5 * (growing + 1.0));
+    const double saturated = new_tokens - growing;
+    return saturated > 0.0 ? growing_sum + saturated * limit : growing_sum;
+}
+
+/// exp(x) for x ≤ 0 to a relative 1e-9, by (Σ (x/64)^j/j!)^64 with x clamped at −32: no libm call, so loops over points
+/// vectorise.
+inline double exp_of_nonpositive(double x) {
+    const double y = (x > -32.0 ? x : -32.0) * (1.0 / 64.0);
+    constexpr double inverse[] = {1.0 / 9, 1.0 / 8, 1.0 / 7, 1.0 / 6, 1.0 / 5, 1.0 / 4, 1.0 / 3, 1.0 / 2, 1.0};
+    double sum = 1.0;
+    for (const double factor : inverse) {
+        sum = 1.0 + y * factor * sum;
+    }
+    for (int squaring = 0; squaring < 6; ++squaring) {
+        sum *= sum;
+    }
+    return sum;
+}
+
+/// Expected number of distinct experts that `tokens` tokens touch under uniform routing: E·(1 − (1 − active/E)^tokens).
+inline double expected_experts(const OperationCost& cost, double tokens) {
+    return cost.expert_count * (1.0 - exp_of_nonpositive(cost.log_miss * tokens));
+}
+
+/// FLOPs of one run. The two switches leave out terms that the caller knows to be zero; they never change the value.
+template <bool reads_context>
+inline Flops flops_of(const OperationCost& cost, const ShapeTerms& shape) {
+    const FlopTerms& c = cost.flops;
+    Flops sum = c.per_token * shape.tokens + c.per_logit * shape.logits + c.per_sequence * shape.sequences +
+                c.per_token_pair * shape.token_pairs;
+    if constexpr (reads_context) {
+        sum += c.per_visible * (shape.sequences * visible_sum(cost.reach, shape.context, shape.new_tokens));
+    }
+    return sum;
+}
+
+/// Bytes of one run.
+template <bool reads_context, bool has_experts>
+inline Bytes bytes_of(const OperationCost& cost, const ShapeTerms& shape) {
+    const ByteTerms& c = cost.bytes;
+    Bytes sum = c.fixed + c.per_token * shape.tokens + c.per_logit * shape.logits + c.per_sequence * shape.sequences +
+                c.per_token_pair * shape.token_pairs;
+    if constexpr (reads_context) {
+        sum += c.per_context * (shape.sequences * visible_context(cost.reach, shape.context));
+    }
+    if constexpr (has_experts) {
+        sum += c.per_expert * expected_experts(cost, shape.tokens);
+    }
+    return sum;
+}
+
+}  // namespace treeline

@@ -1,0 +1,150 @@
+#include "sim/operations.h"
+
+#include <cmath>
+
+namespace treeline {
+namespace {
+
+Operation block_norms(const Block& block, const LayerContext& context) {
+    const double norms = static_cast<double>(block.norms);
+    Operation operation = element_wise(context, "norm", context.width, 4.0 * norms, 4.0 * norms);  // residual added on the way
+    operation.launches = norms;
+    operation.weight_elements = static_cast<double>(block.norm_vectors) * context.width;
+    operation.active_elements = operation.weight_elements;
+    operation.stored = context.precision.activations.per_element() * operation.weight_elements;
+    return operation;
+}
+
+LayerContext context_of(const Model& model, std::size_t kind, const Precision& precision, const PassOptions& options) {
+    LayerContext context;
+    context.width = static_cast<double>(model.width);
+    context.precision = precision;
+    context.ranks = options.ranks;
+    context.pass = options.kind;
+    context.writes = options.writes;
+    context.occurrences = static_cast<double>(occurrences(model, kind));
+    const Count distinct = model.kinds[kind].distinct_copies;
+    context.copies = distinct > 0 ? static_cast<double>(distinct) : context.occurrences;
+    context.layer = model.kinds[kind].name;
+    return context;
+}
+
+std::vector<Operation> layer_operations(const Model& model, const Precision& precision, const PassOptions& options) {
+    std::vector<Operation> operations;
+    for (std::size_t kind = 0; kind < model.kinds.size(); ++kind) {
+        const LayerContext context = context_of(model, kind, precision, options);
+        if (context.occurrences == 0.0) {
+            continue;
+        }
+        for (const Block& block : model.kinds[kind].blocks) {
+            if (block.norms > 0 || block.norm_vectors > 0) {
+                operations.push_back(block_norms(block, context));
+            }
+            std::visit([&](const auto& b) { append(b, context, operations); }, block.kind);
+        }
+    }
+    return operations;
+}
+
+LayerContext end_context(const Model& model, const Precision& precision, const PassOptions& options, const char* name) {
+    LayerContext context;
+    context.width = static_cast<double>(model.width);
+    context.precision = precision;
+    context.ranks = options.ranks;
+    context.layer = name;
+    return context;
+}
+
+Count sum_elements(const std::vector<Operation>& operations, bool stored, double Operation::*elements) {
+    double sum = 0.0;
+    for (const Operation& operation : operations) {
+        sum += operation.*elements * (stored ? operation.weight_copies : operation.count);
+    }
+    return static_cast<Count>(std::llround(sum));
+}
+
+/// Calls visit(state, context) for every recurrent block.
+template <class Visit>
+void for_each_recurrent(const Model& model, const Precision& precision, double ranks, Visit visit) {
+    for (std::size_t kind = 0; kind < model.kinds.size(); ++kind) {
+        const LayerContext context = context_of(model, kind, precision, {PassKind::decode, StateWrites::final_state, ranks});
+        for (const Block& block : model.kinds[kind].blocks) {
+            std::visit(
+                [&](const auto& b) {
+                    if constexpr (requires { recurrent_state(b, ranks); }) {
+                        visit(recurrent_state(b, ranks), context);
+                    }
+                },
+                block.kind);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<Operation> operations_of(const Model& model, const Precision& precision, const PassOptions& options) {
+    std::vector<Operation> operations;
+    append_embedding(model, end_context(model, precision, options, "input"), operations);
+    std::vector<Operation> layers = layer_operations(model, precision, options);
+    operations.insert(operations.end(), layers.begin(), layers.end());
+    append_head(model, end_context(model, precision, options, "output"), operations);
+    return operations;
+}
+
+Count parameter_count(const Model& model) {
+    return sum_elements(operations_of(model, model.precision, {}), true, &Operation::weight_elements);
+}
+
+Count body_parameters(const Model& model) {
+    return sum_elements(layer_operations(model, model.precision, {}), true, &Operation::weight_elements);
+}
+
+Count active_body_parameters(const Model& model) {
+    return sum_elements(layer_operations(model, model.precision, {}), false, &Operation::active_elements);
+}
+
+Bytes stored_weights(const Model& model, const Precision& precision, double ranks) {
+    Bytes sum;
+    for (const Operation& operation : operations_of(model, precision, {PassKind::decode, StateWrites::final_state, ranks})) {
+        sum += operation.stored * operation.weight_copies;
+    }
+    return sum;
+}
+
+std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision, double ranks) {
+    std::vector<CacheTerm> caches;
+    for (const Operation& operation : layer_operations(model, precision, {PassKind::decode, StateWrites::final_state, ranks})) {
+        if (operation.reads_context) {
+            caches.push_back({operation.bytes.per_context * operation.count, operation.reach});
+        }
+    }
+    return caches;
+}
+
+RecurrentMemory recurrent_memory(const Model& model, const Precision& precision, double ranks) {
+    RecurrentMemory memory;
+    const Bytes state = precision.state.per_element();
+    const Bytes activation = precision.activations.per_element();
+    for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
+        memory.state += (state * layer.elements + activation * layer.conv_elements) * context.occurrences;
+        memory.replay_per_token += activation * ((layer.replay_inputs + layer.conv_inputs) * context.occurrences);
+    });
+    return memory;
+}
+
+std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks) {
+    std::vector<Operation> operations;
+    for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
+        Operation operation;
+        operation.name = context.layer + ": activation replay";
+        operation.kind = OperationKind::scan;
+        operation.count = context.occurrences;
+        operation.flops.per_token = Flops(layer.replay_flops);
+        operation.bytes.per_sequence = precision.state.per_element() * (2.0 * layer.elements);
+        operation.bytes.per_token = precision.activations.per_element() * layer.replay_inputs;
+        operations.push_back(operation);
+    });
+    return operations;
+}
+
+}  // namespace treeline

@@ -1,0 +1,57 @@
+// A whole model as a list of operations, and what follows from that list: parameter counts, stored weights, caches and states.
+#pragma once
+
+#include <vector>
+
+#include "sim/layers/layers.h"
+#include "sim/model.h"
+#include "sim/operation.h"
+
+namespace treeline {
+
+/// How one forward pass is compiled.
+struct PassOptions {
+    PassKind kind = PassKind::decode;
+    StateWrites writes = StateWrites::final_state;
+    double ranks = 1.0;  ///< tensor-parallel degree; operations are of one rank
+};
+
+/// Operations of one forward pass, from embedding to LM head, equal layers merged into one operation with a count.
+std::vector<Operation> operations_of(const Model& model, const Precision& precision, const PassOptions& options);
+
+/// All stored parameters: shared layers once, tied embeddings once.
+Count parameter_count(const Model& model);
+
+/// Parameters of the layers alone: no embedding, LM head or final norm (N of the HOI mode; SPIRe's count).
+Count body_parameters(const Model& model);
+
+/// Parameters of the layers that one token uses (fewer than body_parameters only with experts).
+Count active_body_parameters(const Model& model);
+
+/// Bytes of parameters on one of `ranks` devices.
+Bytes stored_weights(const Model& model, const Precision& precision, double ranks);
+
+/// The key-value cache of one kind of layer, all its occurrences together, on one rank.
+struct CacheTerm {
+    Bytes per_token;
+    ContextReach reach;  ///< a sliding window keeps no more than it can see
+};
+std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision, double ranks);
+
+/// Bytes that a sequence with `tokens` tokens occupies in these caches.
+inline Bytes cached_bytes(const CacheTerm& cache, double tokens) {
+    return cache.per_token * visible_context(cache.reach, tokens);
+}
+
+/// Recurrent memory of one sequence on one rank, summed over layers.
+struct RecurrentMemory {
+    Bytes state;             ///< SSM states and convolution history: one copy
+    Bytes replay_per_token;  ///< activations that replay needs of one token (x, B, C, dt and convolution inputs)
+};
+RecurrentMemory recurrent_memory(const Model& model, const Precision& precision, double ranks);
+
+/// The operations of activation replay: every recurrent layer advances its state over `n` accepted tokens (section 1, row
+/// replay).
+std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks);
+
+}  // namespace treeline

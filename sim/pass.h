@@ -1,0 +1,128 @@
+// Time of one forward pass on one platform: operations with rates, plus what the software stack adds.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/device.h"
+#include "sim/operations.h"
+
+namespace treeline {
+
+/// How time follows from FLOPs and bytes (section 2 of the cost model).
+enum class CostMode {
+    hoi,       ///< the whole pass costs max(FLOPs, bytes × HOI); weights and caches only (SPIRe)
+    roofline,  ///< operation by operation with data-sheet peaks, plus the stack's launches and host time
+};
+
+/// A device, the software on it, and how many of them share each layer.
+struct Platform {
+    Device device;
+    Stack stack;
+    double ranks = 1.0;
+    CostMode mode = CostMode::roofline;
+    std::string interconnect;  ///< name of the link to use; empty = the device's fastest
+};
+
+/// The link that this platform's tensor parallelism uses; nothing for a single rank or when the device has no such link.
+const Interconnect* link_of(const Platform& platform);
+
+/// The overlap law: with x = startup + bytes/bandwidth and y = startup + FLOPs/peak, time = max(x, y) + overlap·min(x, y).
+struct Rates {
+    Seconds startup;
+    SecondsPerByte per_byte;
+    SecondsPerFlop per_flop;
+    double overlap = 0.0;  ///< r: 0 hides the shorter side wholly, 1 not at all
+};
+
+inline Seconds time_by(const Rates& rates, Bytes bytes, Flops flops) {
+    const double memory = (rates.startup + bytes * rates.per_byte).value();
+    const double compute = (rates.startup + flops * rates.per_flop).value();
+    const double longer = memory > compute ? memory : compute;  // on plain doubles this is one instruction, and vectorises
+    const double shorter = memory > compute ? compute : memory;
+    return Seconds(longer + rates.overlap * shorter);
+}
+
+struct TimedOperation {
+    Operation operation;
+    Rates rates;
+    double runs = 1.0;         ///< times it runs in one pass
+    double memory_runs = 1.0;  ///< the same for main-memory traffic: 0 for collectives
+};
+
+/// What a pass needs, summed over its operations.
+struct PassTotals {
+    Seconds device;  ///< operations only
+    Flops flops;
+    Bytes bytes;  ///< through main memory (collectives excluded)
+};
+
+/// A model's pass on a platform, ready to be evaluated at any shape.
+struct CompiledPass {
+    std::vector<TimedOperation> operations;
+    double launches = 0.0;    ///< kernels, the stack's launch factor included
+    Seconds node_time;        ///< device-side gaps of all kernels
+    Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
+    Seconds host;             ///< host time before the pass
+    bool whole_pass = false;  ///< HOI mode: one max over the whole pass instead of one an operation
+    Rates whole_pass_rates;
+};
+
+/// Adds one operation's share of a pass at this shape. Both faces of the evaluator are made of this function.
+template <bool reads_context, bool has_experts>
+inline void accumulate(const OperationCost& cost, const Rates& rates, double runs, double memory_runs, const ShapeTerms& shape,
+                       PassTotals& totals) {
+    const Flops flops = flops_of<reads_context>(cost, shape);
+    const Bytes bytes = bytes_of<reads_context, has_experts>(cost, shape);
+    totals.device += time_by(rates, bytes, flops) * runs;
+    totals.flops += flops * runs;
+    totals.bytes += bytes * memory_runs;
+}
+
+/// Time of a pass from its totals: max(device + gaps, launches on the host) + host. Zero operations cost nothing.
+inline Seconds pass_time(const CompiledPass& pass, const PassTotals& totals) {
+    const Seconds device =
+        pass.whole_pass ? time_by(pass.whole_pass_rates, totals.bytes, totals.flops) : totals.device + pass.node_time;
+    return (device > pass.launch_time ? device : pass.launch_time) + pass.host;
+}
+
+/// Totals of a pass at one shape: the per-point face.
+PassTotals totals_of(const CompiledPass& pass, const PassShape& shape);
+
+/// One operation of a pass, explained.
+struct OperationEstimate {
+    std::string name;
+    OperationKind kind = OperationKind::linear;
+    double count = 1.0;
+    Flops flops;  ///< all `count` runs together, as are bytes and time
+    Bytes bytes;
+    Seconds time;
+    Bound bound = Bound::memory;
+    double share = 0.0;  ///< of the sum over operations
+};
+
+/// Every operation of a pass at one shape; times include each operation's share of the device-side launch gaps.
+std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape& shape);
+
+/// How a pass picks tokens from its logits.
+enum class Sampling {
+    none,       ///< no logits are used
+    greedy,     ///< one read of the logits
+    rejection,  ///< softmax and rejection sampling, section 1: about 12·(2k+1)·V·b bytes
+};
+
+struct CompileOptions {
+    PassOptions pass;
+    Sampling sampling = Sampling::greedy;
+    Seconds host;  ///< host time before the pass
+};
+
+/// Compiles a model's pass for a platform. `extra` operations run after the model's own (one-off parts of a drafter).
+CompiledPass compile_pass(const Model& model, const Precision& precision, const Platform& platform, CompileOptions options,
+                          const std::vector<Operation>& extra = {});
+
+/// Compiles a bare list of operations (activation replay, for example); an empty list costs nothing.
+CompiledPass compile_operations(std::vector<Operation> operations, const Precision& precision, const Platform& platform,
+                                Seconds host);
+
+}  // namespace treeline

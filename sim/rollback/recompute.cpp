@@ -1,0 +1,18 @@
+#include "sim/rollback/rollback.h"
+
+namespace treeline {
+
+// One more full target pass over the accepted tokens, from the state before verification: section 3, recompute.
+RollbackPlan plan_recompute(const Model& target, const Precision& precision, const Platform& platform) {
+    RollbackPlan plan;
+    plan.verify_writes = StateWrites::none;
+    plan.extra_states = 1.0;
+    CompileOptions options;
+    options.pass.kind = PassKind::decode;
+    options.sampling = Sampling::none;
+    options.host = platform.stack.host_per_draft_pass;
+    plan.pass = compile_pass(target, precision, platform, options);
+    return plan;
+}
+
+}  // namespace treeline

@@ -1,0 +1,15 @@
+#include "sim/rollback/rollback.h"
+
+namespace treeline {
+
+// S to read the state during verification, which writes none, and 2S to replay: section 3, activation replay.
+RollbackPlan plan_replay(const Model& target, const Precision& precision, const Platform& platform) {
+    RollbackPlan plan;
+    plan.verify_writes = StateWrites::none;
+    plan.caches_activations = true;
+    plan.pass = compile_operations(replay_operations(target, precision, platform.ranks), precision, platform,
+                                   platform.stack.host_per_draft_pass);
+    return plan;
+}
+
+}  // namespace treeline

@@ -1,0 +1,7 @@
+#include "sim/rollback/rollback.h"
+
+namespace treeline {
+
+RollbackPlan plan_truncate() { return {}; }
+
+}  // namespace treeline
