@@ -76,12 +76,16 @@ function isNumeric(rows, key) {
   return rows.some((row) => typeof row[key] === 'number') && rows.every((row) => isMissing(row[key]) || typeof row[key] === 'number');
 }
 
-/** A row matches when each word is found in one of its cells. */
-function matches(row, columns, words) {
-  if (words.length === 0) return true;
-  const text = columns.map((column) => cell(row[column.key], column.digits)).join('\n').toLowerCase();
-  return words.every((word) => text.includes(word));
+const texts = new WeakMap();
+
+/** All cells of a row in lower case, worked out when first looked for. */
+function textOf(row, columns) {
+  if (!texts.has(row)) texts.set(row, columns.map((column) => cell(row[column.key], column.digits)).join('\n').toLowerCase());
+  return texts.get(row);
 }
+
+/** A row matches when each word is found in one of its cells. */
+const matches = (row, columns, words) => words.every((word) => textOf(row, columns).includes(word));
 
 /** Missing values come last in both directions; equal rows keep their order. */
 function sorted(rows, { key, descending }) {

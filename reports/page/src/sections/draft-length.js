@@ -1,5 +1,5 @@
 // Speed-up against the number of draft tokens, a line for each drafter and batch.
-import { number, quantity, times, unique } from '../lib/format.js';
+import { number, placeable, quantity, times, unique } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
 import { zoomParameter } from '../lib/vega.js';
@@ -15,8 +15,9 @@ const columns = [
 export const draftLength = {
   id: 'draft-length',
   heading: 'How many tokens to draft',
-  present: (data) => data.by_draft_length?.length > 0,
-  build({ by_draft_length: rows }) {
+  present: (data) => rowsOf(data).length > 0,
+  build(data) {
+    const rows = rowsOf(data);
     const [drafters, batches, contexts] = ['drafter', 'batch', 'context'].map((key) => unique(rows, key));
     const tooMany = drafters.length * batches.length > MOST_LINES;
     return [chart({
@@ -42,6 +43,7 @@ export const draftLength = {
   },
 };
 
+const rowsOf = (data) => placeable(data.by_draft_length, 'draft_tokens', 'speedup');
 const lineOf = (row) => `${row.drafter}\n${row.batch}`;
 
 function bestOfEachLine(rows) {

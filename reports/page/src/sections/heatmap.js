@@ -1,6 +1,6 @@
 // Speed-up over batch and context, with the best draft length in each cell.
 import { element } from '../lib/dom.js';
-import { number, times, unique } from '../lib/format.js';
+import { number, placeable, times, unique } from '../lib/format.js';
 import { divergingColour, inkOn } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
 
@@ -12,8 +12,9 @@ const columns = [
 export const heatmap = {
   id: 'where-it-pays',
   heading: 'Where speculation pays',
-  present: (data) => data.heatmap?.rows?.length > 0,
-  build({ heatmap: { rows } }) {
+  present: (data) => rowsOf(data).length > 0,
+  build(data) {
+    const rows = rowsOf(data);
     const reach = colourReach(rows);
     return [chart({
       id: 'speedup-map',
@@ -26,6 +27,8 @@ export const heatmap = {
     })];
   },
 };
+
+const rowsOf = (data) => placeable(data.heatmap?.rows, 'batch', 'context');
 
 /** The speed-up at the ends of the colour scale: the scale is symmetric around 1 on a log axis, and never narrower than 1.25 times. */
 function colourReach(rows) {

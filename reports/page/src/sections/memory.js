@@ -1,6 +1,6 @@
 // Memory by part against what the device has.
 import { element } from '../lib/dom.js';
-import { number, percent } from '../lib/format.js';
+import { number, percent, placeable } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
 
@@ -9,8 +9,10 @@ const columns = [{ key: 'part', title: 'Part' }, { key: 'gb', title: 'Memory', u
 export const memory = {
   id: 'memory',
   heading: 'Does it fit in memory?',
-  present: (data) => data.memory?.parts?.length > 0,
-  build({ memory: { limit_gb: limit, parts } }) {
+  present: (data) => placeable(data.memory?.parts, 'gb').length > 0,
+  build({ memory: stated }) {
+    const limit = stated.limit_gb ?? undefined;
+    const parts = placeable(stated.parts, 'gb');
     const used = parts.reduce((sum, part) => sum + part.gb, 0);
     const sentence = inWords(used, limit);
     const names = parts.map((part) => part.part);

@@ -1,5 +1,5 @@
 // Tokens/s for each user against tokens/s for each device: what one buys with the other.
-import { number, times, unique } from '../lib/format.js';
+import { number, placeable, times, unique } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
 import { logAxis, zoomParameter } from '../lib/vega.js';
@@ -15,8 +15,9 @@ const columns = [
 export const pareto = {
   id: 'trade-off',
   heading: 'Speed for each user, or output of each device?',
-  present: (data) => data.pareto?.length > 0,
-  build({ pareto: rows }) {
+  present: (data) => rowsOf(data).length > 0,
+  build(data) {
+    const rows = rowsOf(data);
     const drafters = unique(rows.filter((row) => row.speculative !== false), 'drafter');
     const groups = rows.some((row) => row.speculative === false) ? [...drafters, PLAIN] : drafters;
     const coloursOf = (palette) => seriesColours(drafters, palette).set(PLAIN, palette.neutral);
@@ -33,6 +34,7 @@ export const pareto = {
   },
 };
 
+const rowsOf = (data) => placeable(data.pareto, 'tokens_per_s_user', 'tokens_per_s_device').filter((row) => row.tokens_per_s_user > 0 && row.tokens_per_s_device > 0);
 const groupOf = (row) => (row.speculative === false ? PLAIN : row.drafter);
 
 function inWords(rows) {
@@ -73,8 +75,8 @@ function points(rows, colours, palette) {
   return {
     height: 400, data: { values },
     layer: [
-      { transform: [{ filter: 'datum.on_front' }], mark: { type: 'line', stroke: palette.muted, strokeWidth: 1.5, clip: true },
-        encoding: { x, y, order: { field: 'tokens_per_s_user', type: 'quantitative' } } },
+      ...(rows.some((row) => row.on_front) ? [{ transform: [{ filter: 'datum.on_front' }], mark: { type: 'line', stroke: palette.muted, strokeWidth: 1.5, clip: true },
+        encoding: { x, y, order: { field: 'tokens_per_s_user', type: 'quantitative' } } }] : []),
       { params: [zoomParameter], mark: { type: 'point', filled: true, strokeWidth: 1, clip: true, tooltip: true },
         encoding: { x, y, tooltip, shape, color: colour, size: { field: 'weight', type: 'quantitative', scale: null },
           opacity: { field: 'strength', type: 'quantitative', scale: null } } },

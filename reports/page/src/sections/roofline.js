@@ -1,5 +1,5 @@
 // The roofline: what bounds each operation of a round.
-import { microseconds, number, percent, unique } from '../lib/format.js';
+import { isNumber, microseconds, number, percent, placeable, unique } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
 import { logAxis, zoomParameter } from '../lib/vega.js';
@@ -15,9 +15,9 @@ const columns = [
 export const roofline = {
   id: 'bounds',
   heading: 'What bounds each operation',
-  present: (data) => data.roofline?.operations?.length > 0,
+  present: (data) => operationsOf(data.roofline).length > 0 && isNumber(data.roofline.bandwidth_gb_per_s) && isNumber(data.roofline.peak_tflop_per_s),
   build({ roofline: roof }) {
-    const operations = roof.operations.filter((row) => row.intensity_flop_per_byte > 0 && row.attained_tflop_per_s > 0);
+    const operations = operationsOf(roof);
     const passes = unique(operations, 'pass');
     return [chart({
       id: 'roofline-chart',
@@ -32,6 +32,10 @@ export const roofline = {
     })];
   },
 };
+
+/** Operations that do arithmetic: a log axis has no place for the others (they stay in the table). */
+const operationsOf = (roof) => placeable(roof?.operations, 'intensity_flop_per_byte', 'attained_tflop_per_s')
+  .filter((row) => row.intensity_flop_per_byte > 0 && row.attained_tflop_per_s > 0);
 
 const ridge = (roof) => roof.peak_tflop_per_s * 1e3 / roof.bandwidth_gb_per_s;
 

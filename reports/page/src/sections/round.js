@@ -1,6 +1,6 @@
 // Where the time of a round goes, beside a plain decoding step.
 import { element } from '../lib/dom.js';
-import { microseconds, number, percent, times, unique } from '../lib/format.js';
+import { microseconds, number, percent, placeable, times, unique } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
 
 const PHASES = ['draft', 'verify', 'rollback', 'sampling', 'host'];
@@ -12,9 +12,10 @@ const columns = [
 export const round = {
   id: 'why',
   heading: 'Why: where a round’s time goes',
-  present: (data) => data.round?.length > 0,
-  build({ round: rows, summary }) {
-    const tokens = summary?.accept_length;
+  present: (data) => rowsOf(data).length > 0,
+  build(data) {
+    const rows = rowsOf(data);
+    const tokens = data.summary.accept_length ?? undefined;
     const phases = phasesOf(rows);
     const sentence = inWords(rows, tokens);
     return [
@@ -34,6 +35,8 @@ export const round = {
     ];
   },
 };
+
+const rowsOf = (data) => placeable(data.round, 'time_us').filter((row) => row.configuration && row.phase);
 
 /** The phases of a round in the order in which they happen, then whatever else the data names. */
 function phasesOf(rows) {

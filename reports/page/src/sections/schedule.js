@@ -1,6 +1,6 @@
 // The batch-size schedule of the draft length, as steps and as a table.
 import { element } from '../lib/dom.js';
-import { batchRange, number, times } from '../lib/format.js';
+import { batchRange, number, placeable, times } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
 
 const columns = [
@@ -11,8 +11,9 @@ const columns = [
 export const schedule = {
   id: 'schedule',
   heading: 'When to switch speculation off',
-  present: (data) => data.schedule?.length > 0,
-  build({ schedule: rows }) {
+  present: (data) => rowsOf(data).length > 0,
+  build(data) {
+    const rows = rowsOf(data);
     const verdict = sentence(rows);
     return [
       element('p', {}, verdict),
@@ -28,6 +29,8 @@ export const schedule = {
     ];
   },
 };
+
+const rowsOf = (data) => placeable(data.schedule, 'batch_from', 'batch_to', 'draft_tokens');
 
 function sentence(rows) {
   const off = rows.find((row) => row.draft_tokens === 0);
@@ -50,7 +53,7 @@ function steps(rows, palette, width) {
     range: batchRange(row),
     speedup_text: times(row.speedup),
     drafter: row.draft_tokens === 0 ? 'none: plain decoding' : row.drafter ?? '–',
-    label: pixels(row) < 36 ? '' : row.draft_tokens === 0 ? 'off' : times(row.speedup, pixels(row) < 48 ? 1 : 2),
+    label: pixels(row) < 26 ? '' : row.draft_tokens === 0 ? 'off' : pixels(row) < 32 ? '' : times(row.speedup, pixels(row) < 48 ? 1 : 2),
   }));
   const tallest = Math.max(1, ...rows.map((row) => row.draft_tokens));
   const x = { type: 'quantitative', scale: { type: 'log', base: 2, domain: [first, last], nice: false },

@@ -1,6 +1,6 @@
 // The answer: what to run, what it gains, and the commands that run it.
 import { copyButton, element } from '../lib/dom.js';
-import { number, quantity, times } from '../lib/format.js';
+import { isNumber, number, quantity, times } from '../lib/format.js';
 
 export const summary = {
   id: 'what-to-run',
@@ -11,7 +11,7 @@ export const summary = {
     answer.metrics?.length > 0 && metrics(answer.metrics),
     element('div', { class: 'columns' },
       answer.configuration?.length > 0 && configuration(answer.configuration),
-      answer.accept_length !== undefined && acceptance(answer)),
+      isNumber(answer.accept_length) && acceptance(answer)),
     answer.commands?.length > 0 && commands(answer.commands),
   ],
 };
@@ -23,7 +23,7 @@ function metrics(list) {
 }
 
 function metric({ name, value, low, high, unit, note }) {
-  const interval = typeof low === 'number' && typeof high === 'number';
+  const interval = isNumber(low) && isNumber(high);
   return element('li', {},
     element('span', { class: 'metric-name' }, name),
     element('span', { class: 'metric-value' }, unit === 'x' ? quantity(value, 'x') : number(value),
@@ -41,7 +41,7 @@ function configuration(entries) {
 function acceptance({ accept_length: length, break_even_accept_length: breakEven }) {
   const end = Math.max(length, breakEven ?? 1) * 1.15;
   const at = (value) => `${(100 * value / end).toFixed(2)}%`;
-  const known = typeof breakEven === 'number';
+  const known = isNumber(breakEven);
   return element('div', {}, element('h3', {}, 'The margin'),
     element('p', { class: 'reading' }, `A round yields ${number(length)} tokens on average`, known
       && (length >= breakEven

@@ -1,6 +1,6 @@
 // How far the speed-up moves when each uncertain input moves: a tornado chart.
 import { element } from '../lib/dom.js';
-import { times } from '../lib/format.js';
+import { placeable, times } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
 
 const columns = [
@@ -14,7 +14,7 @@ export const uncertainty = {
   present: (data) => Boolean(data.uncertainty?.sentence || data.uncertainty?.inputs?.length > 0),
   build({ uncertainty: { sentence, inputs = [] }, summary }) {
     const base = summary?.metrics?.find((metric) => metric.unit === 'x')?.value;
-    const rows = [...inputs].sort((a, b) => spread(b) - spread(a));
+    const rows = placeable(inputs, 'low', 'high').map((row) => ({ ...row, name: row.name ?? '–' })).sort((a, b) => spread(b) - spread(a));
     return [
       sentence && element('p', {}, sentence),
       rows.length > 0 && chart({
