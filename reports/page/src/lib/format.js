@@ -1,7 +1,7 @@
 // Numbers as people read them. Everything that is missing or not finite reads as an en dash.
 
 const MISSING = '–';
-const SPACE = '\u00a0';  // keeps a number and its unit on one line
+const SPACE = '\u00a0'; // keeps a number and its unit on one line
 export const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
 
 /** With `digits` decimals, or with three significant digits where none are given (thousands keep all of theirs). */
@@ -15,8 +15,15 @@ const writers = new Map();
 /** Number formats are slow to make, so each is made once. */
 function writer(digits) {
   if (!writers.has(digits)) {
-    writers.set(digits, new Intl.NumberFormat('en', digits === undefined ? { maximumSignificantDigits: 3 }
-      : { minimumFractionDigits: digits, maximumFractionDigits: digits }));
+    writers.set(
+      digits,
+      new Intl.NumberFormat(
+        'en',
+        digits === undefined
+          ? { maximumSignificantDigits: 3 }
+          : { minimumFractionDigits: digits, maximumFractionDigits: digits },
+      ),
+    );
   }
   return writers.get(digits);
 }
@@ -47,7 +54,8 @@ export function cell(value, digits) {
 
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
-export const batchRange = ({ batch_from: from, batch_to: to }) => (from === to ? number(from) : `${number(from)} – ${number(to)}`);
+export const batchRange = ({ batch_from: from, batch_to: to }) =>
+  from === to ? number(from) : `${number(from)} – ${number(to)}`;
 
 /** The rows in which each of `keys` is a finite number: what a chart can place. */
 export const placeable = (rows, ...keys) => (rows ?? []).filter((row) => keys.every((key) => isNumber(row[key])));
