@@ -59,7 +59,10 @@ export function readCharts(page) {
         id: figure.id,
         counts,
         outside,
-        wide: frame.right > box.right + 0.5 || frame.left < box.left - 0.5,
+        wide:
+          Number(svg.getAttribute('width')) > figure.querySelector('.plot').clientWidth + 0.5 ||
+          frame.right > box.right + 0.5 ||
+          frame.left < box.left - 0.5,
         alternative: figure.querySelector('.plot').getAttribute('aria-label'),
       };
     }),
