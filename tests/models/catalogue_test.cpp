@@ -1,0 +1,119 @@
+// Does every description of the catalogue load, agree with what its publisher counts, and pair with the drafters it is used
+// with?
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <string>
+
+#include "models/catalogue.h"
+#include "sim/operations.h"
+
+using namespace treeline;
+
+namespace {
+const std::filesystem::path catalogue = std::filesystem::path(TREELINE_SOURCE_DIR) / "models";
+
+Model load(const std::string& name) { return load_model(catalogue, name).value; }
+}  // namespace
+
+TEST_CASE("every description loads, is valid and states its source") {
+    const std::vector<std::string> names = model_names(catalogue);
+    REQUIRE(names.size() >= 40);
+    for (const std::string& name : names) {
+        INFO(name);
+        const Described<Model> described = load_model(catalogue, name);
+        CHECK(described.value.name == name);
+        CHECK(problems_of(described.value).empty());
+        REQUIRE_FALSE(described.provenance.empty());
+        CHECK(described.provenance.front().source == described.value.source);
+    }
+}
+
+TEST_CASE("parameter counts equal the published totals to the last digit") {
+    int checked = 0;
+    for (const std::string& name : model_names(catalogue)) {
+        const Model model = load(name);
+        INFO(name);
+        if (model.published_parameters) {
+            CHECK(parameter_count(model) == *model.published_parameters);
+            ++checked;
+        }
+        if (model.published_body_parameters) {
+            CHECK(body_parameters(model) == *model.published_body_parameters);
+            ++checked;
+        }
+    }
+    CHECK(checked >= 30);
+}
+
+TEST_CASE("published totals of the issue stand in the files that the test above reads") {
+    // Mamba-2 totals: cost-model page, section 1; SPIRe body counts: its model shapes; the rest: safetensors totals of the
+    // checkpoints.
+    CHECK(load("mamba2-130m").published_parameters == 128'989'632);
+    CHECK(load("mamba2-370m").published_parameters == 368'346'624);
+    CHECK(load("mamba2-780m").published_parameters == 780'161'280);
+    CHECK(load("mamba2-2.7b").published_parameters == 2'702'599'680);
+    CHECK(load("spire-target").published_body_parameters == 67'117'056);
+    CHECK(load("spire-vanilla-draft").published_body_parameters == 8'390'656);
+    CHECK(load("spire-draft").published_body_parameters == 16'779'264);
+    CHECK(load("llama-3-8b").published_parameters == 8'030'261'248);
+    CHECK(load("deepseek-v3").published_parameters == 671'026'419'200);
+    CHECK(load("zamba2-7b").published_parameters == 7'356'749'648);
+}
+
+TEST_CASE("SPIRe counts Llama-3 bodies without embeddings") {
+    // layers·(2d + (h_q + 2h_kv)·d·d_h + h_q·d_h·d + 3·d·d_ff): 32·(8192 + 48·4096·128 + 32·128·4096 + 3·4096·14336) =
+    // 6,979,584,000; 80·(16384 + 80·8192·128 + 64·128·8192 + 3·8192·28672) = 68,452,352,000.
+    CHECK(body_parameters(load("llama-3-8b")) == 6'979'584'000);
+    CHECK(body_parameters(load("llama-3-70b")) == 68'452'352'000);
+}
+
+TEST_CASE("shared layers are stored once a copy") {
+    const Model zamba = load("zamba2-7b");
+    std::size_t shared = 0;
+    while (zamba.kinds.at(shared).name != "shared") {
+        ++shared;
+    }
+    CHECK(occurrences(zamba, shared) == 13);
+    CHECK(zamba.kinds[shared].distinct_copies == 2);
+}
+
+TEST_CASE("usual target and drafter pairs share a vocabulary") {
+    const std::vector<std::pair<std::string, std::string>> pairs = {{"llama-3-70b", "llama-3.1-8b"},
+                                                                    {"llama-3-70b", "llama-3.2-1b"},
+                                                                    {"llama-3.1-8b", "llama-3.2-1b"},
+                                                                    {"mamba2-2.7b", "mamba2-130m"},
+                                                                    {"pythia-6.9b", "mamba-130m"},
+                                                                    {"pythia-6.9b", "pythia-70m"},
+                                                                    {"mamba2-2.7b", "pythia-160m"},
+                                                                    {"mistral-7b", "mistral-160m"},
+                                                                    {"qwen3-30b-a3b", "qwen3-0.6b"},
+                                                                    {"qwen3-8b", "qwen3-0.6b"},
+                                                                    {"spire-target", "spire-draft"},
+                                                                    {"llama3.1-mamba2-8b-distill", "mamba2-llama3.1-draft"},
+                                                                    {"llama-3-70b", "llama-3-70b-spire-draft"}};
+    for (const auto& [target, drafter] : pairs) {
+        INFO(target << " with " << drafter);
+        CHECK(load(target).vocabulary == load(drafter).vocabulary);
+    }
+    CHECK(load("mistral-7b").vocabulary != load("tinyllama-1.1b").vocabulary);  // both have 32,000 tokens, but other ones
+}
+
+TEST_CASE("recurrent state is where it should be") {
+    CHECK(has_recurrent_state(load("mamba-130m")));
+    CHECK(has_recurrent_state(load("falcon-h1-7b")));
+    CHECK(has_recurrent_state(load("qwen3.5-27b")));
+    CHECK_FALSE(has_recurrent_state(load("deepseek-v3")));
+    CHECK_FALSE(has_recurrent_state(load("mistral-7b")));
+}
+
+TEST_CASE("a misspelt name is answered with the nearest one and all known ones") {
+    try {
+        load_model(catalogue, "lama-3-8b");
+        FAIL("no error");
+    } catch (const InputError& error) {
+        const std::string message = error.what();
+        CHECK(message.find("did you mean \"llama-3-8b\"") != std::string::npos);
+        CHECK(message.find("zamba2-7b") != std::string::npos);
+    }
+}
