@@ -33,7 +33,8 @@ std::string error_of(const std::string& name_or_path, bool stack = false) {
 class DescriptionFile {
 public:
     explicit DescriptionFile(const std::string& content)
-        : path(std::filesystem::temp_directory_path() / ("treeline_catalogue_test_" + std::to_string(::getpid()) + ".json")) {
+        : path(std::filesystem::temp_directory_path() /
+               ("treeline_device_catalogue_test_" + std::to_string(::getpid()) + ".json")) {
         std::ofstream(path) << content;
     }
     DescriptionFile(const DescriptionFile&) = delete;
