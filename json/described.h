@@ -1,4 +1,4 @@
-// A description together with where its numbers come from.
+// A value read from a description, with where each of its numbers comes from.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,6 @@
 
 namespace treeline {
 
-/// What a file describes, and the provenance of every number that carries its own source (reports repeat it).
 template <class T>
 struct Described {
     T value;

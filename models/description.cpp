@@ -43,6 +43,7 @@ Precision read_precision(json::Reader& root) {
     }
     precision.weights = read_storage(*at, "weights", precision.weights);
     precision.experts = read_storage(*at, "experts", precision.weights);
+    precision.embeddings = read_storage(*at, "embeddings", precision.weights);
     precision.activations = read_storage(*at, "activations", precision.activations);
     precision.kv_cache = read_storage(*at, "kv_cache", precision.kv_cache);
     precision.state = read_storage(*at, "state", precision.state);
