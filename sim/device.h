@@ -13,32 +13,39 @@ namespace treeline {
 
 /// A link between the devices of a tensor-parallel group.
 struct Interconnect {
-    std::string name;
+    std::string name;          ///< short, as users select it ("nvlink", "pcie")
     BytesPerSecond bandwidth;  ///< one device, one direction
     Seconds latency;           ///< of one all-reduce of a few bytes
 };
 
 enum class DeviceKind { gpu, cpu };
 
+/// Numbers that a description may leave out are 0, which means unknown: reports then say so instead of computing with it.
 struct Device {
     std::string name;   ///< catalogue name ("h100-sxm")
     std::string title;  ///< as people write it ("NVIDIA H100 SXM 80GB")
     DeviceKind kind = DeviceKind::gpu;
     Bytes memory;
-    BytesPerSecond bandwidth;                                      ///< peak of the main memory
-    Bytes cache;                                                   ///< last level
-    std::array<FlopsPerSecond, all_number_formats.size()> peak{};  ///< dense matrix peak by format; 0 = not native
-    std::optional<FlopsPerByte> operational_intensity;             ///< HOI where it is stated rather than peak / bandwidth
-    Bytes reserved;  ///< driver, context and framework workspace that no tensor can use
-    Watts idle_power;
-    Watts board_power;
-    JoulesPerByte energy_per_byte;
-    JoulesPerFlop energy_per_flop;
-    DollarsPerSecond price;
-    std::vector<Interconnect> interconnects;  ///< fastest first
+    BytesPerSecond bandwidth;  ///< peak of the main memory
+    Bytes cache;               ///< last level; 0 = unknown
+    /// Dense matrix peak by format, in the order of all_number_formats; 0 = not native. fp32 is always stated.
+    std::array<FlopsPerSecond, all_number_formats.size()> peak{};
+    std::optional<FlopsPerByte> operational_intensity;  ///< HOI where it is stated rather than peak / bandwidth
+    Bytes reserved;                 ///< driver, context and framework workspace that no tensor can use; 0 where left out
+    Watts idle_power;               ///< 0 = unknown
+    Watts board_power;              ///< 0 = unknown: energy is then not capped
+    JoulesPerByte energy_per_byte;  ///< main memory to registers; 0 = unknown
+    JoulesPerFlop energy_per_flop;  ///< 0 = unknown
+    DollarsPerSecond price;         ///< 0 = unknown
+    std::vector<Interconnect> interconnects;  ///< fastest first; empty = one device alone
 
-    /// Peak for products in `format`; formats without units of their own run in the next wider one that has them.
+    /// Peak for products in `format`; formats without units of their own run in the next wider one that has them (fp16 and bf16
+    /// stand in for each other; 8-bit and 4-bit integers may run as fp8, never the other way round). Above zero for a valid
+    /// device.
     [[nodiscard]] FlopsPerSecond peak_for(NumberFormat format) const;
+
+    /// True when power and both energies are stated, so that energy can be computed.
+    [[nodiscard]] bool knows_energy() const;
 
     /// FLOP that the device can do while it moves one byte: the stated value, or peak / bandwidth.
     [[nodiscard]] FlopsPerByte intensity_for(NumberFormat format) const;

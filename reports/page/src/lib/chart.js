@@ -42,8 +42,8 @@ export function chart(options) {
 
   const figure = element('figure', { class: 'chart', id: options.id },
     element('figcaption', {}, element('h3', {}, options.title), element('p', { class: 'reading' }, options.reading)),
-    controls(options, state, redraw, () => view),
-    (options.legend || options.scale) && legend,
+    choiceLists(options, state, redraw),
+    element('div', { class: 'controls' }, legend, options.zoom && zoomButtons(options, () => view)),
     plot,
     footer(options, () => view));
   onThemeChange(redraw);
@@ -63,17 +63,20 @@ function legendButton({ value, label, colour, shape = 'square' }, hidden, count,
     swatch, label);
 }
 
-function controls(options, state, redraw, view) {
+function choiceLists(options, state, redraw) {
   const lists = (options.choices ?? []).filter((choice) => choice.options.length > 1).map((choice) => {
     const list = element('select', { onchange: () => { state[choice.key] = choice.options[list.selectedIndex].value; redraw(); } },
       choice.options.map(({ value, label }) => element('option', { selected: value === choice.value }, label)));
     return element('label', { class: 'choice' }, element('span', {}, choice.label), list);
   });
-  const zoom = options.zoom && element('div', { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
+  return lists.length > 0 && element('div', { class: 'controls' }, lists);
+}
+
+function zoomButtons(options, view) {
+  return element('div', { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
     button('+', () => zoomBy(view(), options.zoom, 1 / 1.5), { 'aria-label': `Zoom in: ${options.title}` }),
     button('−', () => zoomBy(view(), options.zoom, 1.5), { 'aria-label': `Zoom out: ${options.title}` }),
     button('Reset', () => resetZoom(view(), options.zoom), { 'aria-label': `Reset zoom: ${options.title}` }));
-  return (lists.length > 0 || zoom) && element('div', { class: 'controls' }, lists, zoom);
 }
 
 function footer(options, view) {
@@ -82,7 +85,7 @@ function footer(options, view) {
     if (details.open && details.children.length === 1) details.append(dataTable({ ...options, name: options.id, small: true }));
   });
   return element('div', { class: 'chart-footer' }, details,
-    element('div', { class: 'save' },
+    element('div', { class: 'save' }, 'Save as',
       button('SVG', async () => download(`${options.id}.svg`, 'image/svg+xml', await toSvg(view())), { 'aria-label': `Save ${options.title} as SVG`, class: 'quiet' }),
       button('PNG', async () => download(`${options.id}.png`, 'image/png', await toPng(view())), { 'aria-label': `Save ${options.title} as PNG`, class: 'quiet' })));
 }

@@ -63,9 +63,12 @@ function filterBox(name, onwords) {
 function tableRow(row, columns) {
   return element('tr', { class: row.recommended && 'recommended' }, columns.map((column) => {
     const value = column.show ? column.show(row[column.key], row) : cell(row[column.key], column.digits);
-    return element('td', { class: column.numeric && 'numeric' }, value);
+    return element('td', { class: column.numeric ? 'numeric' : width(value) }, value);
   }));
 }
+
+/** Short texts stay on one line; long ones wrap, but not into a pillar. */
+const width = (value) => (typeof value !== 'string' || value.length <= 32 ? 'short' : 'long');
 
 const isMissing = (value) => value === undefined || value === null || value === '';
 

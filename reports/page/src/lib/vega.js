@@ -5,7 +5,7 @@ import { compile } from 'vega-lite';
 import { expressionInterpreter } from 'vega-interpreter';
 import { Handler } from 'vega-tooltip';
 
-const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
+const FONT = '-apple-system, BlinkMacSystemFont, "Segoe UI", Inter, Roboto, "Noto Sans", "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
 const tooltip = new Handler({ theme: 'treeline', disableDefaultStyle: true, maxDepth: 1 });
 
 /** Draws `specification` into `container`, as wide as `width` including axes, and returns the Vega view. */
@@ -40,6 +40,12 @@ export const zoomParameter = {
   name: 'range', bind: 'scales',
   select: { type: 'interval', zoom: 'wheel![event.shiftKey || event.ctrlKey]', clear: 'dblclick' },
 };
+
+/** A log axis whose grid lines are the powers of ten and whose numbers are written out. */
+export const logAxis = (palette) => ({
+  format: ',~r', tickCount: 6, grid: true,
+  gridColor: { condition: { test: 'abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-9', value: palette.rule }, value: 'transparent' },
+});
 
 /** Widens (factor > 1) or narrows both axes around their middle; `fields` names the field of each axis: {x, y}. */
 export function zoomBy(view, fields, factor) {

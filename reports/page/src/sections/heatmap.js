@@ -18,7 +18,7 @@ export const heatmap = {
     return [chart({
       id: 'speedup-map',
       title: 'Speed-up over batch and context',
-      reading: 'Blue cells gain, brown cells lose, pale ones are level with plain decoding; the number in a cell is the best draft length.',
+      reading: 'Blue cells gain, brown cells lose, cells without colour are level with plain decoding; the large number is the best draft length.',
       alternative: inWords(rows),
       columns, rows,
       scale: (palette) => colourScale(palette, reach),
@@ -49,14 +49,14 @@ function cells(rows, reach, palette, width) {
   const room = (width - 70) / batches.length;
   const values = rows.map((row) => {
     const fits = row.fits !== false;
-    const fill = fits && row.speedup > 0 ? colourAt(row.speedup, reach, palette) : palette.surface;
+    const fill = fits && row.speedup > 0 ? colourAt(row.speedup, reach, palette) : palette.faint;
     const off = row.draft_tokens === 0;
     return {
       ...row, fill, ink: fits ? inkOn(fill) : palette.muted,
-      length: !fits ? '×' : off ? 'off' : number(row.draft_tokens),
+      length: !fits ? '–' : off ? 'off' : number(row.draft_tokens),
       detail: fits && !off ? times(row.speedup, 1) : '',
       speedup_text: times(row.speedup), fits_text: fits ? 'yes' : 'no, out of memory',
-      length_text: off ? 'off' : number(row.draft_tokens), context_text: `${number(row.context)} tokens`,
+      length_text: !fits ? '–' : off ? 'off' : number(row.draft_tokens), context_text: `${number(row.context)} tokens`,
     };
   });
   const detailed = room >= 44;
@@ -64,19 +64,19 @@ function cells(rows, reach, palette, width) {
     x: { field: 'batch', type: 'ordinal', axis: { title: 'Sequences in the batch', labelAngle: 0, ticks: false, domain: false } },
     y: { field: 'context', type: 'ordinal', sort: 'descending', axis: { title: 'Context (tokens)', format: ',d' } },
   };
-  const text = (field, dy, size, weight, opacity) => ({
-    mark: { type: 'text', fontSize: size, fontWeight: weight, dy, opacity, tooltip: false },
+  const text = (field, filter, dy, size, weight, opacity) => ({
+    transform: [{ filter }], mark: { type: 'text', fontSize: size, fontWeight: weight, dy, opacity, tooltip: false },
     encoding: { ...encoding, text: { field }, color: { field: 'ink', type: 'nominal', scale: null } },
   });
   return {
-    height: { step: detailed ? 44 : 34 }, autosize: { type: 'fit-x', contains: 'padding' }, data: { values }, encoding: {},
+    height: unique(rows, 'context').length * (detailed ? 44 : 34) + 50, data: { values },
     layer: [
       { mark: { type: 'rect', stroke: palette.surface, strokeWidth: 2, cornerRadius: 3, tooltip: true },
         encoding: { ...encoding, color: { field: 'fill', type: 'nominal', scale: null }, tooltip: [
           { field: 'batch', title: 'Batch' }, { field: 'context_text', title: 'Context' }, { field: 'speedup_text', title: 'Speed-up' },
           { field: 'length_text', title: 'Draft tokens' }, { field: 'fits_text', title: 'Fits' }] } },
-      ...(room >= 18 ? [text('length', detailed ? -7 : 0, room < 24 ? 10 : 13, 600, 1)] : []),
-      ...(detailed ? [text('detail', 10, 11, 400, 0.85)] : []),
+      ...(room >= 18 ? [text('length', detailed ? "datum.detail == ''" : 'true', 0, room < 24 ? 10 : 13, 500, 1)] : []),
+      ...(detailed ? [text('length', "datum.detail != ''", -7, 13, 600, 1), text('detail', "datum.detail != ''", 10, 11, 400, 0.9)] : []),
     ],
   };
 }
@@ -88,5 +88,5 @@ function colourScale(palette, reach) {
     element('span', {}, `slower, ${times(1 / reach, 1)}`),
     element('span', { class: 'gradient', style: `background: linear-gradient(to right, ${gradient})`, 'aria-hidden': 'true' }),
     element('span', {}, `faster, ${times(reach, 1)}`),
-    element('span', { class: 'key' }, 'off: plain decoding is best; ×: does not fit in memory'));
+    element('span', { class: 'key' }, 'off: plain decoding is best; –: does not fit in memory'));
 }

@@ -43,16 +43,16 @@ function stack(parts, used, limit, colours, palette) {
     begin += gb;
     return value;
   });
-  const x = { type: 'quantitative', scale: { domain: [0, Math.max(used, limit ?? 0) * 1.06], nice: false }, axis: { title: 'Memory (GB)', tickCount: 8, format: '~g' } };
+  const x = { type: 'quantitative', scale: { domain: [0, Math.max(used, limit ?? 0) * 1.06], nice: false }, axis: { title: 'Memory (GB)', tickCount: 8, format: ',~r' } };
   const limitLayers = limit === undefined ? [] : [
     { data: { values: [{ limit }] }, mark: { type: 'rule', stroke: palette.warn, strokeWidth: 2 }, encoding: { x: { ...x, field: 'limit' } } },
     { data: { values: [{ limit }] }, mark: { type: 'text', align: 'right', baseline: 'top', dx: -6, y: 2, fill: palette.warn, fontWeight: 600, text: `${number(limit)} GB` },
       encoding: { x: { ...x, field: 'limit' } } },
   ];
   return {
-    height: 84, data: { values },
+    height: 140, data: { values },
     layer: [
-      { mark: { type: 'rect', y: 24, y2: 72, stroke: palette.surface, strokeWidth: 1.5, tooltip: true },
+      { mark: { type: 'rect', y: 24, y2: 78, stroke: palette.surface, strokeWidth: 1.5, tooltip: true },
         encoding: { x: { ...x, field: 'begin' }, x2: { field: 'end' }, color: { field: 'colour', type: 'nominal', scale: null },
           tooltip: [{ field: 'part', title: 'Part' }, { field: 'gb_text', title: 'Memory' }, { field: 'share_text', title: 'Share' }] } },
       ...limitLayers,

@@ -2,7 +2,7 @@
 import { number, times, unique } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
-import { zoomParameter } from '../lib/vega.js';
+import { logAxis, zoomParameter } from '../lib/vega.js';
 
 const PLAIN = 'plain decoding';
 const columns = [
@@ -43,10 +43,13 @@ function inWords(rows) {
     + (ends.length > 1 ? `, which runs from ${say(ends[0])} to ${say(ends.at(-1))}.` : '.');
 }
 
-/** A log axis where the values span more than a factor of 20. */
-function scaleFor(rows, field) {
-  const values = rows.map((row) => row[field]).filter((value) => value > 0);
-  const wide = Math.max(...values) / Math.min(...values) > 20;
+/** Log axes, both of them, where the values of one span more than a factor of 20. */
+function scaleFor(rows) {
+  const ratio = (field) => {
+    const values = rows.map((row) => row[field]).filter((value) => value > 0);
+    return Math.max(...values) / Math.min(...values);
+  };
+  const wide = Math.max(ratio('tokens_per_s_user'), ratio('tokens_per_s_device')) > 20;
   return wide ? { type: 'log', nice: false, padding: 16 } : { type: 'linear', zero: false, nice: true, padding: 16 };
 }
 
@@ -56,9 +59,10 @@ function points(rows, colours, palette) {
     user_text: `${number(row.tokens_per_s_user)} tokens/s`, device_text: `${number(row.tokens_per_s_device)} tokens/s`,
     speedup_text: times(row.speedup), context_text: `${number(row.context)} tokens`, weight: row.on_front ? 110 : 44, strength: row.on_front ? 1 : 0.5,
   }));
-  const axis = (title) => ({ title, format: '~s', tickCount: 6, labelFlush: true });
-  const x = { field: 'tokens_per_s_user', type: 'quantitative', scale: scaleFor(rows, 'tokens_per_s_user'), axis: axis('Tokens/s for each user') };
-  const y = { field: 'tokens_per_s_device', type: 'quantitative', scale: scaleFor(rows, 'tokens_per_s_device'), axis: axis('Tokens/s for each device') };
+  const scale = scaleFor(rows);
+  const axis = (title) => ({ title, ...(scale.type === 'log' ? logAxis(palette) : { format: ',~r', tickCount: 6 }) });
+  const x = { field: 'tokens_per_s_user', type: 'quantitative', scale, axis: axis('Tokens/s for each user') };
+  const y = { field: 'tokens_per_s_device', type: 'quantitative', scale, axis: axis('Tokens/s for each device') };
   const colour = { field: 'colour', type: 'nominal', scale: null };
   const tooltip = [
     { field: 'label', title: 'Configuration' }, { field: 'device', title: 'Device' }, { field: 'batch', title: 'Batch' }, { field: 'context_text', title: 'Context' },
@@ -69,7 +73,7 @@ function points(rows, colours, palette) {
   return {
     height: 400, data: { values },
     layer: [
-      { transform: [{ filter: 'datum.on_front' }], mark: { type: 'line', stroke: palette.muted, strokeWidth: 1.5, interpolate: 'monotone', clip: true },
+      { transform: [{ filter: 'datum.on_front' }], mark: { type: 'line', stroke: palette.muted, strokeWidth: 1.5, clip: true },
         encoding: { x, y, order: { field: 'tokens_per_s_user', type: 'quantitative' } } },
       { params: [zoomParameter], mark: { type: 'point', filled: true, strokeWidth: 1, clip: true, tooltip: true },
         encoding: { x, y, tooltip, shape, color: colour, size: { field: 'weight', type: 'quantitative', scale: null },

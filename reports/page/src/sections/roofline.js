@@ -2,9 +2,10 @@
 import { microseconds, number, percent, unique } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
-import { zoomParameter } from '../lib/vega.js';
+import { logAxis, zoomParameter } from '../lib/vega.js';
 
 const MOST_LABELS = 6;
+const HEIGHT = 390;
 const columns = [
   { key: 'pass', title: 'Pass' }, { key: 'name', title: 'Operation' }, { key: 'intensity_flop_per_byte', title: 'Intensity', unit: 'FLOP/byte' },
   { key: 'attained_tflop_per_s', title: 'Attained', unit: 'TFLOP/s' }, { key: 'time_us', title: 'Time', unit: 'µs' },
@@ -50,6 +51,17 @@ function roofLine(roof, operations) {
   }));
 }
 
+/** Where the bandwidth is written: along the slope, at its middle, turned as steep as the slope is on the screen. */
+function slopeLabel([begin, corner, end], [lowest, highest], width) {
+  const between = (field) => Math.sqrt(begin[field] * corner[field]);
+  const perDecade = (pixels, low, high) => pixels / Math.log(high / low);
+  const rise = perDecade(HEIGHT - 60, lowest, highest) / perDecade(width - 60, begin.intensity_flop_per_byte, end.intensity_flop_per_byte);
+  return {
+    intensity_flop_per_byte: between('intensity_flop_per_byte'), attained_tflop_per_s: between('attained_tflop_per_s'),
+    angle: -Math.atan(rise) * 180 / Math.PI,
+  };
+}
+
 /** The operations that take the most time, leaving out labels that would lie on one another. */
 function labelled(values, width) {
   const spans = [['intensity_flop_per_byte', Math.max(200, width - 80), 110], ['attained_tflop_per_s', 380, 16]].map(([field, pixels, apart]) => {
@@ -71,19 +83,20 @@ function plot(roof, shown, operations, colours, palette, width) {
   }));
   const corners = roofLine(roof, operations);
   const lowest = Math.min(corners[0].attained_tflop_per_s, ...operations.map((row) => row.attained_tflop_per_s / 2));
+  const slope = slopeLabel(corners, [lowest, roof.peak_tflop_per_s * 1.9], width);
   const x = { field: 'intensity_flop_per_byte', type: 'quantitative',
     scale: { type: 'log', nice: false, domain: [corners[0].intensity_flop_per_byte, corners[2].intensity_flop_per_byte] },
-    axis: { title: 'Arithmetic intensity (FLOP/byte)', format: '~s', tickCount: 6, grid: false } };
+    axis: { title: 'Arithmetic intensity (FLOP/byte)', ...logAxis(palette) } };
   const y = { field: 'attained_tflop_per_s', type: 'quantitative', scale: { type: 'log', nice: false, domain: [lowest, roof.peak_tflop_per_s * 1.9] },
-    axis: { title: 'Attained (TFLOP/s)', format: '~s', tickCount: 5 } };
+    axis: { title: 'Attained (TFLOP/s)', ...logAxis(palette) } };
   const colour = { field: 'colour', type: 'nominal', scale: null };
   const note = { type: 'text', fill: palette.muted, fontSize: 11, clip: true };
   return {
-    height: 380, data: { values },
+    height: HEIGHT, data: { values },
     layer: [
       { data: { values: corners }, mark: { type: 'line', stroke: palette.ink, strokeWidth: 1.75, clip: true }, encoding: { x, y } },
       { data: { values: [corners[2]] }, mark: { ...note, align: 'right', baseline: 'bottom', dx: -4, dy: -5, text: `${number(roof.peak_tflop_per_s)} TFLOP/s` }, encoding: { x, y } },
-      { data: { values: [corners[0]] }, mark: { ...note, align: 'left', baseline: 'bottom', dx: 14, dy: -30, text: `${number(roof.bandwidth_gb_per_s)} GB/s` }, encoding: { x, y } },
+      { data: { values: [slope] }, mark: { ...note, align: 'center', baseline: 'bottom', dy: -6, angle: slope.angle, text: `${number(roof.bandwidth_gb_per_s)} GB/s` }, encoding: { x, y } },
       { params: [zoomParameter], mark: { type: 'point', filled: true, opacity: 0.72, stroke: palette.surface, strokeWidth: 1, clip: true, tooltip: true },
         encoding: { x, y, color: colour, size: { field: 'share', type: 'quantitative', scale: { range: [28, 900], domain: [0, 0.5], clamp: true } },
           tooltip: [{ field: 'name', title: 'Operation' }, { field: 'pass', title: 'Pass' }, { field: 'time_text', title: 'Time' }, { field: 'share_text', title: 'Share' },

@@ -76,9 +76,9 @@ function bars(rows, phases, palette, width, tokens) {
   const narrow = width < 480;
   const y = { field: 'configuration', type: 'nominal', sort: names, axis: { title: null, labelFontSize: 13, labelColor: palette.ink, labelLimit: narrow ? 90 : 220 } };
   const x = { field: 'time_ms', type: 'quantitative', scale: { domain: [0, longest * (narrow ? 1.32 : 1.14)], nice: false },
-    axis: { title: tokens === 1 ? 'Time of a round (ms)' : 'Time of a token (ms)', tickCount: narrow ? 4 : 8, format: '~g' } };
+    axis: { title: tokens === 1 ? 'Time of a round (ms)' : 'Time of a token (ms)', tickCount: narrow ? 4 : 8, format: ',~r' } };
   return {
-    height: { step: 56 }, autosize: { type: 'fit-x', contains: 'padding' }, data: { values },
+    height: names.length * 58 + 50, data: { values },
     layer: [
       { mark: { type: 'bar', height: { band: 0.62 }, stroke: palette.surface, strokeWidth: 1.5, tooltip: true },
         encoding: { y, x: { ...x, stack: 'zero' }, order: { field: 'order', type: 'quantitative' }, color: { field: 'colour', type: 'nominal', scale: null },

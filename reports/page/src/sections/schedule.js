@@ -54,9 +54,9 @@ function steps(rows, palette, width) {
   }));
   const tallest = Math.max(1, ...rows.map((row) => row.draft_tokens));
   const x = { type: 'quantitative', scale: { type: 'log', base: 2, domain: [first, last], nice: false },
-    axis: { title: 'Sequences in the batch', values: rows.map((row) => row.batch_from), format: 'd', grid: false } };
+    axis: { title: 'Sequences in the batch', values: [...rows.map((row) => row.batch_from), last - 1], format: 'd', grid: false } };
   const y = { type: 'quantitative', scale: { domain: [0, tallest * 1.16], nice: false },
-    axis: { title: 'Draft tokens', tickMinStep: 1, format: 'd', tickCount: tallest, values: wholeNumbers(tallest) } };
+    axis: { title: 'Draft tokens', format: 'd', values: wholeNumbers(tallest), grid: true, labelOverlap: false } };
   const tooltip = [
     { field: 'range', title: 'Batch' }, { field: 'draft_tokens', title: 'Draft tokens' },
     { field: 'speedup_text', title: 'Speed-up' }, { field: 'drafter', title: 'Drafter' },
@@ -66,9 +66,9 @@ function steps(rows, palette, width) {
     layer: [
       { transform: [{ filter: 'datum.draft_tokens == 0' }], mark: { type: 'rect', fill: palette.band, tooltip: true },
         encoding: { x: { ...x, field: 'batch_from' }, x2: { field: 'end' }, y: { ...y, datum: 0 }, y2: { datum: tallest * 1.16 }, tooltip } },
-      { mark: { type: 'rect', fill: palette.series[0], fillOpacity: 0.16, tooltip: true },
+      { mark: { type: 'rect', fill: palette.series[0], fillOpacity: palette.name === 'dark' ? 0.24 : 0.16, tooltip: true },
         encoding: { x: { ...x, field: 'batch_from' }, x2: { field: 'end' }, y: { ...y, field: 'draft_tokens' }, y2: { datum: 0 }, tooltip } },
-      { mark: { type: 'rule', stroke: palette.series[0], strokeWidth: 3, strokeCap: 'butt', tooltip: true },
+      { transform: [{ filter: 'datum.draft_tokens > 0' }], mark: { type: 'rule', stroke: palette.series[0], strokeWidth: 3, strokeCap: 'butt', tooltip: true },
         encoding: { x: { ...x, field: 'batch_from' }, x2: { field: 'end' }, y: { ...y, field: 'draft_tokens' }, tooltip } },
       { mark: { type: 'text', baseline: 'bottom', dy: -6, fontWeight: 600 },
         encoding: { x: { ...x, field: 'middle' }, y: { ...y, field: 'draft_tokens' }, text: { field: 'label' } } },

@@ -53,7 +53,7 @@ function bars(rows, base, palette, width) {
   const endLabel = (side, align, dx) => ({ data: { values: ends.filter((end) => end.side === side) },
     mark: { type: 'text', align, dx, fontSize: 11, fill: palette.muted, y: undefined }, encoding: { y, x: { ...x, field: 'at' }, text: { field: 'label' } } });
   return {
-    height: { step: narrow ? 52 : 36 }, autosize: { type: 'fit-x', contains: 'padding' }, data: { values },
+    height: rows.length * (narrow ? 52 : 38) + 50, data: { values },
     layer: [
       { mark: { type: 'bar', height: { band: narrow ? 0.38 : 0.6 }, tooltip: true },
         encoding: { y, x: { ...x, field: 'from' }, x2: { field: 'to' }, color: { field: 'colour', type: 'nominal', scale: null },

@@ -1,0 +1,30 @@
+// Reads descriptions of devices (hardware/gpu, hardware/cpu) and software stacks (hardware/stacks).
+//
+// `catalogue` is the folder that holds them ("hardware" in the source tree, "share/treeline/hardware" where installed).
+// hardware/README.md explains the format.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "json/described.h"
+#include "sim/device.h"
+
+namespace treeline {
+
+/// Names in the catalogue, sorted. Throws InputError when there is no such folder.
+std::vector<std::string> device_names(const std::filesystem::path& catalogue);
+std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
+
+/// The device of that name; text with a '/' or that ends in ".json" is the path of a description instead. Throws InputError
+/// with every problem of the file, or, for an unknown name, with the nearest one and all that are known.
+Described<Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
+Described<Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
+
+/// The same from an open document, for descriptions inside other files; `name` becomes the device's name. The caller finishes
+/// the reader's own keys only through these functions: unknown keys are problems.
+Device read_device(json::Reader& reader, std::string name);
+Stack read_stack(json::Reader& reader, std::string name);
+
+}  // namespace treeline

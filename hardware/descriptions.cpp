@@ -1,0 +1,87 @@
+// From JSON to Device and Stack: which keys there are, which may be left out, and what that means.
+#include "hardware/catalogue.h"
+
+namespace treeline {
+namespace {
+
+using json::Reader;
+
+void read_peaks(Reader reader, Device& device) {
+    for (std::size_t i = 0; i < all_number_formats.size(); ++i) {
+        const std::string_view format = name_of(all_number_formats[i]);
+        if (reader.has(format)) {
+            device.peak[i] = reader.flops_per_second(format);
+        }
+    }
+    reader.finish();
+}
+
+Interconnect read_interconnect(Reader& reader) {
+    Interconnect link;
+    link.name = reader.text("name");
+    link.bandwidth = reader.bytes_per_second("bandwidth");
+    link.latency = reader.seconds("all_reduce_latency", json::Zero::allowed);
+    reader.finish();
+    return link;
+}
+
+}  // namespace
+
+Device read_device(Reader& reader, std::string name) {
+    Device device;
+    device.name = std::move(name);
+    device.title = reader.text("title");
+    device.kind = reader.choice("kind", {"gpu", "cpu"}) == "cpu" ? DeviceKind::cpu : DeviceKind::gpu;
+    device.memory = reader.bytes("memory");
+    device.bandwidth = reader.bytes_per_second("memory_bandwidth");
+    read_peaks(reader.object("peak"), device);
+
+    if (reader.has("cache")) {
+        device.cache = reader.bytes("cache");
+    }
+    if (reader.has("operational_intensity")) {
+        device.operational_intensity = reader.flops_per_byte("operational_intensity");
+    }
+    if (reader.has("reserved_memory")) {
+        device.reserved = reader.bytes("reserved_memory", json::Zero::allowed);
+    }
+    if (reader.has("idle_power")) {
+        device.idle_power = reader.watts("idle_power");
+    }
+    if (reader.has("board_power")) {
+        device.board_power = reader.watts("board_power");
+    }
+    if (reader.has("energy_per_byte")) {
+        device.energy_per_byte = reader.joules_per_byte("energy_per_byte");
+    }
+    if (reader.has("energy_per_flop")) {
+        device.energy_per_flop = reader.joules_per_flop("energy_per_flop");
+    }
+    if (reader.has("price")) {
+        device.price = reader.dollars_per_second("price");
+    }
+    if (reader.has("interconnects")) {
+        for (Reader& link : reader.objects("interconnects")) {
+            device.interconnects.push_back(read_interconnect(link));
+        }
+    }
+    reader.finish();
+    return device;
+}
+
+Stack read_stack(Reader& reader, std::string name) {
+    using json::Zero;
+    Stack stack;
+    stack.name = std::move(name);
+    stack.title = reader.text("title");
+    stack.host_launch = reader.seconds("host_launch", Zero::allowed);
+    stack.node_cost = reader.seconds("node_cost", Zero::allowed);
+    stack.host_per_pass = reader.seconds("host_per_pass", Zero::allowed);
+    stack.host_per_draft_pass = reader.seconds("host_per_draft_pass", Zero::allowed);
+    stack.host_per_round = reader.seconds("host_per_round", Zero::allowed);
+    stack.launch_factor = reader.ratio("launch_factor", 0.01, 1000.0);
+    reader.finish();
+    return stack;
+}
+
+}  // namespace treeline

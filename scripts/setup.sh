@@ -1,0 +1,89 @@
+# Sourced by ./run and ./check: finds out what is missing, installs it, and builds. Everything else that they share is here, too.
+
+treeline_fail() {
+    echo "$treeline_program: $*" >&2
+    exit 1
+}
+
+# Reads --no-install, --jobs N and --help; $1 is the text that --help prints.
+treeline_options() {
+    local help="$1"
+    shift
+    install=yes
+    jobs=$(nproc 2>/dev/null || echo 2)
+    while [ $# -gt 0 ]; do
+        case "$1" in
+            --no-install) install=no ;;
+            --jobs) [ $# -gt 1 ] || treeline_fail "--jobs needs a number"; jobs=$2; shift ;;
+            --jobs=*) jobs=${1#--jobs=} ;;
+            -h | --help) echo "$help"; exit 0 ;;
+            *) treeline_fail "unknown option $1 (see --help)" ;;
+        esac
+        shift
+    done
+    case "$jobs" in '' | *[!0-9]* | 0) treeline_fail "--jobs needs a whole number above zero, not '$jobs'" ;; esac
+}
+
+# Prints the Debian packages among the arguments that are missing. "command=package" counts as there when the command is,
+# whoever installed it; a bare package is looked up in dpkg.
+treeline_missing() {
+    local need
+    for need in "$@"; do
+        case "$need" in
+            *=*) command -v "${need%%=*}" >/dev/null 2>&1 || echo "${need#*=}" ;;
+            *) dpkg-query -W -f '${Status}' "$need" 2>/dev/null | grep -q '^install ok installed$' || echo "$need" ;;
+        esac
+    done
+}
+
+treeline_install() {
+    [ "$install" = yes ] || return 0
+    if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+        echo "Not a Debian system: nothing is installed. Needed: $*"
+        return 0
+    fi
+    local missing as_root=""
+    missing=$(treeline_missing "$@" | sort -u | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null 2>&1 ||
+            treeline_fail "these packages are missing, and there is neither root nor sudo to install them: $missing"
+        as_root=sudo
+    fi
+    echo "Installing with apt: $missing"
+    # Old package lists name files that are gone; a failed update (no network) may still leave good ones.
+    $as_root apt-get update -qq || echo "apt-get update failed; trying with the package lists that are there"
+    # shellcheck disable=SC2086  # $missing is a list
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing ||
+        treeline_fail "apt could not install: $missing"
+}
+
+# What building and running needs; ./check adds what only tests need.
+treeline_packages="g++=g++ cmake=cmake ninja=ninja-build node=nodejs npm=npm
+    libeigen3-dev libcli11-dev libfmt-dev nlohmann-json3-dev catch2"
+
+# Configures a preset (skipped where nothing has changed: ninja reconfigures by itself) and builds targets.
+#   treeline_build PRESET FOLDER "-DOPTION=VALUE..." [target...]
+treeline_build() {
+    local preset=$1 folder=$2 options=$3 cache="$2/CMakeCache.txt"
+    shift 3
+    # A cache from another checkout or generator cannot be reused.
+    if [ -f "$cache" ] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache" &&
+        grep -qxF "CMAKE_GENERATOR:INTERNAL=Ninja" "$cache"; }; then
+        echo "$folder/ belongs to another checkout or generator: configuring afresh"
+        rm -rf "$cache" "$folder/CMakeFiles"
+    fi
+    if command -v ccache >/dev/null 2>&1; then
+        options="$options -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+    fi
+    if [ ! -f "$folder/build.ninja" ] || [ "$options" != "$(cat "$folder/treeline_options" 2>/dev/null)" ]; then
+        # shellcheck disable=SC2086  # $options is a list
+        cmake --preset "$preset" $options || treeline_fail "configuring failed"
+        printf '%s\n' "$options" >"$folder/treeline_options"
+    fi
+    if [ $# -gt 0 ]; then
+        cmake --build "$folder" --parallel "$jobs" --target "$@"
+    else
+        cmake --build "$folder" --parallel "$jobs"
+    fi || treeline_fail "the build failed"
+}

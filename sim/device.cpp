@@ -1,0 +1,174 @@
+#include "sim/device.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace treeline {
+namespace {
+
+std::size_t index_of(NumberFormat format) {
+    const auto at = std::find(all_number_formats.begin(), all_number_formats.end(), format);
+    return static_cast<std::size_t>(at - all_number_formats.begin());
+}
+
+/// Formats whose units can compute products of `format` exactly, the fastest first.
+std::vector<NumberFormat> formats_that_hold(NumberFormat format) {
+    using enum NumberFormat;
+    switch (format) {
+        case fp4:
+            return {fp4, fp8, bf16, fp16, fp32};
+        case int4:
+            return {int4, int8, fp8, bf16, fp16, fp32};
+        case int8:
+            return {int8, fp8, bf16, fp16, fp32};
+        case fp8:
+            return {fp8, bf16, fp16, fp32};
+        case fp16:
+            return {fp16, bf16, fp32};
+        case bf16:
+            return {bf16, fp16, fp32};
+        case fp32:
+            break;
+    }
+    return {fp32};
+}
+
+class Constraints {
+public:
+    void require(bool holds, std::string sentence) {
+        if (!holds) {
+            problems_.push_back(std::move(sentence));
+        }
+    }
+
+    template <class Quantity>
+    void require_positive(Quantity quantity, const std::string& what) {
+        require(std::isfinite(quantity.value()) && quantity.value() > 0.0, what + " must be above zero");
+    }
+
+    template <class Quantity>
+    void require_known_or_zero(Quantity quantity, const std::string& what) {
+        require(std::isfinite(quantity.value()) && quantity.value() >= 0.0, what + " must be zero (unknown) or above");
+    }
+
+    [[nodiscard]] std::vector<std::string> take() { return std::move(problems_); }
+
+private:
+    std::vector<std::string> problems_;
+};
+
+void check_memory(const Device& device, Constraints& constraints) {
+    constraints.require_positive(device.memory, "memory");
+    constraints.require_positive(device.bandwidth, "memory_bandwidth");
+    constraints.require_known_or_zero(device.cache, "cache");
+    constraints.require_known_or_zero(device.reserved, "reserved_memory");
+    const bool memory_is_stated = device.memory.value() > 0.0;
+    constraints.require(!(memory_is_stated && device.reserved >= device.memory), "reserved_memory must be smaller than memory");
+    constraints.require(!(memory_is_stated && device.cache > device.memory), "cache must not be larger than memory");
+    // A microcontroller reads its memory in seconds, a wafer of SRAM in microseconds. Beyond that a prefix is wrong (GB/s for
+    // TB/s).
+    const double sweep_seconds = device.memory / device.bandwidth / Seconds(1.0);
+    constraints.require(!(sweep_seconds > 100.0 || sweep_seconds < 1e-7),
+                        "memory and memory_bandwidth do not go together: reading all memory once would take " +
+                            std::to_string(sweep_seconds) + " s");
+}
+
+void check_compute(const Device& device, Constraints& constraints) {
+    for (std::size_t i = 0; i < all_number_formats.size(); ++i) {
+        const std::string what = "peak." + std::string(name_of(all_number_formats[i]));
+        const double peak = device.peak[i].value();
+        constraints.require(std::isfinite(peak) && peak >= 0.0,
+                            what + " must be above zero (or left out where it is not native)");
+        if (peak > 0.0 && device.bandwidth.value() > 0.0) {
+            // Real devices lie between 1 (small CPUs) and 1500 FLOP/byte (fp4 on large GPUs).
+            const double intensity = peak / device.bandwidth.value();
+            constraints.require(intensity >= 0.05 && intensity <= 20'000.0,
+                                what + " and memory_bandwidth do not go together: they make " + std::to_string(intensity) +
+                                    " FLOP/byte, but devices lie between 0.05 and 20000");
+        }
+    }
+    constraints.require(device.peak[index_of(NumberFormat::fp32)].value() > 0.0,
+                        "peak.fp32 must be stated: it is the format that every other one can fall back to");
+    if (device.operational_intensity) {
+        constraints.require_positive(*device.operational_intensity, "operational_intensity");
+    }
+}
+
+void check_power_and_price(const Device& device, Constraints& constraints) {
+    constraints.require_known_or_zero(device.idle_power, "idle_power");
+    constraints.require_known_or_zero(device.board_power, "board_power");
+    constraints.require_known_or_zero(device.energy_per_byte, "energy_per_byte");
+    constraints.require_known_or_zero(device.energy_per_flop, "energy_per_flop");
+    constraints.require_known_or_zero(device.price, "price");
+    constraints.require(device.board_power.value() <= 0.0 || device.idle_power < device.board_power,
+                        "idle_power must be below board_power");
+    constraints.require((device.energy_per_byte.value() > 0.0) == (device.energy_per_flop.value() > 0.0),
+                        "energy_per_byte and energy_per_flop must be stated together: one alone would make the other free");
+}
+
+void check_interconnects(const Device& device, Constraints& constraints) {
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < device.interconnects.size(); ++i) {
+        const Interconnect& link = device.interconnects[i];
+        const std::string what = "interconnects[" + std::to_string(i) + "]";
+        constraints.require(!link.name.empty(), what + ".name must not be empty");
+        constraints.require(names.insert(link.name).second, what + ".name is used twice: " + link.name);
+        constraints.require_positive(link.bandwidth, what + ".bandwidth");
+        constraints.require(std::isfinite(link.latency.value()) && link.latency.value() >= 0.0 && link.latency.value() < 1.0,
+                            what + ".all_reduce_latency must lie between 0 and 1 s");
+        constraints.require(i == 0 || link.bandwidth <= device.interconnects[i - 1].bandwidth,
+                            what + " must not be faster than the one before: list the fastest first");
+    }
+}
+
+}  // namespace
+
+FlopsPerSecond Device::peak_for(NumberFormat format) const {
+    for (const NumberFormat candidate : formats_that_hold(format)) {
+        const FlopsPerSecond native = peak[index_of(candidate)];
+        if (native.value() > 0.0) {
+            return native;
+        }
+    }
+    return FlopsPerSecond(0.0);
+}
+
+FlopsPerByte Device::intensity_for(NumberFormat format) const {
+    return operational_intensity ? *operational_intensity : peak_for(format) / bandwidth;
+}
+
+bool Device::knows_energy() const {
+    return idle_power.value() > 0.0 && energy_per_byte.value() > 0.0 && energy_per_flop.value() > 0.0;
+}
+
+std::vector<std::string> problems_of(const Device& device) {
+    Constraints constraints;
+    constraints.require(!device.name.empty(), "name must not be empty");
+    constraints.require(!device.title.empty(), "title must not be empty");
+    check_memory(device, constraints);
+    check_compute(device, constraints);
+    check_power_and_price(device, constraints);
+    check_interconnects(device, constraints);
+    return constraints.take();
+}
+
+std::vector<std::string> problems_of(const Stack& stack) {
+    Constraints constraints;
+    constraints.require(!stack.name.empty(), "name must not be empty");
+    constraints.require(!stack.title.empty(), "title must not be empty");
+    const auto require_overhead = [&](Seconds time, double longest, const std::string& what) {
+        constraints.require(std::isfinite(time.value()) && time.value() >= 0.0 && time.value() <= longest,
+                            what + " must lie between 0 and " + std::to_string(longest) + " s");
+    };
+    require_overhead(stack.host_launch, 0.01, "host_launch");
+    require_overhead(stack.node_cost, 0.01, "node_cost");
+    require_overhead(stack.host_per_pass, 10.0, "host_per_pass");
+    require_overhead(stack.host_per_draft_pass, 10.0, "host_per_draft_pass");
+    require_overhead(stack.host_per_round, 10.0, "host_per_round");
+    constraints.require(std::isfinite(stack.launch_factor) && stack.launch_factor > 0.0 && stack.launch_factor <= 1000.0,
+                        "launch_factor must lie above 0 and not above 1000");
+    return constraints.take();
+}
+
+}  // namespace treeline

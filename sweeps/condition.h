@@ -1,0 +1,36 @@
+// Conditions between the axes of a sweep: "batch * draft_tokens <= 512", optionally only for some variants.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace treeline {
+
+/// Names that an expression may use, in the order in which Condition::holds takes their values.
+inline constexpr const char* condition_variables[] = {"draft_tokens", "batch", "context", "tensor_parallel"};
+
+/// What a sweep file says: keep a point only if `require` is true; asked only of variants whose labels match all of `when`.
+struct ConditionText {
+    std::vector<std::pair<std::string, std::string>> when;  ///< axis name, value
+    std::string require;
+};
+
+/// A compiled expression. Not to be shared by threads: compile one for each.
+class Condition {
+public:
+    /// Throws std::invalid_argument with a sentence when the expression does not parse, names an unknown variable, or fails.
+    explicit Condition(const std::string& expression);
+    Condition(Condition&&) noexcept;
+    Condition& operator=(Condition&&) noexcept;
+    ~Condition();
+
+    [[nodiscard]] bool holds(double draft_tokens, double batch, double context, double tensor_parallel);
+
+private:
+    struct Parser;
+    std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace treeline

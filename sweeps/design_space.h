@@ -1,0 +1,52 @@
+// The design space: every variant (target, precision, platform, drafter, rollback) crossed with draft length, batch and
+// context.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/round.h"
+#include "sweeps/condition.h"
+
+namespace treeline {
+
+/// How a variant is called on each axis, in the words of the input ("h100-sxm", "llama-3.1-8b").
+struct VariantLabels {
+    std::string target, precision, device, stack, mode, drafter, rollback;
+    int tensor_parallel = 1;
+
+    /// "8x h100-sxm" or "h100-sxm".
+    [[nodiscard]] std::string platform() const;
+    /// "llama-3.1-8b on 8x h100-sxm, replay" (what it drafts with, where, and the rollback where there is a choice).
+    [[nodiscard]] std::string text() const;
+    /// The label on the axis of that name, or nothing when there is no such axis.
+    [[nodiscard]] const std::string* find(const std::string& axis) const;
+};
+
+/// One choice on every axis but the numeric ones.
+struct Variant {
+    VariantLabels labels;
+    RoundSetup setup;
+};
+
+/// A variant that cannot be priced or may not be used, and why.
+struct Exclusion {
+    std::string label;
+    std::string reason;
+};
+
+struct DesignSpace {
+    std::vector<Variant> variants;
+    std::vector<int> draft_tokens;
+    std::vector<double> batch;
+    std::vector<double> context;
+    std::vector<ConditionText> conditions;
+
+    /// Points before conditions: variants × draft_tokens × batch × context.
+    [[nodiscard]] std::size_t size() const;
+    /// Every violated constraint as a sentence (empty axes, absurd values, conditions that do not parse).
+    [[nodiscard]] std::vector<std::string> problems() const;
+};
+
+}  // namespace treeline

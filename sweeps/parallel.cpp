@@ -1,0 +1,21 @@
+#include "sweeps/parallel.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace treeline {
+
+unsigned thread_count(unsigned requested) {
+    return requested > 0 ? requested : std::max(1u, std::thread::hardware_concurrency());
+}
+
+void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
+    struct Nothing {};
+    const std::function<Nothing(std::size_t)> produce = [&](std::size_t i) {
+        work(i);
+        return Nothing{};
+    };
+    ordered_pipeline<Nothing>(count, threads, produce, [](std::size_t, Nothing&) {});
+}
+
+}  // namespace treeline

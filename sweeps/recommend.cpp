@@ -1,0 +1,295 @@
+#include "sweeps/recommend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "sweeps/parallel.h"
+
+namespace treeline {
+namespace {
+
+/// A variant ready to be evaluated, or the reason why it cannot be.
+struct Prepared {
+    CompiledRound round;
+    std::vector<int> draft_tokens;
+    std::string problem;
+};
+
+std::string formatted(const char* format, double a, double b) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, a, b);
+    return text;
+}
+
+/// Plain decoding on the platform of `variant`: nothing drafted, nothing kept for rollback.
+Variant plain_variant(const Variant& variant) {
+    Variant plain = variant;
+    plain.labels.drafter = "plain decoding";
+    plain.labels.rollback.clear();
+    plain.setup.drafter = NgramDrafter{Seconds(0.0)};
+    plain.setup.acceptance = Acceptance::geometric(0.0);
+    plain.setup.rollback = Rollback::truncate;
+    plain.setup.max_draft_tokens = 0;
+    return plain;
+}
+
+std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
+    std::vector<Variant> all = variants;
+    std::set<std::tuple<std::string, std::string, std::string, std::string, std::string>> platforms;
+    for (const Variant& variant : variants) {
+        const VariantLabels& labels = variant.labels;
+        if (platforms.emplace(labels.target, labels.precision, labels.platform(), labels.stack, labels.mode).second) {
+            all.push_back(plain_variant(variant));
+        }
+    }
+    return all;
+}
+
+bool is_plain(const Variant& variant) { return variant.setup.max_draft_tokens == 0; }
+
+Prepared prepare(const Variant& variant, const std::vector<int>& draft_tokens) {
+    Prepared prepared;
+    if (!is_plain(variant)) {
+        const std::vector<std::string> problems = problems_of(variant.setup);
+        if (!problems.empty()) {
+            prepared.problem = problems.front();
+            return prepared;
+        }
+    }
+    prepared.round = compile_round(variant.setup);
+    for (const int k : is_plain(variant) ? std::vector<int>{0} : draft_tokens) {
+        if ((k > 0 || is_plain(variant)) && static_cast<std::size_t>(k) < prepared.round.lengths.size()) {
+            prepared.draft_tokens.push_back(k);
+        }
+    }
+    if (prepared.draft_tokens.empty()) {
+        prepared.problem = "none of the draft lengths asked for is one that it can draft";
+    }
+    return prepared;
+}
+
+double objective_of(const Candidate& candidate, Objective objective) {
+    switch (objective) {
+        case Objective::throughput:
+            return 1.0 / candidate.tokens_per_second_device;
+        case Objective::latency:
+            return candidate.time_per_token.value();
+        case Objective::cost:
+            return candidate.price_per_token.value();
+        case Objective::energy:
+            return candidate.energy_per_token.value();
+    }
+    return 0.0;
+}
+
+Candidate average(const Prepared& prepared, std::size_t variant, int k, const Workload& workload) {
+    Candidate candidate;
+    candidate.variant = variant;
+    candidate.draft_tokens = k;
+    double plain_time = 0.0;
+    double device_time = 0.0;
+    double round_ratio = 0.0;
+    double wasted = 0.0;
+    for (const TrafficPoint& point : workload.traffic) {
+        const RoundEstimate estimate = evaluate(prepared.round, {k, point.batch, point.context});
+        candidate.time_per_token += point.share * estimate.time_per_token;
+        candidate.worst_time_per_token = std::max(candidate.worst_time_per_token, estimate.time_per_token);
+        candidate.peak_memory = std::max(candidate.peak_memory, estimate.memory);
+        candidate.energy_per_token += point.share * estimate.energy_per_token;
+        candidate.price_per_token += point.share * estimate.price_per_token;
+        plain_time += point.share * estimate.autoregressive.value();
+        device_time += point.share / estimate.tokens_per_second_device;
+        round_ratio += point.share * estimate.iteration_multiplier;
+        wasted += point.share * estimate.wasted_draft_share;
+        candidate.accept_length = estimate.accept_length;
+    }
+    candidate.break_even_accept_length = round_ratio;
+    candidate.wasted_draft_share = wasted;
+    candidate.speedup = plain_time / candidate.time_per_token.value();
+    candidate.tokens_per_second_user = Seconds(1.0) / candidate.time_per_token;
+    candidate.tokens_per_second_device = 1.0 / device_time;
+    candidate.time_to_first_token = time_to_first_token(prepared.round, workload.prompt_tokens);
+    candidate.objective = objective_of(candidate, workload.objective);
+    return candidate;
+}
+
+/// Why a candidate may not be recommended; empty when it may.
+std::string limit_broken(const Candidate& candidate, const Prepared& prepared, const Limits& limits, bool plain) {
+    Bytes room = prepared.round.memory.capacity;
+    if (limits.memory && *limits.memory < room) {
+        room = *limits.memory;
+    }
+    if (candidate.peak_memory > room) {
+        return formatted("needs %.1f GB of memory per device where %.1f GB are allowed", candidate.peak_memory.value() / 1e9,
+                         room.value() / 1e9);
+    }
+    if (limits.time_per_token && candidate.worst_time_per_token > *limits.time_per_token) {
+        return formatted("TPOT reaches %.2f ms where %.2f ms are allowed", candidate.worst_time_per_token.value() * 1e3,
+                         limits.time_per_token->value() * 1e3);
+    }
+    if (limits.time_to_first_token && candidate.time_to_first_token > *limits.time_to_first_token) {
+        return formatted("TTFT is %.0f ms where %.0f ms are allowed", candidate.time_to_first_token.value() * 1e3,
+                         limits.time_to_first_token->value() * 1e3);
+    }
+    if (!plain && candidate.speedup < limits.minimum_gain) {
+        return formatted("gains %.2fx on plain decoding where at least %.2fx are asked for", candidate.speedup,
+                         limits.minimum_gain);
+    }
+    return {};
+}
+
+struct VariantOutcome {
+    std::vector<Candidate> candidates;
+    std::string reason;  ///< of its best candidate, when none keeps the limits
+};
+
+VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant& variant, const Workload& workload) {
+    VariantOutcome outcome{{}, prepared.problem};
+    if (!prepared.problem.empty()) {
+        return outcome;
+    }
+    double best_broken = std::numeric_limits<double>::infinity();
+    for (const int k : prepared.draft_tokens) {
+        Candidate candidate = average(prepared, index, k, workload);
+        candidate.extrapolated = k > 0 && variant.setup.acceptance.extrapolated(k);
+        const std::string broken = limit_broken(candidate, prepared, workload.limits, is_plain(variant));
+        if (broken.empty()) {
+            outcome.candidates.push_back(candidate);
+        } else if (candidate.objective < best_broken) {
+            best_broken = candidate.objective;
+            outcome.reason = (k > 0 ? "at its best draft length of " + std::to_string(k) + " it " : "it ") + broken;
+        }
+    }
+    return outcome;
+}
+
+bool before(const Candidate& a, const Candidate& b) {
+    return std::tuple(a.objective, a.variant, a.draft_tokens) < std::tuple(b.objective, b.variant, b.draft_tokens);
+}
+
+std::vector<Candidate> best_of_each_other_variant(const std::vector<Candidate>& sorted) {
+    std::set<std::size_t> seen = {sorted.front().variant};
+    std::vector<Candidate> runners_up;
+    for (const Candidate& candidate : sorted) {
+        if (seen.insert(candidate.variant).second) {
+            runners_up.push_back(candidate);
+        }
+    }
+    return runners_up;
+}
+
+int largest_batch_of_interest(const std::vector<TrafficPoint>& traffic) {
+    double largest = 1.0;
+    for (const TrafficPoint& point : traffic) {
+        largest = std::max(largest, point.batch);
+    }
+    return static_cast<int>(std::clamp(4.0 * largest, 64.0, 1024.0));
+}
+
+double most_common_context(const std::vector<TrafficPoint>& traffic) {
+    return std::max_element(traffic.begin(), traffic.end(),
+                            [](const TrafficPoint& a, const TrafficPoint& b) {
+                                return std::tuple(a.share, -a.context) < std::tuple(b.share, -b.context);
+                            })
+        ->context;
+}
+
+/// For each variant and batch (powers of two) the draft length with the highest speed-up that fits, with the Pareto front
+/// marked.
+std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, const std::vector<TrafficPoint>& traffic) {
+    const double context = most_common_context(traffic);
+    std::vector<TradeoffPoint> points;
+    for (std::size_t variant = 0; variant < prepared.size(); ++variant) {
+        for (double batch = 1.0; prepared[variant].problem.empty() && batch <= largest_batch_of_interest(traffic);
+             batch *= 2.0) {
+            TradeoffPoint best;
+            for (const int k : prepared[variant].draft_tokens) {
+                const RoundEstimate e = evaluate(prepared[variant].round, {k, batch, context});
+                if (e.fits && e.tokens_per_second_user > best.tokens_per_second_user) {
+                    best = {variant,
+                            k,
+                            batch,
+                            context,
+                            e.tokens_per_second_user,
+                            e.tokens_per_second_device,
+                            e.throughput_multiplier,
+                            false};
+                }
+            }
+            if (best.tokens_per_second_user > 0.0) {
+                points.push_back(best);
+            }
+        }
+    }
+    std::vector<Tradeoff> tradeoffs;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        tradeoffs.push_back({points[i].tokens_per_second_user, points[i].tokens_per_second_device, i});
+    }
+    for (const Tradeoff& on_front : pareto_front(std::move(tradeoffs))) {
+        points[on_front.id].on_front = true;
+    }
+    return points;
+}
+
+Candidate plain_on_same_platform(const Recommendation& recommendation, const std::vector<Prepared>& prepared,
+                                 const Workload& workload) {
+    const Variant& best = recommendation.variants[recommendation.candidates.front().variant];
+    for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
+        const VariantLabels& labels = recommendation.variants[i].labels;
+        if (is_plain(recommendation.variants[i]) && labels.platform() == best.labels.platform() &&
+            labels.stack == best.labels.stack && labels.mode == best.labels.mode && labels.target == best.labels.target &&
+            labels.precision == best.labels.precision) {
+            return average(prepared[i], i, 0, workload);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+RecommendationResult recommend(const Workload& workload, unsigned threads) {
+    Recommendation answer;
+    std::vector<Variant> variants = workload.variants;
+    for (Variant& variant : variants) {
+        variant.setup.max_draft_tokens = *std::max_element(workload.draft_tokens.begin(), workload.draft_tokens.end());
+    }
+    answer.variants = with_plain_decoding(variants);
+
+    std::vector<Prepared> prepared(answer.variants.size());
+    std::vector<VariantOutcome> outcomes(answer.variants.size());
+    parallel_for(answer.variants.size(), thread_count(threads), [&](std::size_t i) {
+        prepared[i] = prepare(answer.variants[i], workload.draft_tokens);
+        outcomes[i] = judge(prepared[i], i, answer.variants[i], workload);
+    });
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (outcomes[i].candidates.empty()) {
+            answer.excluded.push_back({answer.variants[i].labels.text(), outcomes[i].reason});
+        }
+        answer.candidates.insert(answer.candidates.end(), outcomes[i].candidates.begin(), outcomes[i].candidates.end());
+    }
+    if (answer.candidates.empty()) {
+        return {std::nullopt, std::move(answer.excluded)};
+    }
+    std::sort(answer.candidates.begin(), answer.candidates.end(), before);
+    const Candidate best = answer.candidates.front();
+    for (Candidate& candidate : answer.candidates) {
+        candidate.regret = candidate.objective / best.objective - 1.0;
+    }
+    answer.runners_up = best_of_each_other_variant(answer.candidates);
+    answer.speculate = best.draft_tokens > 0;
+    answer.plain = plain_on_same_platform(answer, prepared, workload);
+    answer.schedule = schedule_for(prepared[best.variant].round, workload.draft_tokens, workload.traffic,
+                                   largest_batch_of_interest(workload.traffic));
+    answer.tradeoffs = tradeoffs_of(prepared, workload.traffic);
+    if (answer.speculate && !answer.runners_up.empty()) {
+        answer.flip_accept_length = best.accept_length * best.objective / answer.runners_up.front().objective;
+    }
+    std::vector<Exclusion> excluded = answer.excluded;
+    return {std::move(answer), std::move(excluded)};
+}
+
+}  // namespace treeline

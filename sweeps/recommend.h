@@ -1,0 +1,92 @@
+// From a workload to a recommendation: the best configuration, its rivals with their regret, the trade-offs, a schedule by
+// batch size, and the reason for everything that was left out. Results do not depend on the number of threads.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweeps/pareto.h"
+#include "sweeps/workload.h"
+
+namespace treeline {
+
+/// A configuration (variant and fixed draft length; 0 = plain decoding), averaged over the traffic. Shares weigh tokens, so
+/// times per token are averaged and rates are their inverses.
+struct Candidate {
+    std::size_t variant = 0;  ///< index into Recommendation::variants
+    int draft_tokens = 0;
+    double accept_length = 1.0;
+    double break_even_accept_length = 1.0;  ///< mean Δt: with fewer tokens a round than this, plain decoding is faster
+    double speedup = 1.0;                   ///< mean TPOT of plain decoding on the same platform / mean TPOT
+    Seconds time_per_token;
+    Seconds worst_time_per_token;  ///< over the traffic points
+    Seconds time_to_first_token;
+    double tokens_per_second_user = 0.0;
+    double tokens_per_second_device = 0.0;
+    Bytes peak_memory;  ///< over the traffic points
+    Joules energy_per_token;
+    Dollars price_per_token;
+    double wasted_draft_share = 0.0;
+    bool extrapolated = false;  ///< its accept length lies beyond the measured positions
+    double objective = 0.0;     ///< lower is better
+    double regret = 0.0;        ///< objective / best objective − 1
+};
+
+/// One line of a schedule: for batches from `batch_from` to `batch_to` draft this many tokens.
+struct ScheduleEntry {
+    int batch_from = 1;
+    int batch_to = 1;
+    int draft_tokens = 0;
+    double speedup_from = 1.0;  ///< against plain decoding at batch_from
+    double speedup_to = 1.0;    ///< at batch_to
+};
+
+struct Schedule {
+    std::vector<ScheduleEntry> entries;
+    std::optional<int> switch_off_batch;  ///< the smallest batch from which speculation never pays up to `largest_batch`
+    int largest_batch = 1;                ///< where the schedule ends
+    bool ends_with_memory = false;        ///< because larger batches do not fit
+    double speedup = 1.0;                 ///< mean over the traffic when the schedule is followed
+};
+
+/// A point of the trade-off between users and devices.
+struct TradeoffPoint {
+    std::size_t variant = 0;
+    int draft_tokens = 0;
+    double batch = 1.0;
+    double context = 0.0;
+    double tokens_per_second_user = 0.0;
+    double tokens_per_second_device = 0.0;
+    double speedup = 1.0;
+    bool on_front = false;
+};
+
+struct Recommendation {
+    std::vector<Variant> variants;      ///< the workload's, plus plain decoding on each platform
+    std::vector<Candidate> candidates;  ///< all that keep the limits, best first; the first is the recommendation
+    std::vector<Candidate> runners_up;  ///< the best of each other variant, best first
+    Candidate plain;                    ///< plain decoding on the recommended platform
+    bool speculate = false;             ///< false when plain decoding wins
+    Schedule schedule;                  ///< of the recommended variant
+    std::vector<TradeoffPoint> tradeoffs;
+    std::vector<Exclusion> excluded;
+    /// At this mean accept length (recommended drafter, other things equal) the best runner-up would be as good.
+    std::optional<double> flip_accept_length;
+};
+
+/// Nothing when no configuration at all keeps the limits; `excluded` then says why for each.
+struct RecommendationResult {
+    std::optional<Recommendation> recommendation;
+    std::vector<Exclusion> excluded;
+};
+
+/// The workload must have no problems_of(); variants that cannot be priced are excluded with their reason.
+RecommendationResult recommend(const Workload& workload, unsigned threads);
+
+/// Draft length by batch size for one compiled variant: at each batch from 1 to `largest_batch` the length with the smallest
+/// mean TPOT over the traffic's contexts, among those that fit.
+Schedule schedule_for(const CompiledRound& round, const std::vector<int>& draft_tokens,
+                      const std::vector<TrafficPoint>& traffic, int largest_batch);
+
+}  // namespace treeline

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "sweeps/recommend.h"
+
+namespace treeline {
+namespace {
+
+/// The traffic's contexts with their shares, batches summed out.
+std::vector<WeightedValue> contexts_of(const std::vector<TrafficPoint>& traffic) {
+    std::map<double, double> shares;
+    for (const TrafficPoint& point : traffic) {
+        shares[point.context] += point.share;
+    }
+    std::vector<WeightedValue> contexts;
+    for (const auto& [context, share] : shares) {
+        contexts.push_back({context, share});
+    }
+    return contexts;
+}
+
+struct Choice {
+    int draft_tokens = 0;
+    double time_per_token = std::numeric_limits<double>::infinity();  ///< seconds, mean over contexts; infinite = nothing fits
+    double plain_time_per_token = 0.0;
+};
+
+Choice best_at(const CompiledRound& round, const std::vector<int>& lengths, const std::vector<WeightedValue>& contexts,
+               double batch) {
+    const std::size_t count = lengths.size() * contexts.size();
+    std::vector<int> ks(count);
+    std::vector<double> batches(count, batch);
+    std::vector<double> contexts_column(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        ks[i] = lengths[i / contexts.size()];
+        contexts_column[i] = contexts[i % contexts.size()].value;
+    }
+    std::vector<RoundEstimate> estimates(count);
+    evaluate(round, {ks, batches, contexts_column}, estimates);
+
+    Choice best;
+    for (std::size_t length = 0; length < lengths.size(); ++length) {
+        double mean = 0.0;
+        double plain = 0.0;
+        bool fits = true;
+        for (std::size_t c = 0; c < contexts.size(); ++c) {
+            const RoundEstimate& estimate = estimates[length * contexts.size() + c];
+            mean += contexts[c].share * estimate.time_per_token.value();
+            plain += contexts[c].share * estimate.autoregressive.value();
+            fits = fits && estimate.fits;
+        }
+        if (fits && mean < best.time_per_token) {
+            best = {lengths[length], mean, plain};
+        }
+    }
+    return best;
+}
+
+void append(std::vector<ScheduleEntry>& entries, int batch, const Choice& choice) {
+    const double speedup = choice.plain_time_per_token / choice.time_per_token;
+    if (entries.empty() || entries.back().draft_tokens != choice.draft_tokens) {
+        entries.push_back({batch, batch, choice.draft_tokens, speedup, speedup});
+    } else {
+        entries.back().batch_to = batch;
+        entries.back().speedup_to = speedup;
+    }
+}
+
+double followed_speedup(const CompiledRound& round, const Schedule& schedule, const std::vector<TrafficPoint>& traffic) {
+    double plain = 0.0;
+    double speculative = 0.0;
+    for (const TrafficPoint& point : traffic) {
+        int k = 0;
+        for (const ScheduleEntry& entry : schedule.entries) {
+            if (point.batch >= entry.batch_from && point.batch <= entry.batch_to) {
+                k = entry.draft_tokens;
+            }
+        }
+        const RoundEstimate estimate = evaluate(round, {k, point.batch, point.context});
+        plain += point.share * estimate.autoregressive.value();
+        speculative += point.share * estimate.time_per_token.value();
+    }
+    return plain / speculative;
+}
+
+}  // namespace
+
+Schedule schedule_for(const CompiledRound& round, const std::vector<int>& draft_tokens,
+                      const std::vector<TrafficPoint>& traffic, int largest_batch) {
+    std::vector<int> lengths = {0};
+    for (const int k : draft_tokens) {
+        if (k > 0 && static_cast<std::size_t>(k) < round.lengths.size()) {
+            lengths.push_back(k);
+        }
+    }
+    std::sort(lengths.begin(), lengths.end());
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+    const std::vector<WeightedValue> contexts = contexts_of(traffic);
+
+    Schedule schedule;
+    for (int batch = 1; batch <= largest_batch; ++batch) {
+        const Choice choice = best_at(round, lengths, contexts, batch);
+        if (choice.plain_time_per_token == 0.0) {
+            schedule.ends_with_memory = true;
+            break;
+        }
+        append(schedule.entries, batch, choice);
+        schedule.largest_batch = batch;
+    }
+    if (!schedule.entries.empty() && schedule.entries.back().draft_tokens == 0) {
+        schedule.switch_off_batch = schedule.entries.back().batch_from;
+    }
+    schedule.speedup = followed_speedup(round, schedule, traffic);
+    return schedule;
+}
+
+}  // namespace treeline

@@ -1,0 +1,194 @@
+#include "sweeps/sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <tuple>
+
+#include "sweeps/parallel.h"
+
+namespace treeline {
+namespace {
+
+constexpr std::size_t chunk_size = 8192;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// A compiled variant and the conditions that apply to it.
+struct PreparedVariant {
+    std::size_t index = 0;
+    CompiledRound round;
+    std::vector<std::string> conditions;
+};
+
+/// A range of points of one variant.
+struct ChunkTask {
+    const PreparedVariant* variant = nullptr;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+struct ChunkResult {
+    std::string text;
+    std::uint64_t evaluated = 0;
+    std::uint64_t too_large = 0;
+    double seconds = 0.0;
+    std::vector<SweepPoint> best;
+    std::vector<SweepPoint> pareto;
+};
+
+bool better(const SweepPoint& a, const SweepPoint& b) {
+    return std::tuple(-a.estimate.throughput_multiplier, a.variant, a.point.context, a.point.batch, a.point.draft_tokens) <
+           std::tuple(-b.estimate.throughput_multiplier, b.variant, b.point.context, b.point.batch, b.point.draft_tokens);
+}
+
+void keep_best(std::vector<SweepPoint>& points, std::size_t count) {
+    const std::size_t kept = std::min(count, points.size());
+    std::partial_sort(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(kept), points.end(), better);
+    points.resize(kept);
+}
+
+void keep_front(std::vector<SweepPoint>& points) {
+    std::vector<Tradeoff> tradeoffs;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        tradeoffs.push_back({points[i].estimate.tokens_per_second_user, points[i].estimate.tokens_per_second_device, i});
+    }
+    std::vector<SweepPoint> front;
+    for (const Tradeoff& tradeoff : pareto_front(std::move(tradeoffs))) {
+        front.push_back(points[tradeoff.id]);
+    }
+    points = std::move(front);
+}
+
+std::vector<std::string> conditions_for(const DesignSpace& space, const VariantLabels& labels) {
+    std::vector<std::string> expressions;
+    for (const ConditionText& condition : space.conditions) {
+        const bool applies = std::all_of(condition.when.begin(), condition.when.end(), [&](const auto& match) {
+            const std::string* label = labels.find(match.first);
+            return label != nullptr && *label == match.second;
+        });
+        if (applies) {
+            expressions.push_back(condition.require);
+        }
+    }
+    return expressions;
+}
+
+std::vector<PreparedVariant> prepare(const DesignSpace& space, std::vector<Exclusion>& excluded) {
+    const int longest = *std::max_element(space.draft_tokens.begin(), space.draft_tokens.end());
+    std::vector<PreparedVariant> prepared;
+    for (std::size_t i = 0; i < space.variants.size(); ++i) {
+        Variant variant = space.variants[i];
+        variant.setup.max_draft_tokens = longest;
+        const std::vector<std::string> problems = problems_of(variant.setup);
+        if (!problems.empty()) {
+            excluded.push_back({variant.labels.text(), problems.front()});
+            continue;
+        }
+        prepared.push_back({i, compile_round(variant.setup), conditions_for(space, variant.labels)});
+    }
+    return prepared;
+}
+
+/// The points of a task that its conditions keep, as columns.
+struct Columns {
+    std::vector<int> draft_tokens;
+    std::vector<double> batch, context;
+};
+
+Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
+    std::vector<Condition> conditions;
+    for (const std::string& expression : task.variant->conditions) {
+        conditions.emplace_back(expression);
+    }
+    const double ranks = task.variant->round.ranks;
+    const auto known_lengths = static_cast<int>(task.variant->round.lengths.size());
+    const std::size_t lengths = space.draft_tokens.size();
+    const std::size_t batches = space.batch.size();
+    Columns columns;
+    for (std::size_t i = task.begin; i < task.end; ++i) {
+        const int k = space.draft_tokens[i % lengths];
+        const double batch = space.batch[i / lengths % batches];
+        const double context = space.context[i / lengths / batches];
+        const bool kept = k < known_lengths && std::all_of(conditions.begin(), conditions.end(), [&](Condition& condition) {
+                              return condition.holds(k, batch, context, ranks);
+                          });
+        if (kept) {
+            columns.draft_tokens.push_back(k);
+            columns.batch.push_back(batch);
+            columns.context.push_back(context);
+        }
+    }
+    return columns;
+}
+
+ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, const ChunkTask& task) {
+    const Columns columns = columns_of(space, task);
+    std::vector<RoundEstimate> estimates(columns.batch.size());
+    ChunkResult result;
+    const Clock::time_point start = Clock::now();
+    evaluate(task.variant->round, {columns.draft_tokens, columns.batch, columns.context}, estimates);
+    result.seconds = seconds_since(start);
+    result.evaluated = estimates.size();
+    for (std::size_t i = 0; i < estimates.size(); ++i) {
+        if (!estimates[i].fits) {
+            ++result.too_large;
+            continue;
+        }
+        result.best.push_back(
+            {task.variant->index, {columns.draft_tokens[i], columns.batch[i], columns.context[i]}, estimates[i]});
+    }
+    result.pareto = result.best;
+    keep_front(result.pareto);
+    keep_best(result.best, options.best_count);
+    if (options.format) {
+        result.text = options.format(
+            {space.variants[task.variant->index], columns.draft_tokens, columns.batch, columns.context, estimates});
+    }
+    return result;
+}
+
+void add(std::vector<SweepPoint>& points, const std::vector<SweepPoint>& more) {
+    points.insert(points.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
+    const Clock::time_point start = Clock::now();
+    SweepSummary summary;
+    const std::vector<PreparedVariant> prepared = prepare(space, summary.excluded);
+    const std::size_t points_each = space.draft_tokens.size() * space.batch.size() * space.context.size();
+    const std::size_t chunks_each = (points_each + chunk_size - 1) / chunk_size;
+
+    const std::function<ChunkResult(std::size_t)> produce = [&](std::size_t i) {
+        const std::size_t begin = i % chunks_each * chunk_size;
+        return run_chunk(space, options, {&prepared[i / chunks_each], begin, std::min(begin + chunk_size, points_each)});
+    };
+    std::uint64_t done = 0;
+    const std::uint64_t total = static_cast<std::uint64_t>(prepared.size()) * points_each;
+    const std::function<void(std::size_t, ChunkResult&)> consume = [&](std::size_t i, ChunkResult& result) {
+        const std::size_t begin = i % chunks_each * chunk_size;
+        done += std::min(begin + chunk_size, points_each) - begin;
+        summary.points += result.evaluated;
+        summary.too_large += result.too_large;
+        summary.evaluation_seconds += result.seconds;
+        add(summary.best, result.best);
+        keep_best(summary.best, options.best_count);
+        add(summary.pareto, result.pareto);
+        keep_front(summary.pareto);
+        if (options.write) {
+            options.write(result.text);
+        }
+        if (options.progress) {
+            options.progress(done, total);
+        }
+    };
+    ordered_pipeline<ChunkResult>(prepared.size() * chunks_each, thread_count(options.threads), produce, consume);
+    summary.dropped = total - summary.points;
+    summary.wall_seconds = seconds_since(start);
+    return summary;
+}
+
+}  // namespace treeline

@@ -1,0 +1,57 @@
+// Evaluates a whole design space on all cores, in chunks, with results in a fixed order and memory that does not grow with its
+// size.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sweeps/design_space.h"
+#include "sweeps/pareto.h"
+
+namespace treeline {
+
+/// Consecutive points of one variant, with their estimates. Valid only during the call that receives it.
+struct SweepChunk {
+    const Variant& variant;
+    std::span<const int> draft_tokens;
+    std::span<const double> batch;
+    std::span<const double> context;
+    std::span<const RoundEstimate> estimates;
+};
+
+/// A point that a summary keeps.
+struct SweepPoint {
+    std::size_t variant = 0;  ///< index into DesignSpace::variants
+    DesignPoint point;
+    RoundEstimate estimate;
+};
+
+struct SweepOptions {
+    unsigned threads = 0;         ///< 0 = all cores
+    std::size_t best_count = 10;  ///< how many of the best points the summary keeps
+    /// Called on the worker threads; what it returns is passed to `write` in the order of the points. May be empty.
+    std::function<std::string(const SweepChunk&)> format;
+    std::function<void(const std::string&)> write;
+    /// Called in order with points done and points in all. May be empty.
+    std::function<void(std::uint64_t, std::uint64_t)> progress;
+};
+
+struct SweepSummary {
+    std::uint64_t points = 0;         ///< evaluated
+    std::uint64_t dropped = 0;        ///< left out by conditions
+    std::uint64_t too_large = 0;      ///< evaluated but not fitting in memory
+    std::vector<Exclusion> excluded;  ///< variants that cannot be priced
+    std::vector<SweepPoint> best;     ///< highest throughput multiplier first, among points that fit
+    std::vector<SweepPoint> pareto;   ///< tokens/s/user against tokens/s/device, among points that fit
+    double evaluation_seconds = 0.0;  ///< summed over threads: time inside the cost model
+    double wall_seconds = 0.0;
+};
+
+/// Points run by variant, then context, then batch, then draft length (fastest). Draft lengths beyond what a drafter can do
+/// (Medusa: its heads) are left out and counted as dropped. The space must have no problems().
+SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options);
+
+}  // namespace treeline

@@ -1,0 +1,120 @@
+#include "sweeps/uncertainty.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace treeline {
+namespace {
+
+using Passes = std::vector<CompiledPass*>;
+
+Passes target_passes(CompiledRound& round) { return {&round.autoregressive, &round.verify, &round.rollback}; }
+Passes draft_passes(CompiledRound& round) { return {&round.draft_first, &round.draft_next}; }
+Passes all_passes(CompiledRound& round) {
+    Passes passes = target_passes(round);
+    const Passes drafting = draft_passes(round);
+    passes.insert(passes.end(), drafting.begin(), drafting.end());
+    return passes;
+}
+
+void scale_memory_time(const Passes& passes, double factor) {
+    for (CompiledPass* pass : passes) {
+        pass->whole_pass_rates.per_byte *= factor;
+        for (TimedOperation& timed : pass->operations) {
+            if (timed.operation.kind != OperationKind::collective) {
+                timed.rates.per_byte *= factor;
+            }
+        }
+    }
+}
+
+void scale_compute_time(const Passes& passes, double factor) {
+    for (CompiledPass* pass : passes) {
+        pass->whole_pass_rates.per_flop *= factor;
+        for (TimedOperation& timed : pass->operations) {
+            timed.rates.per_flop *= factor;
+        }
+    }
+}
+
+void scale_software_time(CompiledRound& round, double factor) {
+    for (CompiledPass* pass : all_passes(round)) {
+        pass->node_time *= factor;
+        pass->launch_time *= factor;
+        pass->host *= factor;
+    }
+    round.host_per_round *= factor;
+    round.host_per_sequence *= factor;
+}
+
+/// An input, the factors at the ends of its range, and how a factor enters a compiled round.
+struct UncertainInput {
+    const char* name;
+    const char* range;
+    double at_low;
+    double at_high;
+    void (*apply)(CompiledRound&, double factor);
+};
+
+// Time factors: a kernel that reaches 74 % of the peak takes 1/0.74 times as long.
+const UncertainInput inputs[] = {
+    {"memory bandwidth reached",
+     "74 to 95 % of the peak (measured kernels on four GPUs: weights 80-90 %, states 74-85 %, caches 76-95 %)", 1.0 / 0.95,
+     1.0 / 0.74, [](CompiledRound& round, double factor) { scale_memory_time(all_passes(round), factor); }},
+    {"matrix peak reached", "50 to 90 % of the dense peak (assumed)", 1.0 / 0.9, 1.0 / 0.5,
+     [](CompiledRound& round, double factor) { scale_compute_time(all_passes(round), factor); }},
+    {"drafter's efficiency", "its small kernels reach 60 to 100 % of what the target's reach (assumed)", 1.0, 1.0 / 0.6,
+     [](CompiledRound& round, double factor) { scale_memory_time(draft_passes(round), factor); }},
+    {"launch and host time", "half to twice the stack's figures (assumed)", 0.5, 2.0, scale_software_time},
+};
+
+double mean_speedup(const CompiledRound& round, int k, const std::vector<TrafficPoint>& traffic) {
+    double plain = 0.0;
+    double speculative = 0.0;
+    for (const TrafficPoint& point : traffic) {
+        const RoundEstimate estimate = evaluate(round, {k, point.batch, point.context});
+        plain += point.share * estimate.autoregressive.value();
+        speculative += point.share * estimate.time_per_token.value();
+    }
+    return plain / speculative;
+}
+
+Sensitivity sensitivity(std::string name, std::string range, double a, double b) {
+    return {std::move(name), std::move(range), std::min(a, b), std::max(a, b)};
+}
+
+}  // namespace
+
+SpeedupInterval speedup_interval(const RoundSetup& setup, int draft_tokens, const std::vector<TrafficPoint>& traffic) {
+    const CompiledRound round = compile_round(setup);
+    SpeedupInterval interval;
+    interval.value = mean_speedup(round, draft_tokens, traffic);
+    for (const UncertainInput& input : inputs) {
+        CompiledRound low = round;
+        CompiledRound high = round;
+        input.apply(low, input.at_low);
+        input.apply(high, input.at_high);
+        interval.inputs.push_back(sensitivity(input.name, input.range, mean_speedup(low, draft_tokens, traffic),
+                                              mean_speedup(high, draft_tokens, traffic)));
+    }
+    RoundSetup fewer = setup;
+    RoundSetup more = setup;
+    fewer.acceptance = setup.acceptance.scaled(0.9);
+    more.acceptance = setup.acceptance.scaled(1.1);
+    interval.inputs.push_back(sensitivity(
+        "acceptance", "each position 10 % lower or higher (other prompts than those measured; assumed)",
+        mean_speedup(compile_round(fewer), draft_tokens, traffic), mean_speedup(compile_round(more), draft_tokens, traffic)));
+    double down = 0.0;
+    double up = 0.0;
+    for (const Sensitivity& input : interval.inputs) {
+        down += std::pow(std::min(0.0, input.low - interval.value), 2);
+        up += std::pow(std::max(0.0, input.high - interval.value), 2);
+    }
+    interval.low = interval.value - std::sqrt(down);
+    interval.high = interval.value + std::sqrt(up);
+    std::stable_sort(interval.inputs.begin(), interval.inputs.end(),
+                     [](const Sensitivity& a, const Sensitivity& b) { return a.high - a.low > b.high - b.low; });
+    return interval;
+}
+
+}  // namespace treeline

@@ -1,0 +1,45 @@
+#include "sweeps/workload.h"
+
+namespace treeline {
+
+std::vector<TrafficPoint> traffic_from(const std::vector<WeightedValue>& batch, const std::vector<WeightedValue>& context) {
+    double total = 0.0;
+    std::vector<TrafficPoint> traffic;
+    for (const WeightedValue& b : batch) {
+        for (const WeightedValue& s : context) {
+            traffic.push_back({b.value, s.value, b.share * s.share});
+            total += b.share * s.share;
+        }
+    }
+    for (TrafficPoint& point : traffic) {
+        point.share /= total;
+    }
+    return traffic;
+}
+
+std::vector<std::string> problems_of(const Workload& workload) {
+    DesignSpace space;
+    space.variants = workload.variants;
+    space.draft_tokens = workload.draft_tokens;
+    for (const TrafficPoint& point : workload.traffic) {
+        space.batch.push_back(point.batch);
+        space.context.push_back(point.context);
+    }
+    std::vector<std::string> problems = space.problems();
+    for (const TrafficPoint& point : workload.traffic) {
+        if (!(point.share > 0.0)) {
+            problems.emplace_back("every share of the traffic must be above 0");
+            break;
+        }
+    }
+    const Limits& limits = workload.limits;
+    const bool positive = (!limits.time_per_token || limits.time_per_token->value() > 0.0) &&
+                          (!limits.time_to_first_token || limits.time_to_first_token->value() > 0.0) &&
+                          (!limits.memory || limits.memory->value() > 0.0) && limits.minimum_gain > 0.0;
+    if (!positive) {
+        problems.emplace_back("every limit must be above 0");
+    }
+    return problems;
+}
+
+}  // namespace treeline

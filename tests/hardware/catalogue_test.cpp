@@ -1,0 +1,222 @@
+// Do the descriptions agree with each other, with the design's table of vendor peaks, and with physics? Does bad input get a
+// sentence?
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <unistd.h>
+
+#include "hardware/catalogue.h"
+
+using namespace treeline;
+
+namespace {
+
+const std::filesystem::path catalogue = std::filesystem::path(TREELINE_SOURCE_DIR) / "hardware";
+
+std::string error_of(const std::string& name_or_path, bool stack = false) {
+    try {
+        stack ? static_cast<void>(load_stack(catalogue, name_or_path))
+              : static_cast<void>(load_device(catalogue, name_or_path));
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// A device description in a file that is gone when the test ends.
+class DescriptionFile {
+public:
+    explicit DescriptionFile(const std::string& content)
+        : path(std::filesystem::temp_directory_path() / ("treeline_catalogue_test_" + std::to_string(::getpid()) + ".json")) {
+        std::ofstream(path) << content;
+    }
+    DescriptionFile(const DescriptionFile&) = delete;
+    DescriptionFile& operator=(const DescriptionFile&) = delete;
+    ~DescriptionFile() { std::filesystem::remove(path); }
+
+    const std::filesystem::path path;
+};
+
+std::string text_of(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+/// The first ```json block of the catalogue's README.
+std::string readme_example() {
+    const std::string readme = text_of(catalogue / "README.md");
+    const std::string opening = "```json\n";
+    const std::size_t start = readme.find(opening);
+    REQUIRE(start != std::string::npos);
+    return readme.substr(start + opening.size(), readme.find("```", start + opening.size()) - start - opening.size());
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("the GPUs of the design's table have its numbers", "[hardware]") {
+    struct Row {
+        std::string name;
+        double gigabytes, gigabytes_per_second, cache_megabytes, bf16, fp8, fp32, watts;
+    };
+    // design/5-calibration.md, "Vendor peaks (dense), for roofline and HOI"; fp8 0 = no units for it.
+    const std::vector<Row> table = {
+        {"a10g", 24, 600, 6, 70, 0, 31.5, 300},           {"l40s", 48, 864, 96, 362, 733, 91.6, 350},
+        {"rtx-3090", 24, 936, 6, 71, 0, 35.6, 350},       {"rtx-4090", 24, 1008, 72, 165, 330, 82.6, 450},
+        {"a100-sxm-80", 80, 2039, 40, 312, 0, 19.5, 400}, {"h100-sxm", 80, 3350, 50, 989, 1979, 67, 700},
+        {"h200", 141, 4800, 60, 989, 1979, 67, 700},      {"b200", 180, 7700, 126, 2250, 4500, 80, 1000},
+        {"mi300x", 192, 5300, 256, 1307, 2615, 163, 750},
+    };
+    for (const Row& row : table) {
+        INFO(row.name);
+        const Device device = load_device(catalogue, row.name).value;
+        CHECK(device.kind == DeviceKind::gpu);
+        CHECK(device.memory.value() == Approx(row.gigabytes * 1e9));
+        CHECK(device.bandwidth.value() == Approx(row.gigabytes_per_second * 1e9));
+        CHECK(device.cache.value() == Approx(row.cache_megabytes * 1e6));
+        CHECK(device.peak_for(NumberFormat::bf16).value() == Approx(row.bf16 * 1e12));
+        CHECK(device.peak_for(NumberFormat::fp8).value() == Approx((row.fp8 > 0 ? row.fp8 : row.bf16) * 1e12));
+        CHECK(device.peak_for(NumberFormat::fp32).value() == Approx(row.fp32 * 1e12));
+        CHECK(device.board_power.value() == Approx(row.watts));
+    }
+}
+
+TEST_CASE("operational intensities follow from peak and bandwidth", "[hardware]") {
+    // 989e12 / 3.35e12 = 295.2; 312e12 / 2.039e12 = 153.0; 19.5e12 / 2.039e12 = 9.56
+    CHECK(load_device(catalogue, "h100-sxm").value.intensity_for(NumberFormat::bf16).value() == Approx(295.2).epsilon(1e-3));
+    CHECK(load_device(catalogue, "a100-sxm-80").value.intensity_for(NumberFormat::bf16).value() == Approx(153.0).epsilon(1e-3));
+    CHECK(load_device(catalogue, "a100-sxm-80").value.intensity_for(NumberFormat::fp32).value() == Approx(9.56).epsilon(1e-3));
+}
+
+TEST_CASE("every device of the catalogue is consistent", "[hardware]") {
+    const std::vector<std::string> names = device_names(catalogue);
+    CHECK(names.size() >= 10);
+    CHECK(std::is_sorted(names.begin(), names.end()));
+    for (const std::string& name : names) {
+        INFO(name);
+        const auto [device, provenance] = load_device(catalogue, name);
+        CHECK(device.name == name);
+        CHECK(problems_of(device).empty());
+        // Catalogue entries leave nothing unknown.
+        CHECK(device.knows_energy());
+        CHECK(device.board_power.value() > 0.0);
+        CHECK(device.price.value() > 0.0);
+        CHECK(device.reserved.value() > 0.0);
+
+        // Streaming at full bandwidth, or computing at the bf16 peak, must not draw more than the board may.
+        const Watts streaming = device.idle_power + device.energy_per_byte * device.bandwidth;
+        const Watts computing = device.idle_power + device.energy_per_flop * device.peak_for(NumberFormat::bf16);
+        CHECK(streaming < device.board_power);
+        CHECK(computing < device.board_power);
+        // The rule stated in the files: computing takes 90 % of the power above idle (two digits are kept, so within 3 %).
+        const double share = (computing - device.idle_power) / (device.board_power - device.idle_power);
+        CHECK(share == Approx(0.9).epsilon(0.03));
+
+        // A narrower format is never slower on these devices, and no link outruns the memory.
+        CHECK(device.peak_for(NumberFormat::fp8) >= device.peak_for(NumberFormat::bf16));
+        CHECK(device.peak_for(NumberFormat::bf16) >= device.peak_for(NumberFormat::fp32));
+        CHECK(device.peak_for(NumberFormat::fp4) >= device.peak_for(NumberFormat::fp8));
+        for (const Interconnect& link : device.interconnects) {
+            CHECK(link.bandwidth < device.bandwidth);
+        }
+
+        for (const Provenance& number : provenance) {
+            INFO(number.path);
+            CHECK(number.source.size() > 2);
+            CHECK(number.path.find(name + ".json: ") != std::string::npos);
+        }
+        // memory, bandwidth, cache, fp32, bf16, reserved, idle, board, two energies, price: 11 numbers at least.
+        CHECK(provenance.size() >= 11);
+    }
+}
+
+TEST_CASE("every stack of the catalogue loads, and the ideal one costs nothing", "[hardware]") {
+    const std::vector<std::string> names = stack_names(catalogue);
+    for (const std::string needed : {"cpu", "cuda-graph", "eager", "ideal", "llama.cpp", "sglang", "tensorrt-llm", "vllm"}) {
+        INFO(needed);
+        CHECK(std::count(names.begin(), names.end(), needed) == 1);
+    }
+    for (const std::string& name : names) {
+        INFO(name);
+        const auto [stack, provenance] = load_stack(catalogue, name);
+        CHECK(stack.name == name);
+        CHECK(provenance.size() == 6);
+        CHECK((name == "ideal") == (stack.host_per_pass.value() == 0.0));
+    }
+    const Stack ideal = load_stack(catalogue, "ideal").value;
+    CHECK((ideal.host_launch + ideal.node_cost + ideal.host_per_draft_pass + ideal.host_per_round).value() == 0.0);
+    CHECK(ideal.launch_factor == 1.0);
+}
+
+TEST_CASE("eager PyTorch spends 0.37 ms of host time a Transformer layer", "[hardware]") {
+    // design/2-architecture.md; our operation lists have 9 to 10 operations a Transformer layer: 9.5 · 6 · 6.5 us = 0.3705 ms.
+    const Stack eager = load_stack(catalogue, "eager").value;
+    CHECK((9.5 * eager.launch_factor * eager.host_launch).value() == Approx(0.37e-3).epsilon(0.02));
+}
+
+TEST_CASE("the derived engine stacks add up to the published runs", "[hardware]") {
+    // Llama-3.1-8B: (8.03 − 0.525 embedding) billion weights of 2 bytes; 88 % is the median of the public H100 GEMM tables.
+    const Device h100 = load_device(catalogue, "h100-sxm").value;
+    const Seconds weights = Bytes(15.0e9) / (0.88 * h100.bandwidth);
+    const auto step = [&](const Stack& stack) {
+        return (weights + 32 * 9.5 * stack.launch_factor * stack.node_cost + stack.host_per_pass).value();
+    };
+    CHECK(1.0 / step(load_stack(catalogue, "vllm").value) == Approx(133.0).epsilon(0.01));     // vLLM pull request 16937
+    CHECK(1.0 / step(load_stack(catalogue, "sglang").value) == Approx(158.34).epsilon(0.01));  // SGLang, the same model
+}
+
+TEST_CASE("the README's ten-line device loads, and what it leaves out is unknown", "[hardware]") {
+    const std::string example = readme_example();
+    const DescriptionFile file(example);
+    const auto [device, provenance] = load_device(catalogue, file.path.string());
+    CHECK(device.title == "My accelerator");
+    CHECK(device.memory.value() == 32e9);
+    CHECK(device.peak_for(NumberFormat::int4).value() == 200e12);  // runs as bf16
+    CHECK(provenance.size() == 4);                                 // memory, bandwidth, fp32, bf16
+    CHECK(provenance[1].kind == "measured");
+    CHECK_FALSE(device.knows_energy());
+    CHECK(device.price.value() == 0.0);
+    CHECK(device.interconnects.empty());
+    CHECK(device.reserved.value() == 0.0);
+    CHECK(std::count(example.begin(), example.end(), '\n') <= 10);
+}
+
+TEST_CASE("an unknown name gets the nearest one and all that are known", "[hardware]") {
+    CHECK_THAT(error_of("h100"),
+               Catch::StartsWith("there is no device \"h100\"; did you mean \"h100-sxm\"? Known: a100-sxm-80, "));
+    CHECK_THAT(error_of("tpu"), Catch::StartsWith("there is no device \"tpu\". Known: "));
+    CHECK_THAT(error_of("vlm", true), Catch::Contains("did you mean \"vllm\"?"));
+    CHECK_THAT(error_of("missing/h100.json"), Catch::Contains("missing/h100.json: cannot be opened"));
+    CHECK_THROWS_AS(device_names("/nonexistent"), InputError);
+}
+
+TEST_CASE("a description with mistakes names all of them", "[hardware]") {
+    std::string text = readme_example();
+    text = replaced(text, "\"GB\"", "\"GB/s\"");
+    text = replaced(text, "\"kind\": \"gpu\"", "\"kind\": \"tpu\"");
+    text = replaced(text, "\"bf16\"", "\"bf61\"");
+    text = replaced(text, "\"value\": 50", "\"value\": -50");
+    const DescriptionFile file(text);
+    const std::string error = error_of(file.path.string());
+    CHECK(std::count(error.begin(), error.end(), '\n') == 3);
+    CHECK_THAT(error, Catch::Contains("memory.unit: \"GB/s\" is a unit of bandwidth"));
+    CHECK_THAT(error, Catch::Contains("kind: must be gpu or cpu, not \"tpu\""));
+    CHECK_THAT(error, Catch::Contains("peak.bf61: unknown key; did you mean \"bf16\"?"));
+    CHECK_THAT(error, Catch::Contains("peak.fp32.value: is -50, but must be above zero"));
+}
+
+TEST_CASE("numbers that contradict each other are refused", "[hardware]") {
+    const DescriptionFile slow(replaced(readme_example(), "TB/s", "GB/s"));  // 200e12 / 1.2e9 = 166,667 FLOP/byte
+    CHECK_THAT(error_of(slow.path.string()), Catch::Contains("peak.bf16 and memory_bandwidth do not go together"));
+}

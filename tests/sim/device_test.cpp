@@ -1,0 +1,115 @@
+// Which peak a format gets, and which devices and stacks are refused.
+#include <catch2/catch.hpp>
+
+#include <limits>
+#include <stdexcept>
+
+#include "sim/device.h"
+
+using namespace treeline;
+
+namespace {
+
+Device plain_device() {
+    Device device;
+    device.name = device.title = "test";
+    device.memory = Bytes(80e9);
+    device.bandwidth = BytesPerSecond(2e12);
+    device.peak[0] = FlopsPerSecond(20e12);  // fp32
+    return device;
+}
+
+FlopsPerSecond& native(Device& device, NumberFormat format) {
+    for (std::size_t i = 0; i < all_number_formats.size(); ++i) {
+        if (all_number_formats[i] == format) {
+            return device.peak[i];
+        }
+    }
+    throw std::logic_error("no such format");
+}
+
+}  // namespace
+
+TEST_CASE("a format without units of its own runs in the next wider one that holds it", "[sim]") {
+    using enum NumberFormat;
+    Device device = plain_device();
+    for (const NumberFormat format : all_number_formats) {
+        CHECK(device.peak_for(format).value() == 20e12);  // only fp32 is there
+    }
+    native(device, fp16) = FlopsPerSecond(100e12);
+    CHECK(device.peak_for(bf16).value() == 100e12);  // the 16-bit formats stand in for each other
+    CHECK(device.peak_for(fp8).value() == 100e12);
+    CHECK(device.peak_for(fp32).value() == 20e12);
+    native(device, bf16) = FlopsPerSecond(110e12);
+    CHECK(device.peak_for(fp16).value() == 100e12);
+    CHECK(device.peak_for(int4).value() == 110e12);
+
+    native(device, int8) = FlopsPerSecond(300e12);
+    CHECK(device.peak_for(int8).value() == 300e12);
+    CHECK(device.peak_for(int4).value() == 300e12);
+    CHECK(device.peak_for(fp8).value() == 110e12);  // integers cannot hold floating-point products
+    CHECK(device.peak_for(fp4).value() == 110e12);
+
+    native(device, int8) = FlopsPerSecond(0.0);
+    native(device, fp8) = FlopsPerSecond(200e12);
+    CHECK(device.peak_for(int8).value() == 200e12);
+    CHECK(device.peak_for(fp4).value() == 200e12);
+}
+
+TEST_CASE("a stated operational intensity wins over peak / bandwidth", "[sim]") {
+    Device device = plain_device();
+    CHECK(device.intensity_for(NumberFormat::bf16).value() == 10.0);  // 20e12 / 2e12
+    device.operational_intensity = FlopsPerByte(500.0);
+    CHECK(device.intensity_for(NumberFormat::bf16).value() == 500.0);
+}
+
+TEST_CASE("a valid device and stack have no problems", "[sim]") {
+    CHECK(problems_of(plain_device()).empty());
+    Stack stack;
+    stack.name = stack.title = "none";
+    CHECK(problems_of(stack).empty());
+}
+
+TEST_CASE("each broken constraint of a device is a sentence", "[sim]") {
+    const auto problem_after = [](auto change) {
+        Device device = plain_device();
+        change(device);
+        const std::vector<std::string> problems = problems_of(device);
+        REQUIRE(problems.size() == 1);
+        return problems[0];
+    };
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(problem_after([](Device& d) { d.title = ""; }) == "title must not be empty");
+    CHECK(problem_after([&](Device& d) { d.cache = Bytes(nan); }) == "cache must be zero (unknown) or above");
+    CHECK(problem_after([](Device& d) { d.reserved = Bytes(81e9); }) == "reserved_memory must be smaller than memory");
+    CHECK(problem_after([](Device& d) { d.peak[0] = FlopsPerSecond(0); }) ==
+          "peak.fp32 must be stated: it is the format that every other one can fall back to");
+    // 20e12 FLOP/s · 1000 over 2e12 B/s = 1e4 is high but possible; a million times the bandwidth is not.
+    CHECK_THAT(problem_after([](Device& d) { d.peak[1] = FlopsPerSecond(2e18); }),
+               Catch::Contains("peak.bf16 and memory_bandwidth do not go together"));
+    CHECK_THAT(problem_after([](Device& d) { d.memory = Bytes(1e15); }), Catch::Contains("would take 500.0"));  // 1e15 / 2e12
+    CHECK(problem_after([](Device& d) {
+              d.idle_power = Watts(500);
+              d.board_power = Watts(400);
+          }) == "idle_power must be below board_power");
+    CHECK_THAT(problem_after([](Device& d) { d.energy_per_byte = JoulesPerByte(1e-11); }), Catch::Contains("stated together"));
+    CHECK(problem_after([](Device& d) { d.operational_intensity = FlopsPerByte(0); }) ==
+          "operational_intensity must be above zero");
+    CHECK_THAT(
+        problem_after([](Device& d) {
+            d.interconnects = {{"slow", BytesPerSecond(1e9), Seconds(1e-5)}, {"fast", BytesPerSecond(2e9), Seconds(1e-5)}};
+        }),
+        Catch::Contains("list the fastest first"));
+    CHECK_THAT(problem_after([](Device& d) {
+                   d.interconnects = {{"link", BytesPerSecond(2e9), Seconds(0)}, {"link", BytesPerSecond(1e9), Seconds(0)}};
+               }),
+               Catch::Contains("is used twice: link"));
+}
+
+TEST_CASE("all broken constraints come at once", "[sim]") {
+    CHECK(problems_of(Device()).size() == 5);  // name, title, memory, memory_bandwidth, peak.fp32
+    Stack stack;
+    stack.host_launch = Seconds(-1);
+    stack.launch_factor = 0;
+    CHECK(problems_of(stack).size() == 4);  // name, title, host_launch, launch_factor
+}
