@@ -6,7 +6,7 @@ get_property(folders GLOBAL PROPERTY TREELINE_FOLDERS)
 foreach(folder ${folders})
   install(TARGETS treeline_${folder} EXPORT treelineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/treeline/${folder}
-          FILES_MATCHING PATTERN "*.h")
+          FILES_MATCHING PATTERN "*.h" PATTERN "page" EXCLUDE)
 endforeach()
 
 install(TARGETS treeline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -11,6 +11,7 @@ namespace treeline::json {
 
 inline constexpr std::size_t deepest_nesting = 64;
 
+// NOLINTNEXTLINE(bugprone-exception-escape): of the JSON type, whose move does not throw in fact
 struct Parsed {
     nlohmann::ordered_json tree;
     std::string failure;                      ///< why the text is not JSON, with line and column; empty when it is

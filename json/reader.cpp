@@ -168,7 +168,7 @@ std::string Reader::text(std::string_view key) {
 std::string Reader::text_or(std::string_view key, std::string fallback) { return has(key) ? text(key) : std::move(fallback); }
 
 std::string Reader::choice(std::string_view key, const std::vector<std::string>& choices) {
-    const std::string word = text(key);
+    std::string word = text(key);
     for (const std::string& choice : choices) {
         if (word == choice) {
             return word;

@@ -12,6 +12,7 @@ constexpr std::size_t most_layers = 10'000;
 
 NumberFormat read_format(json::Reader& at, std::string_view key) {
     std::vector<std::string> names;
+    names.reserve(all_number_formats.size());
     for (const NumberFormat format : all_number_formats) {
         names.emplace_back(name_of(format));
     }
@@ -43,6 +44,7 @@ Precision read_precision(json::Reader& root) {
     }
     precision.weights = read_storage(*at, "weights", precision.weights);
     precision.experts = read_storage(*at, "experts", precision.weights);
+    precision.embeddings = read_storage(*at, "embeddings", precision.weights);
     precision.activations = read_storage(*at, "activations", precision.activations);
     precision.kv_cache = read_storage(*at, "kv_cache", precision.kv_cache);
     precision.state = read_storage(*at, "state", precision.state);
@@ -69,6 +71,7 @@ void read_kinds(json::Reader& root, Count vectors_per_norm, Model& model) {
 /// Indices of the layers that one entry of "order" names; unknown names are problems.
 std::vector<std::size_t> read_step(json::Reader& step, const std::vector<LayerKind>& kinds) {
     std::vector<std::string> names;
+    names.reserve(kinds.size());
     for (const LayerKind& kind : kinds) {
         names.push_back(kind.name);
     }

@@ -30,16 +30,24 @@ std::string escaped_text(std::string_view text) {
     std::string out;
     for (const char c : text) {
         switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            default: out += c;
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            default:
+                out += c;
         }
     }
     return out;
 }
 
-/// JSON that cannot leave a <script> element: the five characters below occur inside strings only, where JSON allows an escape. This covers
+/// JSON that cannot leave a <script> element: the five characters below occur inside strings only, where JSON allows an escape.
+/// This covers
 /// </script, <!--, ]]> and character references. (U+2028 and U+2029, line ends to old JavaScript parsers, are escaped as well.)
 std::string escaped_json(const nlohmann::json& data) {
     const std::string plain = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -53,10 +61,17 @@ std::string escaped_json(const nlohmann::json& data) {
             continue;
         }
         switch (plain[i]) {
-            case '<': out += "\\u003c"; break;
-            case '>': out += "\\u003e"; break;
-            case '&': out += "\\u0026"; break;
-            default: out += plain[i];
+            case '<':
+                out += "\\u003c";
+                break;
+            case '>':
+                out += "\\u003e";
+                break;
+            case '&':
+                out += "\\u0026";
+                break;
+            default:
+                out += plain[i];
         }
     }
     return out;
@@ -76,7 +91,8 @@ std::string render_html(const nlohmann::json& data) {
     }
 
     // The title goes through JSON once, so that bytes that are not UTF-8 are replaced there too.
-    const std::string title = nlohmann::json::parse(data["title"].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    const std::string title =
+        nlohmann::json::parse(data["title"].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     std::string out(whole.substr(0, title_at));
     out += escaped_text(title);
     out += whole.substr(title_at + kTitleSlot.size(), data_at - title_at - kTitleSlot.size());

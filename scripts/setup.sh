@@ -1,7 +1,8 @@
-# Sourced by ./run and ./check: finds out what is missing, installs it, and builds. Everything else that they share is here, too.
+# shellcheck shell=bash
+# Sourced by ./run and ./check, which set treeline_program to their name: reads options, installs what is missing, builds.
 
 treeline_fail() {
-    echo "$treeline_program: $*" >&2
+    echo "${treeline_program:?}: $*" >&2
     exit 1
 }
 
@@ -59,13 +60,14 @@ treeline_install() {
 }
 
 # What building and running needs; ./check adds what only tests need.
+# shellcheck disable=SC2034  # used where this is sourced
 treeline_packages="g++=g++ cmake=cmake ninja=ninja-build node=nodejs npm=npm
     libeigen3-dev libcli11-dev libfmt-dev nlohmann-json3-dev catch2"
 
-# Configures a preset (skipped where nothing has changed: ninja reconfigures by itself) and builds targets.
-#   treeline_build PRESET FOLDER "-DOPTION=VALUE..." [target...]
+# Configures a preset and builds targets (all where none is named):
+#   treeline_build PRESET FOLDER "-DOPTION=VALUE ..." [target...]
 treeline_build() {
-    local preset=$1 folder=$2 options=$3 cache="$2/CMakeCache.txt"
+    local preset=$1 folder=$2 options=$3 cache="$2/CMakeCache.txt" log="$2/configure.log"
     shift 3
     # A cache from another checkout or generator cannot be reused.
     if [ -f "$cache" ] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$cache" &&
@@ -76,14 +78,12 @@ treeline_build() {
     if command -v ccache >/dev/null 2>&1; then
         options="$options -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
     fi
-    if [ ! -f "$folder/build.ninja" ] || [ "$options" != "$(cat "$folder/treeline_options" 2>/dev/null)" ]; then
-        # shellcheck disable=SC2086  # $options is a list
-        cmake --preset "$preset" $options || treeline_fail "configuring failed"
-        printf '%s\n' "$options" >"$folder/treeline_options"
-    fi
+    mkdir -p "$folder"
+    # shellcheck disable=SC2086  # $options is a list
+    cmake --preset "$preset" $options >"$log" 2>&1 || { cat "$log" >&2; treeline_fail "configuring $folder/ failed"; }
     if [ $# -gt 0 ]; then
         cmake --build "$folder" --parallel "$jobs" --target "$@"
     else
         cmake --build "$folder" --parallel "$jobs"
-    fi || treeline_fail "the build failed"
+    fi || treeline_fail "building $folder/ failed"
 }

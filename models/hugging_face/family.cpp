@@ -85,9 +85,9 @@ Mlp gated_mlp(Reader& config, std::string_view key) {
     return mlp;
 }
 
-Block block(BlockKind kind) { return block(std::move(kind), 1, 1); }
+Block block(const BlockKind& kind) { return block(kind, 1, 1); }
 
-Block block(BlockKind kind, Count norms, Count norm_vectors) { return Block{std::move(kind), norms, norm_vectors}; }
+Block block(const BlockKind& kind, Count norms, Count norm_vectors) { return Block{kind, norms, norm_vectors}; }
 
 void add_layer(Model& model, const std::string& name, std::vector<Block> blocks, Count distinct_copies) {
     const auto same_name = [&](const LayerKind& kind) { return kind.name == name; };

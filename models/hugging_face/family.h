@@ -38,8 +38,8 @@ Attention grouped_attention(Reader& config, Count width, bool bias_on_output);
 Mlp gated_mlp(Reader& config, std::string_view key = "intermediate_size");
 
 /// An attention or feed-forward block with one RMSNorm before it.
-Block block(BlockKind kind);
-Block block(BlockKind kind, Count norms, Count norm_vectors);
+Block block(const BlockKind& kind);
+Block block(const BlockKind& kind, Count norms, Count norm_vectors);
 
 /// Appends a layer. Layers of one name are of one kind, so `name` must tell different structures apart.
 void add_layer(Model& model, const std::string& name, std::vector<Block> blocks, Count distinct_copies = 0);

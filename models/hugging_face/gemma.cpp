@@ -7,7 +7,7 @@ namespace treeline::hugging_face {
 namespace {
 
 /// Gemma 4 normalises before and after each block.
-Block between_norms(BlockKind kind) { return block(std::move(kind), 2, 2); }
+Block between_norms(const BlockKind& kind) { return block(kind, 2, 2); }
 
 Attention gemma_global(Reader& config, const Attention& local) {
     Attention global = local;

@@ -20,6 +20,7 @@ struct Coverage {
     std::optional<Storage> dense;    ///< MLP of dense layers
     std::optional<Storage> shared;   ///< shared experts
     std::optional<Storage> experts;  ///< routed experts
+    std::optional<Storage> head;     ///< LM head (and with it the embedding); only where a target names it
     bool inputs_too = false;         ///< activations are quantised for the product, so it runs in the weights' format
 };
 
@@ -37,6 +38,8 @@ bool names_whole(std::string_view pattern, std::string_view module) {
 void cover(Coverage& coverage, std::string_view target, const Storage& storage) {
     if (target == "Linear") {
         coverage.mixer = coverage.dense = coverage.shared = coverage.experts = storage;
+    } else if (contains(target, "lm_head")) {
+        coverage.head = storage;
     } else if (contains(target, "shared_expert")) {
         coverage.shared = storage;
     } else if (contains(target, ".experts")) {
@@ -136,12 +139,37 @@ Coverage coverage_of(Reader& config, Model& model) {
     return coverage;
 }
 
-std::string words_for(const std::optional<Storage>& storage, NumberFormat unquantised) {
-    return std::string(name_of(storage ? storage->format : unquantised));
+/// Notes parts of the model that are stored in another format than the one they are priced as.
+void note_differences(const Coverage& coverage, const Storage& priced, NumberFormat base, bool has_experts, Model& model) {
+    std::string parts;
+    const auto compare = [&](const std::optional<Storage>& part, const char* what) {
+        const Storage stored = part.value_or(Storage{base});
+        if (stored.format != priced.format) {
+            parts += (parts.empty() ? "" : ", ") + std::string(what) + " (" + std::string(name_of(stored.format)) + ")";
+        }
+    };
+    const auto has = [&](auto is_kind) {
+        return std::any_of(model.kinds.begin(), model.kinds.end(),
+                           [&](const LayerKind& kind) { return std::any_of(kind.blocks.begin(), kind.blocks.end(), is_kind); });
+    };
+    compare(coverage.mixer, "attention");
+    if (has([](const Block& block) { return std::holds_alternative<Mlp>(block.kind); })) {
+        compare(coverage.dense, "dense MLP");
+    }
+    if (has_experts && has([](const Block& block) {
+            const auto* moe = std::get_if<MixtureOfExperts>(&block.kind);
+            return moe != nullptr && moe->shared_hidden > 0;
+        })) {
+        compare(coverage.shared, "shared experts");
+    }
+    if (!parts.empty()) {
+        model.notes.push_back("Priced as " + std::string(name_of(priced.format)) +
+                              " like the other weights, though stored otherwise: " + parts + ".");
+    }
 }
 
-/// Fills weights, experts and math. Precision has one storage for all weights but the routed experts': where parts differ, the
-/// mixer speaks for a mixture of experts and the MLP (the larger part) for a dense model.
+/// Fills weights, experts, embeddings and math. Precision has one storage for all other weights: where attention and MLP
+/// differ, attention speaks for a mixture of experts and the MLP (the larger part) for a dense model.
 void apply(const Coverage& coverage, Precision& precision, Model& model) {
     const NumberFormat base = precision.math;
     bool has_experts = false;
@@ -153,18 +181,23 @@ void apply(const Coverage& coverage, Precision& precision, Model& model) {
     const std::optional<Storage>& speaker = has_experts ? coverage.mixer : coverage.dense;
     precision.weights = speaker.value_or(Storage{base});
     precision.experts = has_experts ? coverage.experts.value_or(Storage{base}) : precision.weights;
+    precision.embeddings = coverage.head.value_or(Storage{base});
     if (speaker && coverage.inputs_too) {
         precision.math = speaker->format;
     }
-    if (coverage.mixer != coverage.dense || (has_experts && coverage.mixer != coverage.shared)) {
-        model.notes.push_back("Stored as " + words_for(coverage.mixer, base) + " (attention), " +
-                              words_for(coverage.dense, base) + " (MLP) and " + words_for(coverage.shared, base) +
-                              " (shared experts); all but the routed experts is "
-                              "priced as " +
-                              words_for(speaker, base) + ".");
-    }
     if (speaker || coverage.experts) {
-        model.notes.emplace_back("Embedding and output head usually stay unquantised; they are priced like the other weights.");
+        note_differences(coverage, precision.weights, base, has_experts, model);
+    }
+}
+
+/// Some checkpoints say only in their name, or in a file beside the config, that they are quantised.
+void note_claim_of_name(Model& model) {
+    for (const char* claim : {"NVFP4", "FP8", "AWQ", "GPTQ", "INT4", "Int4", "W4A16"}) {
+        if (model.name.find(claim) != std::string::npos) {
+            model.notes.push_back(std::string("The name says ") + claim +
+                                  ", but the config holds no quantization_config: weights are priced as unquantised.");
+            return;
+        }
     }
 }
 
@@ -206,6 +239,8 @@ Precision imported_precision(Reader& root, Reader& text, Model& model) {
             precision.kv_cache = group_storage(*cache);
             precision.kv_cache.group_size = 0.0;
         }
+    } else {
+        note_claim_of_name(model);
     }
     return precision;
 }

@@ -121,6 +121,7 @@ TEST_CASE("quantisation becomes precision") {
     CHECK(fp8.weights == Storage{NumberFormat::fp8, 128.0 * 128.0, 32.0});
     CHECK(fp8.math == NumberFormat::fp8);
     CHECK(fp8.activations.format == NumberFormat::bf16);
+    CHECK(fp8.embeddings.format == NumberFormat::bf16);  // embedding and LM head stay unquantised
 
     const Precision gptq = precision(R"({"quant_method": "gptq", "bits": 4, "group_size": 128})");
     CHECK(gptq.weights == Storage{NumberFormat::int4, 128.0, 16.0});
@@ -136,6 +137,17 @@ TEST_CASE("quantisation becomes precision") {
     std::string unknown = llama;
     unknown.insert(unknown.rfind('}'), ", \"quantization_config\": {\"quant_method\": \"magic\"}");
     CHECK(failure(unknown).find("quant_method") != std::string::npos);
+}
+
+TEST_CASE("only the routed experts are quantised where the rest is ignored") {
+    const Model model = import(R"({"architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "hidden_size": 4096,
+      "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 32, "vocab_size": 32000,
+      "num_local_experts": 8, "num_experts_per_tok": 2, "quantization_config": {"quant_method": "compressed-tensors",
+      "config_groups": {"group_0": {"input_activations": null, "targets": ["Linear"],
+      "weights": {"num_bits": 4, "type": "int", "group_size": 32}}}, "ignore": ["lm_head", "re:.*self_attn.*"]}})");
+    CHECK(model.precision.experts == Storage{NumberFormat::int4, 32.0, 16.0});
+    CHECK(model.precision.weights == Storage{NumberFormat::bf16});
+    CHECK(model.precision.math == NumberFormat::bf16);
 }
 
 TEST_CASE("Infinity in a config is read as null, and nowhere else") {

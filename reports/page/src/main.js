@@ -10,9 +10,18 @@ const main = element('main', { id: 'content' });
 document.title = data.title;
 document.getElementById('page').append(pageHeader(data), contents(shown), main, pageFooter(data));
 for (const section of shown) {
-  const node = element('section', { id: section.id, 'aria-labelledby': `${section.id}-heading` },
-    element('h2', { id: `${section.id}-heading` }, section.heading));
+  const node = element(
+    'section',
+    { id: section.id, 'aria-labelledby': `${section.id}-heading` },
+    element('h2', { id: `${section.id}-heading` }, section.heading),
+  );
   main.append(node);
-  node.append(...section.build(data).filter(Boolean));
+  try {
+    node.append(...section.build(data).filter(Boolean));
+  } catch (error) {
+    // must not take the other sections with it
+    console.error(error);
+    node.append(element('p', {}, `This section could not be drawn: ${error.message}`));
+  }
 }
 document.documentElement.dataset.ready = 'true';

@@ -19,7 +19,9 @@ import { dataTable } from './table.js';
 export function chart(options) {
   const state = Object.fromEntries((options.choices ?? []).map((choice) => [choice.key, choice.value]));
   const hidden = new Set();
-  const plot = element('div', { class: 'plot', role: 'img', 'aria-label': options.alternative });
+  // Vega writes its own role and label onto the element it draws into, so the words for those who cannot see it stand on the one around it.
+  const canvas = element('div');
+  const plot = element('div', { class: 'plot', role: 'img', 'aria-label': options.alternative }, canvas);
   const legend = element('div', { class: 'legend' });
   let view = null;
   let drawnWidth = 0;
@@ -31,7 +33,7 @@ export function chart(options) {
     const palette = currentPalette();
     legend.replaceChildren(...legendItems(palette));
     view?.finalize();
-    view = draw(plot, options.specification({ palette, width, state, shown: (value) => !hidden.has(value) }), palette, width);
+    view = draw(canvas, options.specification({ palette, width, state, shown: (value) => !hidden.has(value) }), palette, width);
   }
 
   function legendItems(palette) {
@@ -40,14 +42,19 @@ export function chart(options) {
     return items.map((item) => legendButton(item, hidden, items.length, redraw));
   }
 
-  const figure = element('figure', { class: 'chart', id: options.id },
+  const figure = element(
+    'figure',
+    { class: 'chart', id: options.id },
     element('figcaption', {}, element('h3', {}, options.title), element('p', { class: 'reading' }, options.reading)),
     choiceLists(options, state, redraw),
     element('div', { class: 'controls' }, legend, options.zoom && zoomButtons(options, () => view)),
     plot,
-    footer(options, () => view));
+    footer(options, () => view),
+  );
   onThemeChange(redraw);
-  new ResizeObserver(() => { if (Math.abs(plot.clientWidth - drawnWidth) >= 1) redraw(); }).observe(plot);
+  new ResizeObserver(() => {
+    if (Math.abs(plot.clientWidth - drawnWidth) >= 1) redraw();
+  }).observe(plot);
   return figure;
 }
 
@@ -59,24 +66,41 @@ function legendButton({ value, label, colour, shape = 'square' }, hidden, count,
     if (!hidden.delete(value) && hidden.size < count - 1) hidden.add(value);
     redraw();
   };
-  return element('button', { type: 'button', class: 'series', 'aria-pressed': String(!hidden.has(value)), title: 'Show or hide', onclick: toggle },
-    swatch, label);
+  return element(
+    'button',
+    { type: 'button', class: 'series', 'aria-pressed': String(!hidden.has(value)), title: 'Show or hide', onclick: toggle },
+    swatch,
+    label,
+  );
 }
 
 function choiceLists(options, state, redraw) {
-  const lists = (options.choices ?? []).filter((choice) => choice.options.length > 1).map((choice) => {
-    const list = element('select', { onchange: () => { state[choice.key] = choice.options[list.selectedIndex].value; redraw(); } },
-      choice.options.map(({ value, label }) => element('option', { selected: value === choice.value }, label)));
-    return element('label', { class: 'choice' }, element('span', {}, choice.label), list);
-  });
+  const lists = (options.choices ?? [])
+    .filter((choice) => choice.options.length > 1)
+    .map((choice) => {
+      const list = element(
+        'select',
+        {
+          onchange: () => {
+            state[choice.key] = choice.options[list.selectedIndex].value;
+            redraw();
+          },
+        },
+        choice.options.map(({ value, label }) => element('option', { selected: value === choice.value }, label)),
+      );
+      return element('label', { class: 'choice' }, element('span', {}, choice.label), list);
+    });
   return lists.length > 0 && element('div', { class: 'controls' }, lists);
 }
 
 function zoomButtons(options, view) {
-  return element('div', { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
+  return element(
+    'div',
+    { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
     button('+', () => zoomBy(view(), options.zoom, 1 / 1.5), { 'aria-label': `Zoom in: ${options.title}` }),
     button('−', () => zoomBy(view(), options.zoom, 1.5), { 'aria-label': `Zoom out: ${options.title}` }),
-    button('Reset', () => resetZoom(view(), options.zoom), { 'aria-label': `Reset zoom: ${options.title}` }));
+    button('Reset', () => resetZoom(view(), options.zoom), { 'aria-label': `Reset zoom: ${options.title}` }),
+  );
 }
 
 function footer(options, view) {
@@ -84,8 +108,22 @@ function footer(options, view) {
   details.addEventListener('toggle', () => {
     if (details.open && details.children.length === 1) details.append(dataTable({ ...options, name: options.id, small: true }));
   });
-  return element('div', { class: 'chart-footer' }, details,
-    element('div', { class: 'save' }, 'Save as',
-      button('SVG', async () => download(`${options.id}.svg`, 'image/svg+xml', await toSvg(view())), { 'aria-label': `Save ${options.title} as SVG`, class: 'quiet' }),
-      button('PNG', async () => download(`${options.id}.png`, 'image/png', await toPng(view())), { 'aria-label': `Save ${options.title} as PNG`, class: 'quiet' })));
+  return element(
+    'div',
+    { class: 'chart-footer' },
+    details,
+    element(
+      'div',
+      { class: 'save' },
+      'Save as',
+      button('SVG', async () => download(`${options.id}.svg`, 'image/svg+xml', await toSvg(view())), {
+        'aria-label': `Save ${options.title} as SVG`,
+        class: 'quiet',
+      }),
+      button('PNG', async () => download(`${options.id}.png`, 'image/png', await toPng(view())), {
+        'aria-label': `Save ${options.title} as PNG`,
+        class: 'quiet',
+      }),
+    ),
+  );
 }

@@ -26,10 +26,16 @@ export function button(label, onclick, attributes = {}) {
 
 /** A button that says for a moment that it has done its work. */
 export function copyButton(text, label = 'Copy') {
-  const node = button(label, async () => {
-    node.textContent = (await copyText(text())) ? 'Copied' : 'Select and copy by hand';
-    setTimeout(() => { node.textContent = label; }, 1600);
-  }, { class: 'quiet' });
+  const node = button(
+    label,
+    async () => {
+      node.textContent = (await copyText(text())) ? 'Copied' : 'Select and copy by hand';
+      setTimeout(() => {
+        node.textContent = label;
+      }, 1600);
+    },
+    { class: 'quiet' },
+  );
   return node;
 }
 

@@ -3,19 +3,35 @@ import { element } from './dom.js';
 import { themeButton } from './theme.js';
 
 export function pageHeader(data) {
-  return element('header', { class: 'page-header' },
+  return element(
+    'header',
+    { class: 'page-header' },
     element('div', { class: 'overline' }, element('span', {}, 'Treeline report'), themeButton()),
     element('h1', {}, data.title),
-    data.subtitle && element('p', { class: 'subtitle' }, data.subtitle));
+    data.subtitle && element('p', { class: 'subtitle' }, data.subtitle),
+  );
 }
 
 /** The list of sections: open beside the text where there is room, folded above it where there is not. */
 export function contents(sections) {
-  const details = element('details', { class: 'contents' }, element('summary', {}, 'Contents'),
-    element('nav', { 'aria-label': 'Contents' },
-      element('ol', {}, sections.map((section) => element('li', {}, element('a', { href: `#${section.id}` }, section.heading))))));
+  const details = element(
+    'details',
+    { class: 'contents' },
+    element('summary', {}, 'Contents'),
+    element(
+      'nav',
+      { 'aria-label': 'Contents' },
+      element(
+        'ol',
+        {},
+        sections.map((section) => element('li', {}, element('a', { href: `#${section.id}` }, section.heading))),
+      ),
+    ),
+  );
   const wide = matchMedia('(min-width: 1180px)');
-  const unfold = () => { details.open = wide.matches; };
+  const unfold = () => {
+    details.open = wide.matches;
+  };
   wide.addEventListener('change', unfold);
   unfold();
   return details;
@@ -23,7 +39,14 @@ export function contents(sections) {
 
 export function pageFooter(data) {
   const licences = document.getElementById('licences').textContent;
-  return element('footer', {},
-    element('p', {}, `Made by ${data.generator ?? 'treeline'}. This file holds everything it shows; it asks the network for nothing.`),
-    element('details', {}, element('summary', {}, 'Open-source software inside this page'), element('pre', {}, licences)));
+  return element(
+    'footer',
+    {},
+    element(
+      'p',
+      {},
+      `Made by ${data.generator ?? 'treeline'}. This file holds everything it shows; it asks the network for nothing.`,
+    ),
+    element('details', {}, element('summary', {}, 'Open-source software inside this page'), element('pre', {}, licences)),
+  );
 }

@@ -3,7 +3,13 @@
 
 const light = {
   name: 'light',
-  ink: '#1f2429', muted: '#59626c', rule: '#e4e1da', axis: '#b9b5ac', surface: '#ffffff', faint: '#efece6', band: '#f5f2ec',
+  ink: '#1f2429',
+  muted: '#59626c',
+  rule: '#e4e1da',
+  axis: '#b9b5ac',
+  surface: '#ffffff',
+  faint: '#efece6',
+  band: '#f5f2ec',
   series: ['#0072b2', '#c8550b', '#00825f', '#a3478a', '#8f6d00', '#4a7fb5', '#6d6d6d'],
   neutral: '#7d8590',
   warn: '#b3261e',
@@ -12,7 +18,13 @@ const light = {
 
 const dark = {
   name: 'dark',
-  ink: '#e6e9ec', muted: '#a1abb5', rule: '#2c3238', axis: '#4a525b', surface: '#1a1e23', faint: '#252b31', band: '#20252b',
+  ink: '#e6e9ec',
+  muted: '#a1abb5',
+  rule: '#2c3238',
+  axis: '#4a525b',
+  surface: '#1a1e23',
+  faint: '#252b31',
+  band: '#20252b',
   series: ['#5fb2ea', '#f0954f', '#45c49c', '#dd8fc4', '#dcbc4c', '#9cc6ee', '#b0b0b0'],
   neutral: '#8b949e',
   warn: '#ff8a80',
@@ -34,7 +46,16 @@ export function divergingColour(position, stops) {
   const place = (Math.min(1, Math.max(-1, position)) + 1) * 2;
   const index = Math.min(3, Math.floor(place));
   const [from, to] = [channels(stops[index]), channels(stops[index + 1])];
-  return '#' + from.map((value, i) => Math.round(value + (to[i] - value) * (place - index)).toString(16).padStart(2, '0')).join('');
+  return (
+    '#' +
+    from
+      .map((value, i) =>
+        Math.round(value + (to[i] - value) * (place - index))
+          .toString(16)
+          .padStart(2, '0'),
+      )
+      .join('')
+  );
 }
 
 /** Black or white, whichever reads better on `background` (relative luminance as WCAG 2 defines it). */

@@ -14,57 +14,107 @@ export function dataTable({ columns, rows, name, small = false }) {
   const state = { key: null, descending: false, words: [], all: rows.length <= FIRST_ROWS };
   const body = element('tbody');
   const status = element('span', { class: 'count', role: 'status' });
-  const more = button('', () => { state.all = true; update(); }, { class: 'more' });
+  const more = button(
+    '',
+    () => {
+      state.all = true;
+      update();
+    },
+    { class: 'more' },
+  );
   const headings = shown.map((column) => heading(column, () => sortBy(column)));
 
   function sortBy(column) {
     state.descending = state.key === column.key ? !state.descending : column.numeric;
     state.key = column.key;
-    headings.forEach((node, i) => setSorted(node, shown[i].key === state.key && (state.descending ? 'descending' : 'ascending')));
+    headings.forEach((node, i) =>
+      setSorted(node, shown[i].key === state.key && (state.descending ? 'descending' : 'ascending')),
+    );
     update();
   }
 
-  const visibleRows = () => sorted(rows.filter((row) => matches(row, shown, state.words)), state);
+  const visibleRows = () =>
+    sorted(
+      rows.filter((row) => matches(row, shown, state.words)),
+      state,
+    );
 
   function update() {
     const visible = visibleRows();
     const limited = state.all ? visible : visible.slice(0, FIRST_ROWS);
     body.replaceChildren(...limited.map((row) => tableRow(row, shown)));
-    status.textContent = visible.length === rows.length ? plural(rows.length, 'row') : `${visible.length} of ${plural(rows.length, 'row')}`;
+    status.textContent =
+      visible.length === rows.length ? plural(rows.length, 'row') : `${visible.length} of ${plural(rows.length, 'row')}`;
     more.hidden = limited.length === visible.length;
     more.textContent = `Show all ${visible.length} rows`;
   }
 
   update();
   const csv = () => toCsv(columns, visibleRows());
-  return element('div', { class: small ? 'data-table small' : 'data-table' },
-    element('div', { class: 'table-tools' },
-      !small && filterBox(name, (words) => { state.words = words; update(); }),
+  return element(
+    'div',
+    { class: small ? 'data-table small' : 'data-table' },
+    element(
+      'div',
+      { class: 'table-tools' },
+      !small &&
+        filterBox(name, (words) => {
+          state.words = words;
+          update();
+        }),
       status,
-      element('span', { class: 'save' }, copyButton(csv, 'Copy CSV'), button('Download CSV', () => download(`${name}.csv`, 'text/csv', csv()), { class: 'quiet' }))),
-    element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table: ${name}` },
-      element('table', {}, element('thead', {}, element('tr', {}, headings)), body)),
-    more);
+      element(
+        'span',
+        { class: 'save' },
+        copyButton(csv, 'Copy CSV'),
+        button('Download CSV', () => download(`${name}.csv`, 'text/csv', csv()), { class: 'quiet' }),
+      ),
+    ),
+    element(
+      'div',
+      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table: ${name}` },
+      element('table', {}, element('thead', {}, element('tr', {}, headings)), body),
+    ),
+    more,
+  );
 }
 
 function heading(column, onclick) {
-  return element('th', { scope: 'col', class: column.numeric && 'numeric', 'aria-sort': 'none' },
-    element('button', { type: 'button', onclick }, column.title, column.unit && element('span', { class: 'unit' }, ` ${column.unit}`)));
+  return element(
+    'th',
+    { scope: 'col', class: column.numeric && 'numeric', 'aria-sort': 'none' },
+    element(
+      'button',
+      { type: 'button', onclick },
+      column.title,
+      column.unit && element('span', { class: 'unit' }, ` ${column.unit}`),
+    ),
+  );
 }
 
 const setSorted = (node, direction) => node.setAttribute('aria-sort', direction || 'none');
 
 function filterBox(name, onwords) {
-  const input = element('input', { type: 'search', placeholder: 'Filter rows', 'aria-label': `Filter ${name}`, autocomplete: 'off', spellcheck: 'false' });
+  const input = element('input', {
+    type: 'search',
+    placeholder: 'Filter rows',
+    'aria-label': `Filter ${name}`,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
   input.addEventListener('input', () => onwords(input.value.toLowerCase().split(/\s+/).filter(Boolean)));
   return input;
 }
 
 function tableRow(row, columns) {
-  return element('tr', { class: row.recommended && 'recommended' }, columns.map((column) => {
-    const value = column.show ? column.show(row[column.key], row) : cell(row[column.key], column.digits);
-    return element('td', { class: column.numeric ? 'numeric' : width(value) }, value);
-  }));
+  return element(
+    'tr',
+    { class: row.recommended && 'recommended' },
+    columns.map((column) => {
+      const value = column.show ? column.show(row[column.key], row) : cell(row[column.key], column.digits);
+      return element('td', { class: column.numeric ? 'numeric' : width(value) }, value);
+    }),
+  );
 }
 
 /** Short texts stay on one line; long ones wrap, but not into a pillar. */
@@ -73,20 +123,34 @@ const width = (value) => (typeof value !== 'string' || value.length <= 32 ? 'sho
 const isMissing = (value) => value === undefined || value === null || value === '';
 
 function isNumeric(rows, key) {
-  return rows.some((row) => typeof row[key] === 'number') && rows.every((row) => isMissing(row[key]) || typeof row[key] === 'number');
+  return (
+    rows.some((row) => typeof row[key] === 'number') && rows.every((row) => isMissing(row[key]) || typeof row[key] === 'number')
+  );
+}
+
+const texts = new WeakMap();
+
+/** All cells of a row in lower case, worked out when first looked for. */
+function textOf(row, columns) {
+  if (!texts.has(row))
+    texts.set(
+      row,
+      columns
+        .map((column) => cell(row[column.key], column.digits))
+        .join('\n')
+        .toLowerCase(),
+    );
+  return texts.get(row);
 }
 
 /** A row matches when each word is found in one of its cells. */
-function matches(row, columns, words) {
-  if (words.length === 0) return true;
-  const text = columns.map((column) => cell(row[column.key], column.digits)).join('\n').toLowerCase();
-  return words.every((word) => text.includes(word));
-}
+const matches = (row, columns, words) => words.every((word) => textOf(row, columns).includes(word));
 
 /** Missing values come last in both directions; equal rows keep their order. */
 function sorted(rows, { key, descending }) {
   if (key === null) return rows;
-  const compare = (a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true }));
+  const compare = (a, b) =>
+    typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
   return [...rows].sort((one, two) => {
     const [a, b] = [one[key], two[key]];
     if (isMissing(a) || isMissing(b)) return Number(isMissing(a)) - Number(isMissing(b));

@@ -13,22 +13,38 @@ export function currentPalette() {
   return palettes[chosen ?? (systemDark.matches ? 'dark' : 'light')];
 }
 
-export function onThemeChange(listener) { listeners.push(listener); }
+export function onThemeChange(listener) {
+  listeners.push(listener);
+}
 
-function announce() { listeners.forEach((listener) => listener(currentPalette())); }
+function announce() {
+  listeners.forEach((listener) => listener(currentPalette()));
+}
 
 export function themeButton() {
   const label = () => (currentPalette().name === 'dark' ? 'Light theme' : 'Dark theme');
-  const node = button(label(), () => {
-    chosen = currentPalette().name === 'dark' ? 'light' : 'dark';
-    document.documentElement.dataset.theme = chosen;
-    announce();
-  }, { class: 'quiet', id: 'theme' });
-  onThemeChange(() => { node.textContent = label(); });
+  const node = button(
+    label(),
+    () => {
+      chosen = currentPalette().name === 'dark' ? 'light' : 'dark';
+      document.documentElement.dataset.theme = chosen;
+      announce();
+    },
+    { class: 'quiet', id: 'theme' },
+  );
+  onThemeChange(() => {
+    node.textContent = label();
+  });
   return node;
 }
 
 systemDark.addEventListener('change', announce);
 onPaper.addEventListener('change', announce);
-addEventListener('beforeprint', () => { printing = true; announce(); });
-addEventListener('afterprint', () => { printing = false; announce(); });
+addEventListener('beforeprint', () => {
+  printing = true;
+  announce();
+});
+addEventListener('afterprint', () => {
+  printing = false;
+  announce();
+});

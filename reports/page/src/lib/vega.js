@@ -5,18 +5,30 @@ import { compile } from 'vega-lite';
 import { expressionInterpreter } from 'vega-interpreter';
 import { Handler } from 'vega-tooltip';
 
-const FONT = '-apple-system, BlinkMacSystemFont, "Segoe UI", Inter, Roboto, "Noto Sans", "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
+const FONT =
+  '-apple-system, BlinkMacSystemFont, "Segoe UI", Inter, Roboto, "Noto Sans", "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
 const tooltip = new Handler({ theme: 'treeline', disableDefaultStyle: true, maxDepth: 1 });
 
 /** Draws `specification` into `container`, as wide as `width` including axes, and returns the Vega view. */
 export function draw(container, specification, palette, width) {
-  const compiled = compile({
-    width, autosize: { type: 'fit', contains: 'padding' }, padding: { left: 2, right: 6, top: 6, bottom: 2 },
-    background: 'transparent', ...specification,
-  }, { config: configuration(palette) }).spec;
+  const compiled = compile(
+    {
+      width,
+      autosize: { type: 'fit', contains: 'padding' },
+      padding: { left: 2, right: 6, top: 6, bottom: 2 },
+      background: 'transparent',
+      ...specification,
+    },
+    { config: configuration(palette) },
+  ).spec;
   container.replaceChildren();
   const view = new View(parse(compiled, undefined, { ast: true }), {
-    expr: expressionInterpreter, renderer: 'svg', logLevel: Warn, tooltip: tooltip.call, container, hover: true,
+    expr: expressionInterpreter,
+    renderer: 'svg',
+    logLevel: Warn,
+    tooltip: tooltip.call,
+    container,
+    hover: true,
   });
   view.run();
   container.querySelector('svg').setAttribute('aria-hidden', 'true');
@@ -24,10 +36,30 @@ export function draw(container, specification, palette, width) {
 }
 
 function configuration(palette) {
-  const label = { labelFont: FONT, labelFontSize: 12, labelColor: palette.muted, titleFont: FONT, titleFontSize: 12, titleFontWeight: 500, titleColor: palette.muted };
+  const label = {
+    labelFont: FONT,
+    labelFontSize: 12,
+    labelColor: palette.muted,
+    titleFont: FONT,
+    titleFontSize: 12,
+    titleFontWeight: 500,
+    titleColor: palette.muted,
+  };
   return {
-    aria: false, font: FONT, view: { stroke: null },
-    axis: { ...label, gridColor: palette.rule, domainColor: palette.axis, tickColor: palette.axis, titlePadding: 10, labelPadding: 5, tickSize: 4, labelLimit: 220, labelOverlap: true },
+    aria: false,
+    font: FONT,
+    view: { stroke: null },
+    axis: {
+      ...label,
+      gridColor: palette.rule,
+      domainColor: palette.axis,
+      tickColor: palette.axis,
+      titlePadding: 10,
+      labelPadding: 5,
+      tickSize: 4,
+      labelLimit: 220,
+      labelOverlap: true,
+    },
     axisY: { domain: false, ticks: false },
     text: { font: FONT, fontSize: 12, fill: palette.ink },
     rule: { stroke: palette.muted },
@@ -37,14 +69,20 @@ function configuration(palette) {
 
 /** The interaction behind `zoom`. A plain wheel scrolls the page; it zooms only with Shift or Ctrl held. */
 export const zoomParameter = {
-  name: 'range', bind: 'scales',
+  name: 'range',
+  bind: 'scales',
   select: { type: 'interval', zoom: 'wheel![event.shiftKey || event.ctrlKey]', clear: 'dblclick' },
 };
 
 /** A log axis whose grid lines are the powers of ten and whose numbers are written out. */
 export const logAxis = (palette) => ({
-  format: ',~r', tickCount: 6, grid: true,
-  gridColor: { condition: { test: 'abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-9', value: palette.rule }, value: 'transparent' },
+  format: ',~r',
+  tickCount: 6,
+  grid: true,
+  gridColor: {
+    condition: { test: 'abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-9', value: palette.rule },
+    value: 'transparent',
+  },
 });
 
 /** Widens (factor > 1) or narrows both axes around their middle; `fields` names the field of each axis: {x, y}. */
@@ -53,7 +91,7 @@ export function zoomBy(view, fields, factor) {
     const scale = view.scale(axis);
     const [there, back] = scale.type.startsWith('log') ? [Math.log, Math.exp] : [Number, Number];
     const [low, high] = scale.domain().map(there);
-    const [middle, half] = [(low + high) / 2, (high - low) / 2 * factor];
+    const [middle, half] = [(low + high) / 2, ((high - low) / 2) * factor];
     view.signal(`range_${field}`, [back(middle - half), back(middle + half)]);
   }
   view.run();

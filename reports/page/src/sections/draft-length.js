@@ -1,47 +1,86 @@
 // Speed-up against the number of draft tokens, a line for each drafter and batch.
-import { number, quantity, times, unique } from '../lib/format.js';
+import { number, placeable, quantity, times, unique } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
 import { zoomParameter } from '../lib/vega.js';
 
-const DASHES = [[1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [1, 4], [14, 4]];
+const DASHES = [
+  [1, 0],
+  [7, 4],
+  [2, 3],
+  [10, 3, 2, 3],
+  [1, 4],
+  [14, 4],
+];
 const MOST_LINES = 12;
 const columns = [
-  { key: 'drafter', title: 'Drafter' }, { key: 'batch', title: 'Batch' }, { key: 'context', title: 'Context', unit: 'tokens' },
-  { key: 'draft_tokens', title: 'Draft tokens' }, { key: 'speedup', title: 'Speed-up', unit: '×', digits: 2 },
-  { key: 'accept_length', title: 'Accept length', digits: 2 }, { key: 'tpot_ms', title: 'TPOT', unit: 'ms', digits: 2 },
+  { key: 'drafter', title: 'Drafter' },
+  { key: 'batch', title: 'Batch' },
+  { key: 'context', title: 'Context', unit: 'tokens' },
+  { key: 'draft_tokens', title: 'Draft tokens' },
+  { key: 'speedup', title: 'Speed-up', unit: '×', digits: 2 },
+  { key: 'accept_length', title: 'Accept length', digits: 2 },
+  { key: 'tpot_ms', title: 'TPOT', unit: 'ms', digits: 2 },
+];
+
+const tooltip = [
+  { field: 'drafter', title: 'Drafter' },
+  { field: 'batch', title: 'Batch' },
+  { field: 'draft_tokens', title: 'Draft tokens' },
+  { field: 'speedup_text', title: 'Speed-up' },
+  { field: 'accept_text', title: 'Accept length' },
+  { field: 'tpot_text', title: 'TPOT' },
 ];
 
 export const draftLength = {
   id: 'draft-length',
   heading: 'How many tokens to draft',
-  present: (data) => data.by_draft_length?.length > 0,
-  build({ by_draft_length: rows }) {
+  present: (data) => rowsOf(data).length > 0,
+  build(data) {
+    const rows = rowsOf(data);
     const [drafters, batches, contexts] = ['drafter', 'batch', 'context'].map((key) => unique(rows, key));
     const tooMany = drafters.length * batches.length > MOST_LINES;
-    return [chart({
-      id: 'draft-length-chart',
-      title: 'Speed-up by draft length',
-      reading: 'Each line is a drafter at one batch size; a ring marks its best length, and below the line at 1 plain decoding is faster.',
-      alternative: inWords(rows),
-      columns, rows,
-      choices: [
-        { key: 'batch', label: 'Batch', value: tooMany ? batches[0] : null,
-          options: [{ value: null, label: 'all' }, ...batches.map((value) => ({ value, label: number(value) }))] },
-        { key: 'context', label: 'Context', value: contexts[0], options: contexts.map((value) => ({ value, label: `${number(value)} tokens` })) },
-      ].filter((choice) => choice.key !== 'batch' || batches.length > 1),
-      legend: (palette) => [...seriesColours(drafters, palette)].map(([value, colour]) => ({ value, label: value, colour, shape: 'line' })),
-      zoom: { x: 'draft_tokens', y: 'speedup' },
-      specification: ({ palette, width, state, shown }) => {
-        const chosen = rows.filter((row) => shown(row.drafter)
-          && (state.batch === null || state.batch === undefined || row.batch === state.batch)
-          && (contexts.length === 0 || row.context === state.context));
-        return lines(chosen, seriesColours(drafters, palette), batches, palette, width);
-      },
-    })];
+    return [
+      chart({
+        id: 'draft-length-chart',
+        title: 'Speed-up by draft length',
+        reading:
+          'Each line is a drafter at one batch size; a ring marks its best length, and below the line at 1 plain decoding is faster.',
+        alternative: inWords(rows),
+        columns,
+        rows,
+        choices: [
+          {
+            key: 'batch',
+            label: 'Batch',
+            value: tooMany ? batches[0] : null,
+            options: [{ value: null, label: 'all' }, ...batches.map((value) => ({ value, label: number(value) }))],
+          },
+          {
+            key: 'context',
+            label: 'Context',
+            value: contexts[0],
+            options: contexts.map((value) => ({ value, label: `${number(value)} tokens` })),
+          },
+        ].filter((choice) => choice.key !== 'batch' || batches.length > 1),
+        legend: (palette) =>
+          [...seriesColours(drafters, palette)].map(([value, colour]) => ({ value, label: value, colour, shape: 'line' })),
+        zoom: { x: 'draft_tokens', y: 'speedup' },
+        specification: ({ palette, width, state, shown }) => {
+          const chosen = rows.filter(
+            (row) =>
+              shown(row.drafter) &&
+              (state.batch === null || state.batch === undefined || row.batch === state.batch) &&
+              (contexts.length === 0 || row.context === state.context),
+          );
+          return lines(chosen, seriesColours(drafters, palette), batches, palette, width);
+        },
+      }),
+    ];
   },
 };
 
+const rowsOf = (data) => placeable(data.by_draft_length, 'draft_tokens', 'speedup');
 const lineOf = (row) => `${row.drafter}\n${row.batch}`;
 
 function bestOfEachLine(rows) {
@@ -54,8 +93,10 @@ function bestOfEachLine(rows) {
 }
 
 function inWords(rows) {
-  const best = bestOfEachLine(rows).map((row) =>
-    `${row.drafter} at batch ${number(row.batch)}: ${times(row.speedup)} with ${number(row.draft_tokens)} draft tokens`);
+  const best = bestOfEachLine(rows).map(
+    (row) =>
+      `${row.drafter} at batch ${number(row.batch)}: ${times(row.speedup)} with ${number(row.draft_tokens)} draft tokens`,
+  );
   return `Line chart of speed-up against draft tokens. Best of each line: ${best.slice(0, 8).join('; ')}${best.length > 8 ? '; and more' : ''}.`;
 }
 
@@ -63,35 +104,61 @@ function lines(rows, colours, batches, palette, width) {
   const dashes = batches.map((_, i) => DASHES[i % DASHES.length]);
   const ring = new Set(bestOfEachLine(rows));
   const values = rows.map((row) => ({
-    ...row, line: lineOf(row), colour: colours.get(row.drafter), best: ring.has(row),
-    speedup_text: times(row.speedup), accept_text: number(row.accept_length), tpot_text: quantity(row.tpot_ms, 'ms'),
+    ...row,
+    line: lineOf(row),
+    colour: colours.get(row.drafter),
+    best: ring.has(row),
+    speedup_text: times(row.speedup),
+    accept_text: number(row.accept_length),
+    tpot_text: quantity(row.tpot_ms, 'ms'),
   }));
   const labels = batches.length > 1 ? lineEnds(values) : [];
   const lengths = unique(rows, 'draft_tokens');
   const [first, last] = [lengths[0] ?? 1, lengths.at(-1) ?? 1];
-  const x = { field: 'draft_tokens', type: 'quantitative',
-    scale: { nice: false, domain: [first - 0.4, last + (last - first + 1) * (labels.length > 0 ? 72 / width : 0.05)] },
-    axis: { title: 'Draft tokens per round', format: 'd', tickMinStep: 1, grid: false, values: wholeNumbers(first, last) } };
-  const y = { field: 'speedup', type: 'quantitative', scale: { zero: false, nice: true },
-    axis: { title: 'Speed-up (times plain decoding)', format: '.2~f', tickCount: 6 } };
+  const x = {
+    field: 'draft_tokens',
+    type: 'quantitative',
+    scale: {
+      nice: false,
+      domain: [first - 0.4, last + (last - first + 0.4) * (labels.length > 0 ? 68 / (width - 60 - 68) : 0.03)],
+    },
+    axis: { title: 'Draft tokens per round', format: 'd', tickMinStep: 1, grid: false, values: wholeNumbers(first, last) },
+  };
+  const y = {
+    field: 'speedup',
+    type: 'quantitative',
+    scale: { zero: false, nice: true },
+    axis: { title: 'Speed-up (times plain decoding)', format: '.2~f', tickCount: 6 },
+  };
   const color = { field: 'colour', type: 'nominal', scale: null };
-  const tooltip = [
-    { field: 'drafter', title: 'Drafter' }, { field: 'batch', title: 'Batch' }, { field: 'draft_tokens', title: 'Draft tokens' },
-    { field: 'speedup_text', title: 'Speed-up' }, { field: 'accept_text', title: 'Accept length' }, { field: 'tpot_text', title: 'TPOT' },
-  ];
   const strokeDash = { field: 'batch', type: 'ordinal', scale: { domain: batches, range: dashes } };
   const text = { type: 'text', align: 'left', fontSize: 11, clip: true };
   return {
-    height: 340, data: { values },
+    height: 340,
+    data: { values },
     layer: [
       { data: { values: [{}] }, mark: { type: 'rule', strokeDash: [3, 3], clip: true }, encoding: { y: { datum: 1 } } },
-      { data: { values: [{}] }, mark: { ...text, baseline: 'top', dy: 4, fill: palette.muted, text: 'plain decoding' },
-        encoding: { y: { datum: 1 }, x: { value: 4 } } },
+      {
+        data: { values: [{}] },
+        mark: { ...text, baseline: 'top', dy: 4, fill: palette.muted, text: 'plain decoding' },
+        encoding: { y: { datum: 1 }, x: { value: 4 } },
+      },
       { mark: { type: 'line', strokeWidth: 2, clip: true }, encoding: { x, y, color, detail: { field: 'line' }, strokeDash } },
-      { params: [zoomParameter], mark: { type: 'point', filled: true, size: 44, opacity: 1, clip: true, tooltip: true }, encoding: { x, y, color, tooltip } },
-      { transform: [{ filter: 'datum.best' }], mark: { type: 'point', filled: false, size: 170, strokeWidth: 2, opacity: 1, clip: true, tooltip: true },
-        encoding: { x, y, color, tooltip } },
-      { data: { values: labels }, mark: { ...text, baseline: 'middle', dx: 12 }, encoding: { x, y, color, text: { field: 'label' } } },
+      {
+        params: [zoomParameter],
+        mark: { type: 'point', filled: true, size: 44, opacity: 1, clip: true, tooltip: true },
+        encoding: { x, y, color, tooltip },
+      },
+      {
+        transform: [{ filter: 'datum.best' }],
+        mark: { type: 'point', filled: false, size: 170, strokeWidth: 2, opacity: 1, clip: true, tooltip: true },
+        encoding: { x, y, color, tooltip },
+      },
+      {
+        data: { values: labels },
+        mark: { ...text, baseline: 'middle', dx: 12 },
+        encoding: { x, y, color, text: { field: 'label' } },
+      },
     ],
   };
 }
@@ -99,10 +166,11 @@ function lines(rows, colours, batches, palette, width) {
 /** The last point of each line with its label, leaving out labels that would lie on one another. */
 function lineEnds(values) {
   const speedups = values.map((row) => row.speedup);
-  const spacing = (Math.max(...speedups, 1) - Math.min(...speedups, 1)) * 14 / 340;
+  const spacing = ((Math.max(...speedups, 1) - Math.min(...speedups, 1)) * 14) / 340;
   const labelled = [];
   for (const end of new Map(values.map((row) => [row.line, row])).values()) {
-    if (labelled.every((other) => Math.abs(other.speedup - end.speedup) >= spacing)) labelled.push({ ...end, label: `batch ${number(end.batch)}` });
+    if (labelled.every((other) => Math.abs(other.speedup - end.speedup) >= spacing))
+      labelled.push({ ...end, label: `batch ${number(end.batch)}` });
   }
   return labelled;
 }

@@ -1,7 +1,10 @@
 // What was not priced, and why.
 import { dataTable } from '../lib/table.js';
 
-const columns = [{ key: 'label', title: 'Candidate' }, { key: 'reason', title: 'Why it was left out' }];
+const columns = [
+  { key: 'label', title: 'Candidate' },
+  { key: 'reason', title: 'Why it was left out' },
+];
 
 export const excluded = {
   id: 'excluded',

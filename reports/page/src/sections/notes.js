@@ -5,5 +5,11 @@ export const notes = {
   id: 'notes',
   heading: 'What else to know',
   present: (data) => data.notes?.length > 0,
-  build: ({ notes: texts }) => [element('ul', { class: 'notes' }, texts.map((text) => element('li', {}, text)))],
+  build: ({ notes: texts }) => [
+    element(
+      'ul',
+      { class: 'notes' },
+      texts.map((text) => element('li', {}, text)),
+    ),
+  ],
 };

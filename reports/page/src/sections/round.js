@@ -1,20 +1,23 @@
 // Where the time of a round goes, beside a plain decoding step.
 import { element } from '../lib/dom.js';
-import { microseconds, number, percent, times, unique } from '../lib/format.js';
+import { microseconds, number, percent, placeable, times, unique } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
 
 const PHASES = ['draft', 'verify', 'rollback', 'sampling', 'host'];
 const PLAIN = 'plain decoding';
 const columns = [
-  { key: 'configuration', title: 'Configuration' }, { key: 'phase', title: 'Phase' }, { key: 'time_us', title: 'Time', unit: 'µs' },
+  { key: 'configuration', title: 'Configuration' },
+  { key: 'phase', title: 'Phase' },
+  { key: 'time_us', title: 'Time', unit: 'µs' },
 ];
 
 export const round = {
   id: 'why',
   heading: 'Why: where a round’s time goes',
-  present: (data) => data.round?.length > 0,
-  build({ round: rows, summary }) {
-    const tokens = summary?.accept_length;
+  present: (data) => rowsOf(data).length > 0,
+  build(data) {
+    const rows = rowsOf(data);
+    const tokens = data.summary.accept_length ?? undefined;
     const phases = phasesOf(rows);
     const sentence = inWords(rows, tokens);
     return [
@@ -22,18 +25,40 @@ export const round = {
       chart({
         id: 'round-chart',
         title: 'A round beside a plain decoding step',
-        reading: tokens === undefined ? 'Each bar is one pass of the engine, split into its phases.'
-          : 'Each bar is split into phases; by token, a round’s time is divided by the tokens it yields, so the shorter bar is faster.',
+        reading:
+          tokens === undefined
+            ? 'Each bar is one pass of the engine, split into its phases.'
+            : 'Each bar is split into phases; by token, a round’s time is divided by the tokens it yields, so the shorter bar is faster.',
         alternative: `Stacked bars of the time in each phase. ${sentence}`,
-        columns, rows,
-        choices: [{ key: 'per', label: 'Time', value: tokens === undefined ? 'round' : 'token',
-          options: [...(tokens === undefined ? [] : [{ value: 'token', label: 'for each token' }]), { value: 'round', label: 'for each round' }] }],
-        legend: (palette) => phases.map((phase) => ({ value: phase, label: phase, colour: phaseColours(phases, palette).get(phase) })),
-        specification: ({ palette, width, state, shown }) => bars(rows.filter((row) => shown(row.phase)), phases, palette, width, state.per === 'token' ? tokens : 1),
+        columns,
+        rows,
+        choices: [
+          {
+            key: 'per',
+            label: 'Time',
+            value: tokens === undefined ? 'round' : 'token',
+            options: [
+              ...(tokens === undefined ? [] : [{ value: 'token', label: 'for each token' }]),
+              { value: 'round', label: 'for each round' },
+            ],
+          },
+        ],
+        legend: (palette) =>
+          phases.map((phase) => ({ value: phase, label: phase, colour: phaseColours(phases, palette).get(phase) })),
+        specification: ({ palette, width, state, shown }) =>
+          bars(
+            rows.filter((row) => shown(row.phase)),
+            phases,
+            palette,
+            width,
+            state.per === 'token' ? tokens : 1,
+          ),
       }),
     ];
   },
 };
+
+const rowsOf = (data) => placeable(data.round, 'time_us').filter((row) => row.configuration && row.phase);
 
 /** The phases of a round in the order in which they happen, then whatever else the data names. */
 function phasesOf(rows) {
@@ -48,42 +73,77 @@ function phaseColours(phases, palette) {
   return new Map(phases.map((phase) => [phase, known[phase] ?? others.shift() ?? palette.neutral]));
 }
 
-const total = (rows, configuration) => rows.filter((row) => row.configuration === configuration).reduce((sum, row) => sum + row.time_us, 0);
+const total = (rows, configuration) =>
+  rows.filter((row) => row.configuration === configuration).reduce((sum, row) => sum + row.time_us, 0);
 
 function inWords(rows, tokens) {
   const speculative = unique(rows, 'configuration').find((name) => name !== PLAIN);
   const [round_us, step_us] = [total(rows, speculative), total(rows, PLAIN)];
   if (!speculative || step_us === 0) return `A round takes ${microseconds(round_us || step_us)}.`;
   const largest = rows.filter((row) => row.configuration === speculative).reduce((a, b) => (b.time_us > a.time_us ? b : a));
-  return `A round takes ${microseconds(round_us)}, ${times(round_us / step_us)} a plain decoding step of ${microseconds(step_us)}`
-    + (tokens === undefined ? '' : `, and yields ${number(tokens)} tokens instead of one`)
-    + `; ${percent(largest.time_us / round_us)} of it goes to ${largest.phase}.`;
+  return (
+    `A round takes ${microseconds(round_us)}, ${times(round_us / step_us)} a plain decoding step of ${microseconds(step_us)}` +
+    (tokens === undefined ? '' : `, and yields ${number(tokens)} tokens instead of one`) +
+    `; ${percent(largest.time_us / round_us)} of it goes to ${largest.phase}.`
+  );
 }
 
 function bars(rows, phases, palette, width, tokens) {
   const colours = phaseColours(phases, palette);
   const divisor = (row) => (row.configuration === PLAIN ? 1 : tokens);
   const values = rows.map((row) => ({
-    ...row, time_ms: row.time_us / divisor(row) / 1000, colour: colours.get(row.phase), order: phases.indexOf(row.phase),
-    time_text: microseconds(row.time_us / divisor(row)), share_text: percent(row.time_us / total(rows, row.configuration)),
+    ...row,
+    time_ms: row.time_us / divisor(row) / 1000,
+    colour: colours.get(row.phase),
+    order: phases.indexOf(row.phase),
+    time_text: microseconds(row.time_us / divisor(row)),
+    share_text: percent(row.time_us / total(rows, row.configuration)),
   }));
   const names = unique(rows, 'configuration');
-  const longest = Math.max(...names.map((name) => values.filter((row) => row.configuration === name).reduce((sum, row) => sum + row.time_ms, 0)));
+  const longest = Math.max(
+    ...names.map((name) => values.filter((row) => row.configuration === name).reduce((sum, row) => sum + row.time_ms, 0)),
+  );
   const totals = names.map((name) => {
     const time_us = total(rows, name) / divisor({ configuration: name });
     return { configuration: name, time_ms: time_us / 1000, label: microseconds(time_us) };
   });
   const narrow = width < 480;
-  const y = { field: 'configuration', type: 'nominal', sort: names, axis: { title: null, labelFontSize: 13, labelColor: palette.ink, labelLimit: narrow ? 90 : 220 } };
-  const x = { field: 'time_ms', type: 'quantitative', scale: { domain: [0, longest * (narrow ? 1.32 : 1.14)], nice: false },
-    axis: { title: tokens === 1 ? 'Time of a round (ms)' : 'Time of a token (ms)', tickCount: narrow ? 4 : 8, format: ',~r' } };
+  const y = {
+    field: 'configuration',
+    type: 'nominal',
+    sort: names,
+    axis: { title: null, labelFontSize: 13, labelColor: palette.ink, labelLimit: narrow ? 90 : 220 },
+  };
+  const x = {
+    field: 'time_ms',
+    type: 'quantitative',
+    scale: { domain: [0, longest * (narrow ? 1.32 : 1.14)], nice: false },
+    axis: { title: tokens === 1 ? 'Time of a round (ms)' : 'Time of a token (ms)', tickCount: narrow ? 4 : 8, format: ',~r' },
+  };
   return {
-    height: names.length * 58 + 50, data: { values },
+    height: names.length * 58 + 50,
+    data: { values },
     layer: [
-      { mark: { type: 'bar', height: { band: 0.62 }, stroke: palette.surface, strokeWidth: 1.5, tooltip: true },
-        encoding: { y, x: { ...x, stack: 'zero' }, order: { field: 'order', type: 'quantitative' }, color: { field: 'colour', type: 'nominal', scale: null },
-          tooltip: [{ field: 'configuration', title: 'Configuration' }, { field: 'phase', title: 'Phase' }, { field: 'time_text', title: 'Time' }, { field: 'share_text', title: 'Share' }] } },
-      { data: { values: totals }, mark: { type: 'text', align: 'left', dx: 8, fontWeight: 600 }, encoding: { y, x, text: { field: 'label' } } },
+      {
+        mark: { type: 'bar', height: { band: 0.62 }, stroke: palette.surface, strokeWidth: 1.5, tooltip: true },
+        encoding: {
+          y,
+          x: { ...x, stack: 'zero' },
+          order: { field: 'order', type: 'quantitative' },
+          color: { field: 'colour', type: 'nominal', scale: null },
+          tooltip: [
+            { field: 'configuration', title: 'Configuration' },
+            { field: 'phase', title: 'Phase' },
+            { field: 'time_text', title: 'Time' },
+            { field: 'share_text', title: 'Share' },
+          ],
+        },
+      },
+      {
+        data: { values: totals },
+        mark: { type: 'text', align: 'left', dx: 8, fontWeight: 600 },
+        encoding: { y, x, text: { field: 'label' } },
+      },
     ],
   };
 }

@@ -1,10 +1,12 @@
 // How far the speed-up moves when each uncertain input moves: a tornado chart.
 import { element } from '../lib/dom.js';
-import { times } from '../lib/format.js';
+import { placeable, times } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
 
 const columns = [
-  { key: 'name', title: 'Input' }, { key: 'low', title: 'Lowest speed-up', unit: '×', digits: 2 }, { key: 'high', title: 'Highest speed-up', unit: '×', digits: 2 },
+  { key: 'name', title: 'Input' },
+  { key: 'low', title: 'Lowest speed-up', unit: '×', digits: 2 },
+  { key: 'high', title: 'Highest speed-up', unit: '×', digits: 2 },
   { key: 'assumed', title: 'Assumed range' },
 ];
 
@@ -14,17 +16,22 @@ export const uncertainty = {
   present: (data) => Boolean(data.uncertainty?.sentence || data.uncertainty?.inputs?.length > 0),
   build({ uncertainty: { sentence, inputs = [] }, summary }) {
     const base = summary?.metrics?.find((metric) => metric.unit === 'x')?.value;
-    const rows = [...inputs].sort((a, b) => spread(b) - spread(a));
+    const rows = placeable(inputs, 'low', 'high')
+      .map((row) => ({ ...row, name: row.name ?? '–' }))
+      .sort((a, b) => spread(b) - spread(a));
     return [
       sentence && element('p', {}, sentence),
-      rows.length > 0 && chart({
-        id: 'tornado-chart',
-        title: 'What each uncertain input does to the speed-up',
-        reading: 'Each bar runs from the lowest to the highest speed-up as one input moves through its range and the others stay; the widest matters most.',
-        alternative: `Bars of the range of the speed-up. ${rows.map((row) => `${row.name}: ${times(row.low)} to ${times(row.high)}`).join('; ')}.`,
-        columns, rows,
-        specification: ({ palette, width }) => bars(rows, base, palette, width),
-      }),
+      rows.length > 0 &&
+        chart({
+          id: 'tornado-chart',
+          title: 'What each uncertain input does to the speed-up',
+          reading:
+            'Each bar runs from the lowest to the highest speed-up as one input moves through its range and the others stay; the widest matters most.',
+          alternative: `Bars of the range of the speed-up. ${rows.map((row) => `${row.name}: ${times(row.low)} to ${times(row.high)}`).join('; ')}.`,
+          columns,
+          rows,
+          specification: ({ palette, width }) => bars(rows, base, palette, width),
+        }),
     ];
   },
 };
@@ -37,30 +44,69 @@ function bars(rows, base, palette, width) {
   const values = rows.flatMap((row) => {
     const [low, high] = [Math.min(row.low, row.high), Math.max(row.low, row.high)];
     const shared = { name: row.name, assumed: row.assumed ?? '–', range: `${times(low)} to ${times(high)}` };
-    return [{ ...shared, from: low, to: Math.min(high, middle), colour: palette.series[1] }, { ...shared, from: Math.max(low, middle), to: high, colour: palette.series[0] }]
-      .filter((part) => part.to > part.from);
+    return [
+      { ...shared, from: low, to: Math.min(high, middle), colour: palette.series[1] },
+      { ...shared, from: Math.max(low, middle), to: high, colour: palette.series[0] },
+    ].filter((part) => part.to > part.from);
   });
   const order = rows.map((row) => row.name);
   const edge = [...rows.flatMap((row) => [row.low, row.high]), middle];
   const [least, most] = [Math.min(...edge), Math.max(...edge)];
   const margin = Math.max((most - least) * (narrow ? 0.3 : 0.14), 0.02);
-  const y = { field: 'name', type: 'nominal', sort: order, axis: narrow ? null : { title: null, labelColor: palette.ink, labelFontSize: 13, labelLimit: 240 } };
-  const x = { type: 'quantitative', scale: { domain: [least - margin, most + margin], nice: false, zero: false },
-    axis: { title: 'Speed-up (times plain decoding)', format: '.2~f', tickCount: narrow ? 5 : 8 } };
+  const y = {
+    field: 'name',
+    type: 'nominal',
+    sort: order,
+    axis: narrow ? null : { title: null, labelColor: palette.ink, labelFontSize: 13, labelLimit: 240 },
+  };
+  const x = {
+    type: 'quantitative',
+    scale: { domain: [least - margin, most + margin], nice: false, zero: false },
+    axis: { title: 'Speed-up (times plain decoding)', format: '.2~f', tickCount: narrow ? 5 : 8 },
+  };
   const ends = rows.flatMap((row) => [
     { name: row.name, at: Math.min(row.low, row.high), label: times(Math.min(row.low, row.high)), side: 'low' },
-    { name: row.name, at: Math.max(row.low, row.high), label: times(Math.max(row.low, row.high)), side: 'high' }]);
-  const endLabel = (side, align, dx) => ({ data: { values: ends.filter((end) => end.side === side) },
-    mark: { type: 'text', align, dx, fontSize: 11, fill: palette.muted, y: undefined }, encoding: { y, x: { ...x, field: 'at' }, text: { field: 'label' } } });
+    { name: row.name, at: Math.max(row.low, row.high), label: times(Math.max(row.low, row.high)), side: 'high' },
+  ]);
+  const endLabel = (side, align, dx) => ({
+    data: { values: ends.filter((end) => end.side === side) },
+    mark: { type: 'text', align, dx, fontSize: 11, fill: palette.muted, y: undefined },
+    encoding: { y, x: { ...x, field: 'at' }, text: { field: 'label' } },
+  });
   return {
-    height: rows.length * (narrow ? 52 : 38) + 50, data: { values },
+    height: rows.length * (narrow ? 52 : 38) + 50,
+    data: { values },
     layer: [
-      { mark: { type: 'bar', height: { band: narrow ? 0.38 : 0.6 }, tooltip: true },
-        encoding: { y, x: { ...x, field: 'from' }, x2: { field: 'to' }, color: { field: 'colour', type: 'nominal', scale: null },
-          tooltip: [{ field: 'name', title: 'Input' }, { field: 'range', title: 'Speed-up' }, { field: 'assumed', title: 'Assumed range' }] } },
-      { data: { values: [{}] }, mark: { type: 'rule', strokeWidth: 1.5, stroke: palette.ink }, encoding: { x: { ...x, datum: middle } } },
-      endLabel('low', 'right', -6), endLabel('high', 'left', 6),
-      ...(narrow ? [{ data: { values: rows }, mark: { type: 'text', align: 'left', dy: -19, fontSize: 12 }, encoding: { y, x: { value: 0 }, text: { field: 'name' } } }] : []),
+      {
+        mark: { type: 'bar', height: { band: narrow ? 0.38 : 0.6 }, tooltip: true },
+        encoding: {
+          y,
+          x: { ...x, field: 'from' },
+          x2: { field: 'to' },
+          color: { field: 'colour', type: 'nominal', scale: null },
+          tooltip: [
+            { field: 'name', title: 'Input' },
+            { field: 'range', title: 'Speed-up' },
+            { field: 'assumed', title: 'Assumed range' },
+          ],
+        },
+      },
+      {
+        data: { values: [{}] },
+        mark: { type: 'rule', strokeWidth: 1.5, stroke: palette.ink },
+        encoding: { x: { ...x, datum: middle } },
+      },
+      endLabel('low', 'right', -6),
+      endLabel('high', 'left', 6),
+      ...(narrow
+        ? [
+            {
+              data: { values: rows },
+              mark: { type: 'text', align: 'left', dy: -19, fontSize: 12 },
+              encoding: { y, x: { value: 0 }, text: { field: 'name' } },
+            },
+          ]
+        : []),
     ],
   };
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <string>
 
@@ -32,7 +33,8 @@ std::string error_of(const std::string& name_or_path, bool stack = false) {
 class DescriptionFile {
 public:
     explicit DescriptionFile(const std::string& content)
-        : path(std::filesystem::temp_directory_path() / ("treeline_catalogue_test_" + std::to_string(::getpid()) + ".json")) {
+        : path(std::filesystem::temp_directory_path() /
+               ("treeline_device_catalogue_test_" + std::to_string(::getpid()) + ".json")) {
         std::ofstream(path) << content;
     }
     DescriptionFile(const DescriptionFile&) = delete;
@@ -219,4 +221,39 @@ TEST_CASE("a description with mistakes names all of them", "[hardware]") {
 TEST_CASE("numbers that contradict each other are refused", "[hardware]") {
     const DescriptionFile slow(replaced(readme_example(), "TB/s", "GB/s"));  // 200e12 / 1.2e9 = 166,667 FLOP/byte
     CHECK_THAT(error_of(slow.path.string()), Catch::Contains("peak.bf16 and memory_bandwidth do not go together"));
+}
+
+TEST_CASE("damaged descriptions are read or refused, and nothing else happens", "[hardware]") {
+    // Any other exception than InputError (of the JSON library, say) would end the program with the wrong message.
+    const std::string original = text_of(catalogue / "gpu" / "h100-sxm.json");
+    std::mt19937 random(20261120);
+    const std::string replacements = "{}[]\":,0-9eE.x \\\n\xff";
+    int refused = 0;
+    for (int round = 0; round < 3000; ++round) {
+        std::string text = original;
+        for (auto changes = 1 + random() % 3; changes > 0; --changes) {
+            const std::size_t at = random() % text.size();
+            switch (random() % 3) {
+                case 0:
+                    text[at] = replacements[random() % replacements.size()];
+                    break;
+                case 1:
+                    text.erase(at, 1 + random() % 20);
+                    break;
+                default:
+                    text.insert(at, text.substr(random() % text.size(), 1 + random() % 20));
+            }
+        }
+        try {
+            json::Document document = json::Document::parse(text, "damaged.json");
+            json::Reader root = document.root();
+            const Device device = read_device(root, "damaged");
+            static_cast<void>(problems_of(device));
+            document.throw_if_problems();
+        } catch (const InputError& error) {
+            ++refused;
+            REQUIRE(std::string(error.what()).substr(0, 12) == "damaged.json");
+        }
+    }
+    CHECK(refused > 1500);  // most damage hits the structure; what hits a title or a source may pass
 }

@@ -1,0 +1,97 @@
+// Does everything show, inside its box, legibly: at each width, in both themes, on paper, by keyboard?
+import assert from 'node:assert/strict';
+import { readCharts, worstContrast } from '../report_page.mjs';
+
+const WIDTHS = [360, 768, 1280];
+
+export const checks = ({ data, withReport, noOverflow }) => ({
+  'charts hold a mark for each row and keep inside their box at every width': async () => {
+    const atOneContext = data.by_draft_length.filter((row) => row.context === data.by_draft_length[0].context);
+    const expected = {
+      'schedule-chart': ['rect', data.schedule.length],
+      'speedup-map': ['rect', data.heatmap.rows.length],
+      'draft-length-chart': ['symbol', atOneContext.length],
+      'pareto-chart': ['symbol', data.pareto.length],
+      'round-chart': ['rect', data.round.length],
+      'roofline-chart': ['symbol', data.roofline.operations.length],
+      'memory-chart': ['rect', data.memory.parts.length],
+      'tornado-chart': ['rect', 2 * data.uncertainty.inputs.length],
+    };
+    for (const width of WIDTHS) {
+      await withReport({ width }, async (page) => {
+        await noOverflow(page);
+        const charts = await readCharts(page);
+        assert.deepEqual(charts.map((chart) => chart.id).sort(), Object.keys(expected).sort());
+        for (const { id, counts, outside, wide, alternative } of charts) {
+          const [kind, least] = expected[id];
+          assert.ok(counts[kind] >= least, `${id} at ${width} px: ${counts[kind]} ${kind} marks for ${least} rows`);
+          assert.deepEqual(outside, [], `${id} at ${width} px: marks outside the picture`);
+          assert.ok(!wide, `${id} is wider than its box at ${width} px`);
+          assert.ok(alternative.length > 40, `${id} needs words for those who cannot see it`);
+        }
+      });
+    }
+  },
+
+  'charts follow a window that changes its width': () =>
+    withReport({ width: 1280 }, async (page) => {
+      await page.setViewportSize({ width: 500, height: 900 });
+      await page.waitForFunction(() =>
+        [...document.querySelectorAll('.plot svg')].every((svg) => svg.getBoundingClientRect().width < 480),
+      );
+      await noOverflow(page);
+    }),
+
+  'light and dark differ, are legible, and the button changes the charts too': async () => {
+    for (const dark of [false, true]) {
+      await withReport({ dark }, async (page) => {
+        const look = () =>
+          page.evaluate(() => [
+            getComputedStyle(document.body).backgroundColor,
+            getComputedStyle(document.querySelector('.plot .role-axis-label text')).fill,
+          ]);
+        const { ratio, text } = await worstContrast(page);
+        assert.ok(ratio >= 4.5, `contrast ${ratio.toFixed(2)} of "${text}" in the ${dark ? 'dark' : 'light'} theme`);
+        const before = await look();
+        await page.getByRole('button', { name: dark ? 'Light theme' : 'Dark theme' }).click();
+        const after = await look();
+        assert.notEqual(before[0], after[0]);
+        assert.notEqual(before[1], after[1]);
+        assert.ok((await worstContrast(page)).ratio >= 4.5);
+      });
+    }
+  },
+
+  'paper shows light charts, whole tables and no controls': () =>
+    withReport({ dark: true, width: 700 }, async (page) => {
+      await page.emulateMedia({ media: 'print' });
+      await noOverflow(page);
+      assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+      assert.equal(await page.locator('.zoom:visible, #theme:visible, .save:visible').count(), 0);
+      assert.ok((await worstContrast(page)).ratio >= 4.5);
+      for (const { id, counts, outside } of await readCharts(page)) {
+        assert.ok(Object.keys(counts).length > 0, id);
+        assert.deepEqual(outside, [], id);
+      }
+      assert.ok((await page.pdf({ format: 'A4' })).length > 50_000);
+    }),
+
+  'every control can be reached by keyboard and has a name': () =>
+    withReport({}, async (page) => {
+      const nameless = await page
+        .locator('button, select, input, summary, a, [tabindex="0"]')
+        .evaluateAll((nodes) =>
+          nodes
+            .filter((node) => !(node.getAttribute('aria-label') || node.labels?.[0]?.textContent || node.textContent).trim())
+            .map((node) => node.outerHTML),
+        );
+      assert.deepEqual(nameless, []);
+      assert.equal(await page.locator('[tabindex]:not([tabindex="0"])').count(), 0);
+      await page.keyboard.press('Tab');
+      assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the answer');
+      await page.keyboard.press('Tab');
+      assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'none');
+      await page.keyboard.press('Enter');
+      assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
+    }),
+});

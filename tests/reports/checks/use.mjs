@@ -1,0 +1,113 @@
+// Can a reader use the report: find, sort, filter, zoom, take along?
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+
+const firstColumn = (page, index) => page.locator(`#candidates tbody tr td:nth-child(${index})`).allTextContents();
+
+export const checks = ({ data, withReport }) => ({
+  'every section of the data is there, under its heading, without a complaint of the browser': () =>
+    withReport({}, async (page) => {
+      assert.equal(await page.title(), data.title);
+      assert.equal(await page.locator('h1').textContent(), data.title);
+      assert.equal(await page.locator('main > section').count(), 13);
+      assert.equal(await page.locator('.answer').textContent(), data.summary.sentence);
+      const links = await page.locator('.contents a').evaluateAll((nodes) => nodes.map((node) => node.hash.slice(1)));
+      for (const id of links) assert.equal(await page.locator(`section#${id} h2`).count(), 1, id);
+    }),
+
+  'the candidate table sorts, filters, shows all and leaves as CSV': () =>
+    withReport({}, async (page) => {
+      const speedup = data.candidates.columns.findIndex((column) => column.key === 'speedup') + 1;
+      const header = page.locator('#candidates thead th').nth(speedup - 1);
+      await page.getByRole('button', { name: /^Show all/ }).click();
+      const all = data.candidates.rows.map((row) => row.speedup);
+      for (const [direction, extreme] of [
+        ['descending', Math.max(...all)],
+        ['ascending', Math.min(...all)],
+      ]) {
+        await header.getByRole('button').click();
+        assert.equal(await header.getAttribute('aria-sort'), direction);
+        const shown = (await firstColumn(page, speedup)).map(Number);
+        assert.equal(shown.length, all.length);
+        assert.ok(Math.abs(shown[0] - extreme) <= 0.0051, `${shown[0]} stands first, ${extreme} should`);
+        const ordered = [...shown].sort((a, b) => (direction === 'ascending' ? a - b : b - a));
+        assert.deepEqual(shown, ordered);
+      }
+      await page.getByLabel('Filter candidates').fill('EAGLE 8x');
+      const wanted = data.candidates.rows.filter((row) => row.drafter.includes('eagle') && row.device.includes('8x'));
+      assert.equal((await firstColumn(page, 1)).length, wanted.length);
+      assert.match(
+        await page.locator('#candidates [role=status]').textContent(),
+        new RegExp(`^${wanted.length} of ${all.length} rows`),
+      );
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.locator('#candidates').getByRole('button', { name: 'Download CSV' }).click(),
+      ]);
+      const lines = readFileSync(await download.path(), 'utf8')
+        .trim()
+        .split('\r\n');
+      assert.equal(download.suggestedFilename(), 'candidates.csv');
+      assert.equal(lines.length, wanted.length + 1);
+      assert.equal(lines[0].split(',').length, data.candidates.columns.length);
+    }),
+
+  'the heading of a long table stays in sight': () =>
+    withReport({}, async (page) => {
+      const scroller = page.locator('#candidates .scroll');
+      await scroller.evaluate((node) => {
+        node.scrollTop = 1500;
+      });
+      const [box, heading] = [await scroller.boundingBox(), await page.locator('#candidates thead th').first().boundingBox()];
+      assert.ok(Math.abs(heading.y - box.y) < 3);
+    }),
+
+  'legend, lists and zoom change the chart; a plain wheel scrolls the page': () =>
+    withReport({}, async (page) => {
+      const chart = page.locator('#draft-length-chart');
+      const symbols = () => chart.locator('svg g.mark-symbol > path').count();
+      const ticks = async () => (await page.locator('#pareto-chart .role-axis-label text').allTextContents()).sort();
+      const whole = await symbols();
+      await chart.locator('button.series').first().click();
+      assert.ok((await symbols()) < whole);
+      await chart.getByRole('combobox').first().selectOption({ index: 1 });
+      assert.ok((await symbols()) < whole / 2);
+      const before = await ticks();
+      await page.getByRole('button', { name: /^Zoom in: Tokens/ }).click();
+      assert.notDeepEqual(await ticks(), before);
+      await page.getByRole('button', { name: /^Reset zoom: Tokens/ }).click();
+      assert.deepEqual(await ticks(), before);
+      await page.locator('#pareto-chart .plot').hover();
+      const top = await page.evaluate(() => scrollY);
+      await page.mouse.wheel(0, 200);
+      await page.waitForFunction((was) => scrollY > was, top);
+      assert.deepEqual(await ticks(), before);
+    }),
+
+  'a mark under the pointer explains itself': () =>
+    withReport({}, async (page) => {
+      await page.locator('#speedup-map svg g.mark-rect > path').first().hover();
+      const tooltip = page.locator('#vg-tooltip-element.visible');
+      await tooltip.waitFor();
+      assert.match(await tooltip.textContent(), /Batch.*Context.*Speed-up.*×/);
+    }),
+
+  'the numbers behind each chart and pictures of it can be had': () =>
+    withReport({}, async (page) => {
+      await page.locator('#pareto-chart summary').click();
+      assert.equal(await page.locator('#pareto-chart .numbers tbody tr').count(), Math.min(100, data.pareto.length));
+      for (const [kind, start] of [
+        ['SVG', '<svg'],
+        ['PNG', '\x89PNG'],
+      ]) {
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page
+            .locator('#pareto-chart')
+            .getByRole('button', { name: new RegExp(`as ${kind}$`) })
+            .click(),
+        ]);
+        assert.equal(readFileSync(await download.path(), 'latin1').slice(0, start.length), start);
+      }
+    }),
+});

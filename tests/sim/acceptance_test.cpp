@@ -1,0 +1,58 @@
+// Do the four ways of stating acceptance agree with one another and with their closed forms?
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "sim/acceptance.h"
+
+using namespace treeline;
+
+TEST_CASE("a geometric rate has the closed form (1 − α^(k+1))/(1 − α)") {
+    for (const double rate : {0.0, 0.3, 0.8, 0.99}) {
+        for (const int k : {0, 1, 4, 16}) {
+            const double expected = (1.0 - std::pow(rate, k + 1)) / (1.0 - rate);
+            CHECK(Acceptance::geometric(rate).accept_length(k) == Approx(expected).epsilon(1e-12));
+        }
+    }
+    CHECK(Acceptance::geometric(1.0).accept_length(7) == Approx(8.0));
+}
+
+TEST_CASE("a mean length determines the rate, and gives the length back") {
+    for (const double length : {1.0, 2.647, 3.401, 3.891, 4.9}) {
+        CHECK(Acceptance::mean_length(length, 4).accept_length(4) == Approx(length).margin(1e-9));
+    }
+}
+
+TEST_CASE("a per-position vector sums, and continues geometrically where it ends, flagged") {
+    const Acceptance acceptance = Acceptance::per_position({0.8, 0.6, 0.3});
+    CHECK(acceptance.accept_length(3) == Approx(2.7));
+    CHECK_FALSE(acceptance.extrapolated(3));
+    CHECK(acceptance.extrapolated(4));
+    CHECK(acceptance.position(5) == Approx(0.3 * 0.5 * 0.5));  // last conditional rate 0.3 / 0.6
+    CHECK(acceptance.accept_length(5) == Approx(2.7 + 0.15 + 0.075));
+}
+
+TEST_CASE("a clean curve is reproduced, gaps are spread evenly, noise is pooled") {
+    const Acceptance clean = Acceptance::curve({{1, 1.84}, {2, 2.5}, {3, 2.99}, {4, 3.33}});
+    CHECK(clean.accept_length(2) == Approx(2.5));
+    CHECK(clean.accept_length(4) == Approx(3.33));
+    const Acceptance gaps = Acceptance::curve({{1, 1.8}, {3, 2.8}});
+    CHECK(gaps.accept_length(2) == Approx(2.3));
+    // A measured dip (deepseek-v4-pro MTP, K = 7): no non-increasing acceptance can dip, so the fit pools it to a flat end.
+    const Acceptance dip =
+        Acceptance::curve({{1, 1.92}, {2, 2.61}, {3, 2.97}, {4, 3.0}, {5, 3.1}, {6, 3.16}, {7, 3.0}, {8, 3.11}});
+    CHECK(dip.problems().empty());
+    for (int k = 1; k <= 8; ++k) {
+        CHECK(dip.accept_length(k) >= dip.accept_length(k - 1));
+    }
+    CHECK(dip.accept_length(3) == Approx(2.97).margin(0.01));
+    CHECK(dip.accept_length(8) == Approx(3.11).margin(0.05));
+}
+
+TEST_CASE("values that no acceptance can have are named") {
+    CHECK(Acceptance::per_position({0.5, 0.7}).problems().size() == 1);
+    CHECK(Acceptance::per_position({1.2}).problems().size() == 1);
+    CHECK(Acceptance::geometric(-0.1).problems().size() == 1);
+    CHECK(Acceptance::geometric(std::nan("")).problems().size() == 1);
+    CHECK(Acceptance::geometric(0.9).problems().empty());
+}

@@ -1,0 +1,143 @@
+// Do compiled operations carry the FLOPs and bytes of the cost model's section 1, worked out by hand here?
+#include <catch2/catch.hpp>
+
+#include "setups.h"
+#include "sim/operations.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+const Operation& find(const std::vector<Operation>& operations, const std::string& part) {
+    for (const Operation& operation : operations) {
+        if (operation.name.find(part) != std::string::npos) {
+            return operation;
+        }
+    }
+    FAIL("no operation named like " + part);
+    return operations.front();
+}
+
+double flops(const Operation& operation, const PassShape& shape) { return flops_of<true>(operation, terms_of(shape)).value(); }
+double bytes(const Operation& operation, const PassShape& shape) {
+    return bytes_of<true, true>(operation, terms_of(shape)).value();
+}
+
+}  // namespace
+
+TEST_CASE("Llama-3-8B, bf16: linear layers, attention and LM head") {
+    const auto operations = operations_of(model("llama-3-8b"), uniform_precision(NumberFormat::bf16), {});
+    const PassShape shape{4.0, 3.0, 1000.0, 3.0};  // 4 sequences, 3 new tokens each after 1000 cached: M = 12
+    // d = 4096, 32 query and 8 key-value heads of 128: out = (32 + 2·8)·128 = 6144.
+    const Operation& qkv = find(operations, "qkv");
+    CHECK(qkv.count == 32.0);
+    CHECK(flops(qkv, shape) == 2.0 * 12 * 4096 * 6144);
+    CHECK(bytes(qkv, shape) == 2.0 * 4096 * 6144 + 2.0 * 12 * (4096 + 6144));
+    // 4·M·h_q·d_h·(s + (n+1)/2); KV once a sequence 2·b·h_kv·d_h·(s+n)·c + 2·M·h_q·d_h·e
+    const Operation& attention = find(operations, ": attention");
+    CHECK(flops(attention, shape) == 4.0 * 12 * 32 * 128 * (1000 + 2.0));
+    CHECK(bytes(attention, shape) == 2.0 * 4 * 8 * 128 * 1003 * 2 + 2.0 * 12 * 32 * 128 * 2);
+    const Operation& head = find(operations, "LM head");
+    CHECK(flops(head, shape) == 2.0 * 12 * 4096 * 128256);
+    CHECK(bytes(head, shape) == 2.0 * 4096 * 128256 + 12.0 * (2 * 4096 + 4.0 * 128256));
+    // Gated MLP: 6·M·d·d_ff in its two linear layers.
+    CHECK(flops(find(operations, "gate and up"), shape) + flops(find(operations, "down projection"), shape) ==
+          6.0 * 12 * 4096 * 14336);
+}
+
+TEST_CASE("tensor parallelism divides weights and heads and adds two all-reduces a layer") {
+    const Model target = model("llama-3-70b");
+    const Precision precision = uniform_precision(NumberFormat::bf16);
+    PassOptions options;
+    options.ranks = 8.0;
+    const auto split = operations_of(target, precision, options);
+    const auto whole = operations_of(target, precision, {});
+    CHECK(find(split, "down projection").bytes.fixed.value() == find(whole, "down projection").bytes.fixed.value() / 8.0);
+    CHECK(find(split, ": attention").bytes.per_context.value() == find(whole, ": attention").bytes.per_context.value() / 8.0);
+    double reduces = 0.0;
+    for (const Operation& operation : split) {
+        reduces += operation.kind == OperationKind::collective ? operation.count : 0.0;
+    }
+    CHECK(reduces == 160.0);  // 80 layers, after attention and after the MLP
+    // Ring: 2·(8−1)/8 of the vector of 8192 bf16 values.
+    CHECK(bytes(find(split, "all-reduce"), {1, 1, 0, 1}) == 2.0 * 7.0 / 8.0 * 8192 * 2);
+    // With more ranks than key-value heads, each keeps one head.
+    options.ranks = 16.0;
+    CHECK(find(operations_of(target, precision, options), ": attention").bytes.per_context.value() == 2.0 * 128 * 2);
+}
+
+TEST_CASE("Mamba2-2.7b: state update, multi-step scans and replay") {
+    // d = 2560, expand 2: d_i = 5120, H = 80 heads of P = 64, N = 128, G = 1. S = 80·64·128·4 bytes in fp32.
+    const Model target = model("mamba2-2.7b");
+    Precision precision = uniform_precision(NumberFormat::bf16);
+    precision.state = Storage{NumberFormat::fp32};
+    const double state = 80.0 * 64 * 128 * 4;
+    const double inputs = 2.0 * (3 * 80 * 64 + 2 * 128 + 80);
+    const double own = 3.0 * 80 * 4;  // A, D and the bias of dt in fp32
+    const auto scan_bytes = [&](StateWrites writes, const PassShape& shape) {
+        return bytes(find(operations_of(target, precision, {PassKind::verify, writes, 1.0}), "state scan"), shape);
+    };
+    const PassShape one{2.0, 1.0, 0.0, 1.0};
+    const PassShape five{2.0, 5.0, 0.0, 5.0};
+    CHECK(scan_bytes(StateWrites::final_state, one) == 2.0 * (2 * state + inputs) + own);
+    CHECK(scan_bytes(StateWrites::none, five) == 2.0 * (state + 5 * inputs) + own);
+    CHECK(scan_bytes(StateWrites::every_state, five) == 2.0 * ((1 + 5) * state + 5 * inputs) + own);
+    const Operation& scan = find(operations_of(target, precision, {}), "state scan");
+    CHECK(flops(scan, one) == 2.0 * 80 * 64 * (5 * 128 + 9));
+    const Operation replay = replay_operations(target, precision, 1.0).front();
+    CHECK(flops(replay, five) == 3.0 * 5 * 2 * 80 * 64 * 128);
+    CHECK(bytes(replay, five) == 2.0 * (2 * state + 5 * 2.0 * (80 * 64 + 128 + 80)));
+}
+
+TEST_CASE("a prompt runs the chunk scan of the formula sheet") {
+    const auto operations = operations_of(model("mamba2-2.7b"), uniform_precision(NumberFormat::bf16),
+                                          {PassKind::prefill, StateWrites::final_state, 1.0});
+    // Per chunk of Q = 256 tokens: 2GQ²N + 2HQ²P + 4HQPN with G = 1, N = 128, H = 80, P = 64.
+    const double q = 256.0;
+    const double chunk = 2 * q * q * 128 + 2 * 80 * q * q * 64 + 4 * 80 * q * 64 * 128;
+    CHECK(flops(find(operations, "chunk scan"), {1.0, 1024.0, 0.0, 1.0}) == Approx(4 * chunk).epsilon(1e-12));
+}
+
+TEST_CASE("recurrent memory agrees with what an engine reports for a linear-attention layer") {
+    // SGLang logs 13 slots × 48 × 128 × 128 × 2 B = 19.50 MiB for one layer of Qwen3.5-27B with a bf16 state; its
+    // convolution history is logged apart.
+    Precision precision = uniform_precision(NumberFormat::bf16);
+    const Model target = model("qwen3.5-27b");
+    double elements = 0.0;
+    for (const LayerKind& kind : target.kinds) {
+        for (const Block& block : kind.blocks) {
+            if (const auto* delta = std::get_if<GatedDelta>(&block.kind)) {
+                elements = recurrent_state(*delta, 1.0).elements;
+            }
+        }
+    }
+    CHECK(13.0 * elements * precision.state.per_element().value() / (1024.0 * 1024.0) == 19.5);
+}
+
+TEST_CASE("a mixture of experts multiplies active FLOPs and streams the union of its experts") {
+    // Mixtral-8x7B: 8 experts, 2 active, 3 matrices of 4096 × 14336.
+    const auto operations = operations_of(model("mixtral-8x7b"), uniform_precision(NumberFormat::bf16), {});
+    const Operation& experts = find(operations, "routed experts");
+    const double expert = 3.0 * 4096 * 14336;
+    const PassShape shape{3.0, 1.0, 0.0, 1.0};
+    CHECK(flops(experts, shape) == 2.0 * 3 * 2 * expert);
+    const double touched = 8.0 * (1.0 - 0.75 * 0.75 * 0.75);
+    CHECK(experts.bytes.per_expert.value() * expected_experts(experts, 3.0) == Approx(2.0 * expert * touched).epsilon(1e-8));
+}
+
+TEST_CASE("latent attention caches one latent a token, whatever the number of heads") {
+    // DeepSeek-V3: (512 + 64) values a token and layer, 61 layers.
+    Bytes cached;
+    for (const CacheTerm& term : caches_of(model("deepseek-v3"), uniform_precision(NumberFormat::bf16), 1.0)) {
+        cached += term.per_token;
+    }
+    CHECK(cached.value() == 61.0 * (512 + 64) * 2);
+}
+
+TEST_CASE("a group's scale adds its share to every weight") {
+    // int4 with one fp16 scale for 128 weights: 4 + 16/128 = 4.125 bits.
+    CHECK((Storage{NumberFormat::int4, 128.0, 16.0}).per_element().value() == 4.125 / 8.0);
+    // MXFP4: one 8-bit scale for 32 weights: 4.25 bits.
+    CHECK((Storage{NumberFormat::fp4, 32.0, 8.0}).per_element().value() == 4.25 / 8.0);
+}

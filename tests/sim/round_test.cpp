@@ -1,0 +1,217 @@
+// Is a round the sum of its parts, do both faces agree to the last bit, and does physics hold?
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <random>
+
+#include "setups.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+struct Columns {
+    std::vector<int> draft_tokens;
+    std::vector<double> batch, context;
+};
+
+Columns random_points(std::size_t count, int longest, unsigned seed) {
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<int> k(0, longest);
+    std::uniform_real_distribution<double> log_batch(0.0, 10.0);
+    std::uniform_int_distribution<int> context(0, 131072);
+    Columns columns;
+    for (std::size_t i = 0; i < count; ++i) {
+        columns.draft_tokens.push_back(k(random));
+        columns.batch.push_back(std::floor(std::exp2(log_batch(random))));
+        columns.context.push_back(context(random));
+    }
+    return columns;
+}
+
+/// Every number of the estimate, compared with ==.
+bool equal(const RoundEstimate& a, const RoundEstimate& b) {
+    return a.autoregressive == b.autoregressive && a.draft == b.draft && a.verify == b.verify && a.rollback == b.rollback &&
+           a.host == b.host && a.round == b.round && a.accept_length == b.accept_length &&
+           a.iteration_multiplier == b.iteration_multiplier && a.throughput_multiplier == b.throughput_multiplier &&
+           a.time_per_token == b.time_per_token && a.tokens_per_second_user == b.tokens_per_second_user &&
+           a.tokens_per_second_device == b.tokens_per_second_device && a.memory == b.memory && a.fits == b.fits &&
+           a.energy_per_token == b.energy_per_token && a.price_per_token == b.price_per_token &&
+           a.wasted_draft_share == b.wasted_draft_share;
+}
+
+std::vector<RoundSetup> varied_setups() {
+    std::vector<RoundSetup> setups;
+    setups.push_back(pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph")));
+    setups.push_back(pair_setup("llama-3-70b", "llama-3-8b", platform("h100-sxm", "eager", 8)));
+    setups.push_back(pair_setup("mamba2-2.7b", "mamba2-130m", platform("rtx-4090", "cuda-graph")));
+    setups.push_back(pair_setup("qwen3-30b-a3b", "qwen3-0.6b", platform("a100-sxm-80", "vllm")));
+    RoundSetup sparse = setups.front();
+    sparse.drafter = SparseSelfDrafter{{512.0, 4.0, 1.0}};
+    sparse.decoding = Decoding::sampling;
+    setups.push_back(sparse);
+    RoundSetup hybrid = setups.front();
+    hybrid.target = model("qwen3.5-27b");
+    hybrid.precision = hybrid.target.precision;
+    hybrid.drafter = OneLayerDrafter{};
+    hybrid.rollback = Rollback::snapshot;
+    setups.push_back(hybrid);
+    RoundSetup hoi = setups.front();
+    hoi.platform.mode = CostMode::hoi;
+    setups.push_back(hoi);
+    return setups;
+}
+
+}  // namespace
+
+TEST_CASE("columns equal points bit for bit on 100,000 random points") {
+    std::size_t compared = 0;
+    for (const RoundSetup& setup : varied_setups()) {
+        REQUIRE(problems_of(setup).empty());
+        const CompiledRound round = compile_round(setup);
+        const Columns columns = random_points(15'000, 16, 42);
+        std::vector<RoundEstimate> estimates(columns.batch.size());
+        evaluate(round, {columns.draft_tokens, columns.batch, columns.context}, estimates);
+        std::size_t different = 0;
+        for (std::size_t i = 0; i < estimates.size(); ++i) {
+            const RoundEstimate point = evaluate(round, {columns.draft_tokens[i], columns.batch[i], columns.context[i]});
+            different += equal(point, estimates[i]) ? 0 : 1;
+        }
+        CHECK(different == 0);
+        compared += estimates.size();
+    }
+    CHECK(compared >= 100'000);
+}
+
+TEST_CASE("drafting nothing is plain decoding") {
+    for (const RoundSetup& setup : varied_setups()) {
+        const RoundEstimate estimate = evaluate(compile_round(setup), {0, 8.0, 2048.0});
+        CHECK(estimate.throughput_multiplier == 1.0);
+        CHECK(estimate.round == estimate.autoregressive);
+        CHECK(estimate.wasted_draft_share == 0.0);
+    }
+}
+
+TEST_CASE("a round is the sum of its phases, and the explanation sums to them") {
+    for (const RoundSetup& setup : varied_setups()) {
+        const CompiledRound round = compile_round(setup);
+        const DesignPoint point{4, 4.0, 4096.0};
+        const RoundEstimate estimate = evaluate(round, point);
+        CHECK((estimate.draft + estimate.verify + estimate.rollback + estimate.host).value() ==
+              Approx(estimate.round.value()).epsilon(1e-12));
+        double explained = estimate.host.value();
+        for (const ExplainedPass& pass : explain(round, point)) {
+            if (pass.phase != "plain decoding") {
+                explained += pass.runs * pass.time.value();
+            }
+            double share = 0.0;
+            for (const OperationEstimate& operation : pass.operations) {
+                share += operation.share;
+            }
+            CHECK(share == Approx(1.0).epsilon(1e-9));
+        }
+        CHECK(explained == Approx(estimate.round.value()).epsilon(1e-12));
+        double memory = 0.0;
+        for (const MemoryPart& part : memory_parts(round, point)) {
+            memory += part.bytes.value();
+        }
+        CHECK(memory == Approx(estimate.memory.value()).epsilon(1e-12));
+    }
+}
+
+TEST_CASE("the accept length at break-even gives no gain") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    setup.platform.mode = CostMode::hoi;  // the only mode in which a round's time does not depend on acceptance at all
+    const double break_even = evaluate(compile_round(setup), {4, 16.0, 2048.0}).iteration_multiplier;
+    setup.acceptance = Acceptance::mean_length(break_even, 4.0);
+    CHECK(evaluate(compile_round(setup), {4, 16.0, 2048.0}).throughput_multiplier == Approx(1.0).epsilon(1e-9));
+}
+
+TEST_CASE("a better device is never slower") {
+    const RoundSetup base = pair_setup("llama-3-8b", "llama-3.2-1b", platform("a100-sxm-80", "cuda-graph"));
+    for (const double factor : {1.01, 1.5, 10.0}) {
+        RoundSetup faster_memory = base;
+        faster_memory.platform.device.bandwidth *= factor;
+        RoundSetup faster_compute = base;
+        for (FlopsPerSecond& peak : faster_compute.platform.device.peak) {
+            peak *= factor;
+        }
+        for (const double batch : {1.0, 32.0, 512.0}) {
+            for (const int k : {0, 3, 8}) {
+                const DesignPoint point{k, batch, 8192.0};
+                const Seconds before = evaluate(compile_round(base), point).round;
+                CHECK(evaluate(compile_round(faster_memory), point).round <= before);
+                CHECK(evaluate(compile_round(faster_compute), point).round <= before);
+            }
+        }
+    }
+}
+
+TEST_CASE("an eager stack is bound by its launches where the device is faster") {
+    const RoundSetup eager = pair_setup("mamba2-130m", "mamba2-130m", platform("rtx-4090", "eager"));
+    const CompiledRound round = compile_round(eager);
+    const RoundEstimate estimate = evaluate(round, {1, 1.0, 0.0});
+    CHECK(estimate.autoregressive == round.autoregressive.launch_time + round.autoregressive.host);
+    // 24 layers with 7 operations each, and embedding, norm, head and sampling: a launch factor of kernels each.
+    CHECK(round.autoregressive.launches > 24 * 6 * eager.platform.stack.launch_factor);
+}
+
+TEST_CASE("eager Transformer layers cost about what was measured on an RTX 4090 host: 0.37 ms") {
+    const CompiledRound round = compile_round(pair_setup("llama-3-8b", "llama-3.2-1b", platform("rtx-4090", "eager")));
+    CHECK(round.autoregressive.launch_time.value() / 32.0 == Approx(0.37e-3).epsilon(0.10));
+}
+
+TEST_CASE("what memory a rollback policy holds: replay < recompute < snapshots of a long draft") {
+    RoundSetup setup = pair_setup("mamba2-2.7b", "mamba2-130m", platform("rtx-4090", "cuda-graph"));
+    const auto memory = [&](Rollback rollback) {
+        setup.rollback = rollback;
+        return evaluate(compile_round(setup), {7, 16.0, 0.0}).memory;
+    };
+    CHECK(memory(Rollback::replay) < memory(Rollback::recompute));
+    CHECK(memory(Rollback::recompute) < memory(Rollback::snapshot));
+    // Snapshots of 8 verified tokens: 8 further states of 64 layers × (80·64·128·4 + 3·5376·2) bytes a sequence.
+    const double state = 64.0 * (80.0 * 64 * 128 * 4 + 3.0 * (5120 + 256) * 2);
+    const double difference = (memory(Rollback::snapshot) - memory(Rollback::replay)).value();
+    const double activations = 64.0 * 8 * 2.0 * (5120 + 128 + 80 + 5120 + 256);
+    CHECK(difference == Approx(16.0 * (8 * state - activations)).epsilon(1e-9));
+}
+
+TEST_CASE("snapshots cost more time than replay when batches are large, as engines report") {
+    RoundSetup setup = pair_setup("mamba2-2.7b", "mamba2-130m", platform("h100-sxm", "cuda-graph"));
+    const auto time = [&](Rollback rollback) {
+        setup.rollback = rollback;
+        const RoundEstimate estimate = evaluate(compile_round(setup), {4, 256.0, 0.0});
+        return estimate.verify + estimate.rollback;
+    };
+    CHECK(time(Rollback::snapshot) > time(Rollback::replay));
+    CHECK(time(Rollback::recompute) > time(Rollback::replay));
+}
+
+TEST_CASE("problems of a setup are sentences that name the cause") {
+    RoundSetup setup = pair_setup("llama-3-8b", "mamba2-130m", platform("h100-sxm", "cuda-graph"));
+    REQUIRE(problems_of(setup).size() == 1);
+    CHECK(problems_of(setup).front().find("vocabulary") != std::string::npos);
+    setup.drafter = SpireDrafter{99, {}, true};
+    CHECK(problems_of(setup).front().find("between 1 and 32 layers") != std::string::npos);
+    setup.drafter = NgramDrafter{};
+    setup.rollback = Rollback::replay;
+    CHECK(problems_of(setup).front().find("no recurrent state") != std::string::npos);
+    RoundSetup sparse_mamba = pair_setup("mamba2-2.7b", "mamba2-130m", platform("rtx-4090", "cuda-graph", 2));
+    sparse_mamba.platform.device.interconnects.clear();
+    sparse_mamba.drafter = SparseSelfDrafter{{512.0, 4.0, 1.0}};
+    CHECK(problems_of(sparse_mamba).size() == 2);  // nothing to make sparse, no link for two devices
+}
+
+TEST_CASE("prefill of a long prompt is compute-bound and near its FLOPs over the peak") {
+    const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "ideal"));
+    RoundSetup alone = setup;
+    alone.drafter = NgramDrafter{};
+    const double prompt = 4096.0;
+    // 2·N·tokens for the 6.98 G body parameters, 4·h_q·d_h·L·n²/2 for attention; LM head for one token only.
+    const double flops = 2.0 * 6979584000.0 * prompt + 4.0 * 32 * 128 * 32 * prompt * prompt / 2.0;
+    const double seconds = time_to_first_token(compile_round(alone), prompt).value();
+    CHECK(seconds >= flops / 989e12);
+    CHECK(seconds <= 1.1 * flops / 989e12);
+    CHECK(time_to_first_token(compile_round(setup), prompt).value() > seconds);  // the drafter reads the prompt too
+}

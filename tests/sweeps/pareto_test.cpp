@@ -1,0 +1,39 @@
+// Is the front exactly the set of points that no other point dominates?
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "sweeps/pareto.h"
+
+using namespace treeline;
+
+TEST_CASE("the front equals a comparison of every pair, in any order of input") {
+    std::mt19937 random(3);
+    std::uniform_int_distribution<int> value(0, 30);  // many ties
+    std::vector<Tradeoff> points;
+    for (std::size_t i = 0; i < 400; ++i) {
+        points.push_back({static_cast<double>(value(random)), static_cast<double>(value(random)), i});
+    }
+    std::set<std::size_t> expected;
+    for (const Tradeoff& p : points) {
+        const bool beaten = std::any_of(points.begin(), points.end(), [&](const Tradeoff& q) {
+            const bool as_good = q.per_user >= p.per_user && q.per_device >= p.per_device;
+            const bool differs = q.per_user != p.per_user || q.per_device != p.per_device;
+            return (as_good && differs) || (as_good && !differs && q.id < p.id);
+        });
+        if (!beaten) {
+            expected.insert(p.id);
+        }
+    }
+    for (int shuffle = 0; shuffle < 5; ++shuffle) {
+        std::shuffle(points.begin(), points.end(), random);
+        std::set<std::size_t> found;
+        for (const Tradeoff& p : pareto_front(points)) {
+            found.insert(p.id);
+        }
+        CHECK(found == expected);
+    }
+    CHECK(pareto_front({}).empty());
+}

@@ -1,0 +1,175 @@
+// Is the recommendation the best of all candidates, do limits exclude with reasons, and does the schedule match a search by
+// hand?
+#include <catch2/catch.hpp>
+
+#include "setups.h"
+#include "sweeps/recommend.h"
+#include "sweeps/uncertainty.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+Variant variant(const std::string& name, const RoundSetup& setup, const std::string& rollback = "truncate") {
+    return {{setup.target.name, "bf16", setup.platform.device.name, setup.platform.stack.name, "roofline", name, rollback,
+             static_cast<int>(setup.platform.ranks)},
+            setup};
+}
+
+Workload llama_workload() {
+    const Platform where = platform("h100-sxm", "cuda-graph");
+    RoundSetup ngram = pair_setup("llama-3-8b", "llama-3.2-1b", where);
+    ngram.drafter = NgramDrafter{};
+    ngram.acceptance = Acceptance::geometric(0.3);
+    RoundSetup one_layer = ngram;
+    one_layer.drafter = OneLayerDrafter{};
+    one_layer.acceptance = Acceptance::geometric(0.7);
+    Workload workload;
+    workload.variants = {variant("llama-3.2-1b", pair_setup("llama-3-8b", "llama-3.2-1b", where)), variant("ngram", ngram),
+                         variant("one-layer", one_layer)};
+    workload.draft_tokens = {1, 2, 3, 4, 5, 6, 7, 8};
+    workload.traffic = traffic_from({{1, 0.5}, {16, 0.5}}, {{1024, 1.0}, {8192, 1.0}});
+    workload.prompt_tokens = 1024;
+    return workload;
+}
+
+double by_hand(const Workload& workload, const Candidate& candidate) {
+    const CompiledRound round = compile_round(workload.variants[candidate.variant].setup);
+    double device_time = 0.0;
+    for (const TrafficPoint& point : workload.traffic) {
+        const RoundEstimate e = evaluate(round, {candidate.draft_tokens, point.batch, point.context});
+        device_time += point.share * e.round.value() / (point.batch * e.accept_length);
+    }
+    return device_time;
+}
+
+}  // namespace
+
+TEST_CASE("shares of traffic are normalised") {
+    const auto traffic = traffic_from({{1, 3.0}, {8, 1.0}}, {{0, 1.0}, {4096, 1.0}});
+    REQUIRE(traffic.size() == 4);
+    CHECK(traffic[0].share == Approx(0.375));
+    CHECK(traffic[3].share == Approx(0.125));
+}
+
+TEST_CASE("the recommendation has the smallest objective of all candidates, computed by hand") {
+    const Workload workload = llama_workload();
+    const RecommendationResult result = recommend(workload, 1);
+    REQUIRE(result.recommendation);
+    const Recommendation& answer = *result.recommendation;
+    CHECK(answer.speculate);
+    double smallest = 1e9;
+    for (std::size_t variant = 0; variant < workload.variants.size(); ++variant) {
+        for (const int k : workload.draft_tokens) {
+            Candidate candidate;
+            candidate.variant = variant;
+            candidate.draft_tokens = k;
+            smallest = std::min(smallest, by_hand(workload, candidate));
+        }
+    }
+    CHECK(answer.candidates.front().objective == Approx(smallest).epsilon(1e-12));
+    CHECK(answer.candidates.front().regret == 0.0);
+    for (std::size_t i = 1; i < answer.candidates.size(); ++i) {
+        CHECK(answer.candidates[i].objective >= answer.candidates[i - 1].objective);
+    }
+    // One runner-up a variant: two further drafters and plain decoding.
+    CHECK(answer.runners_up.size() == 3);
+}
+
+TEST_CASE("results do not depend on the number of threads") {
+    const Workload workload = llama_workload();
+    const Recommendation one = *recommend(workload, 1).recommendation;
+    for (const unsigned threads : {2u, 7u}) {
+        const Recommendation many = *recommend(workload, threads).recommendation;
+        REQUIRE(many.candidates.size() == one.candidates.size());
+        for (std::size_t i = 0; i < one.candidates.size(); ++i) {
+            CHECK(many.candidates[i].variant == one.candidates[i].variant);
+            CHECK(many.candidates[i].draft_tokens == one.candidates[i].draft_tokens);
+            CHECK(many.candidates[i].objective == one.candidates[i].objective);
+        }
+        CHECK(many.tradeoffs.size() == one.tradeoffs.size());
+    }
+}
+
+TEST_CASE("limits exclude, and say by how much") {
+    Workload workload = llama_workload();
+    workload.limits.time_per_token = Seconds(0.1e-3);
+    const RecommendationResult impossible = recommend(workload, 1);
+    CHECK_FALSE(impossible.recommendation);
+    REQUIRE(impossible.excluded.size() == 4);
+    CHECK(impossible.excluded.front().reason.find("TPOT reaches") != std::string::npos);
+
+    workload.limits = {};
+    workload.limits.memory = Bytes(1e9);
+    CHECK(recommend(workload, 1).excluded.front().reason.find("GB of memory per device where 1.0 GB") != std::string::npos);
+
+    workload.limits = {};
+    workload.limits.minimum_gain = 100.0;
+    const RecommendationResult plain = recommend(workload, 1);
+    REQUIRE(plain.recommendation);
+    CHECK_FALSE(plain.recommendation->speculate);
+    CHECK(plain.recommendation->candidates.front().draft_tokens == 0);
+    CHECK(plain.excluded.size() == 3);
+}
+
+TEST_CASE("a drafter of another vocabulary is excluded, not fatal") {
+    Workload workload = llama_workload();
+    workload.variants.push_back(
+        variant("mamba2-130m", pair_setup("llama-3-8b", "mamba2-130m", platform("h100-sxm", "cuda-graph"))));
+    const RecommendationResult result = recommend(workload, 1);
+    REQUIRE(result.recommendation);
+    REQUIRE(result.excluded.size() == 1);
+    CHECK(result.excluded.front().reason.find("vocabulary") != std::string::npos);
+}
+
+TEST_CASE("the schedule takes the best length at every batch, falls with batch and ends where nothing is gained") {
+    const Workload workload = llama_workload();
+    RoundSetup setup = workload.variants.front().setup;
+    const CompiledRound round = compile_round(setup);
+    const std::vector<TrafficPoint> traffic = traffic_from({{1, 1.0}}, {{512, 1.0}});
+    const Schedule schedule = schedule_for(round, workload.draft_tokens, traffic, 1024);
+    int previous_end = 0;
+    int previous_length = 1000;
+    for (const ScheduleEntry& entry : schedule.entries) {
+        CHECK(entry.batch_from == previous_end + 1);
+        CHECK(entry.draft_tokens <= previous_length);
+        previous_end = entry.batch_to;
+        previous_length = entry.draft_tokens;
+        for (const int batch : {entry.batch_from, entry.batch_to}) {
+            double best = 1e9;
+            int best_length = -1;
+            for (int k = 0; k <= 8; ++k) {
+                const double time = evaluate(round, {k, static_cast<double>(batch), 512.0}).time_per_token.value();
+                if (time < best) {
+                    best = time;
+                    best_length = k;
+                }
+            }
+            CHECK(entry.draft_tokens == best_length);
+        }
+    }
+    REQUIRE(schedule.switch_off_batch);
+    // Long contexts keep speculation on at larger batches: verification stays bound by the key-value cache.
+    const Schedule long_context = schedule_for(round, workload.draft_tokens, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
+    const int long_off = long_context.switch_off_batch.value_or(long_context.largest_batch + 1);
+    CHECK((long_context.ends_with_memory || long_off > *schedule.switch_off_batch));
+}
+
+TEST_CASE("the interval contains what an input does alone and names the strongest first") {
+    const Workload workload = llama_workload();
+    const SpeedupInterval interval = speedup_interval(workload.variants.front().setup, 4, workload.traffic);
+    CHECK(interval.low < interval.value);
+    CHECK(interval.high > interval.value);
+    REQUIRE(interval.inputs.size() == 5);
+    for (std::size_t i = 0; i < interval.inputs.size(); ++i) {
+        const Sensitivity& input = interval.inputs[i];
+        CHECK(interval.low <= input.low + 1e-12);
+        CHECK(interval.high >= input.high - 1e-12);
+        if (i > 0) {
+            const Sensitivity& before = interval.inputs[i - 1];
+            CHECK(before.high - before.low >= input.high - input.low);
+        }
+    }
+    CHECK(speedup_interval(workload.variants.front().setup, 0, workload.traffic).value == 1.0);
+}
