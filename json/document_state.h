@@ -1,6 +1,7 @@
 // What the readers of one document share.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct DocumentState {
 
     std::string name;
     nlohmann::ordered_json tree;
+    std::deque<nlohmann::ordered_json> expanded;  ///< objects that texts stand for (Reader::object_or_text)
     std::vector<std::string> problems;
     std::vector<Provenance> provenance;
 };

@@ -99,6 +99,40 @@ std::vector<Reader> Reader::objects(std::string_view key) {
     return elements;
 }
 
+const Json* Reader::object_meant(std::string_view key, const Json& node, std::string_view meaning) {
+    if (node.is_object()) {
+        return &node;
+    }
+    if (node.is_string()) {
+        return &document_->expanded.emplace_back(Json{{std::string(meaning), node}});
+    }
+    problem(key, "must be a text (its " + std::string(meaning) + ") or an object in braces, not " + shown(node));
+    return nullptr;
+}
+
+Reader Reader::object_or_text(std::string_view key, std::string_view meaning) {
+    const Json* node = require(key);
+    return child(key, node != nullptr ? object_meant(key, *node, meaning) : nullptr);
+}
+
+std::vector<Reader> Reader::objects_or_texts(std::string_view key, std::string_view meaning) {
+    const Json* node = require(key);
+    if (node == nullptr) {
+        return {};
+    }
+    if (!node->is_array()) {
+        return {child(key, object_meant(key, *node, meaning))};
+    }
+    std::vector<Reader> elements;
+    if (const Json* array = require_array(key, "texts or objects")) {
+        for (std::size_t i = 0; i < array->size(); ++i) {
+            const std::string at = std::string(key) + "[" + std::to_string(i) + "]";
+            elements.push_back(child(at, object_meant(at, (*array)[i], meaning)));
+        }
+    }
+    return elements;
+}
+
 std::vector<std::pair<std::string, Reader>> Reader::members(std::string_view key) {
     std::vector<std::pair<std::string, Reader>> result;
     Reader parent = object(key);

@@ -68,6 +68,10 @@ public:
     std::optional<Reader> optional_object(std::string_view key);
     /// Elements of an array of objects; a problem when it is missing, empty or holds something else.
     std::vector<Reader> objects(std::string_view key);
+    /// The same where a text `t` may stand for the object {`meaning`: t} ("llama-3-8b" for {"model": "llama-3-8b"}).
+    Reader object_or_text(std::string_view key, std::string_view meaning);
+    /// A list of such elements; a single one may stand without brackets.
+    std::vector<Reader> objects_or_texts(std::string_view key, std::string_view meaning);
     /// Key and sub-object of each member of the object under `key`, in the file's order; a problem when it is missing or empty.
     std::vector<std::pair<std::string, Reader>> members(std::string_view key);
     /// Keys of this object, in the file's order, without marking any as known.
@@ -128,6 +132,8 @@ private:
     /// As `require`, and an array with elements; otherwise null and a problem.
     const Json* require_array(std::string_view key, std::string_view of_what);
     Reader child(std::string_view key, const Json* node) const;
+    /// `node` where it is an object, the object it stands for where it is a text; otherwise null and a problem.
+    const Json* object_meant(std::string_view key, const Json& node, std::string_view meaning);
     std::optional<double> checked_number(const std::string& key, const Json& node, double low, double high);
     std::optional<std::int64_t> checked_count(const std::string& key, const Json& node, std::int64_t low, std::int64_t high);
     double quantity(std::string_view key, std::string_view dimension, Zero zero);

@@ -1,0 +1,30 @@
+// The list of commands. Each has a file of its own, command_<name>.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace treeline {
+
+/// What a command does once its flags are parsed. Throws InputError (bad input) or OutputError (cannot write).
+using Run = std::function<void()>;
+
+struct Command {
+    std::string name;
+    std::string summary;    ///< one line of `treeline --help`
+    Run (*add)(CLI::App&);  ///< declares the command's flags
+};
+
+/// In the order of `treeline --help`.
+const std::vector<Command>& commands();
+
+Run add_models(CLI::App& app);
+Run add_hardware(CLI::App& app);
+Run add_estimate(CLI::App& app);
+
+}  // namespace treeline

@@ -1,0 +1,32 @@
+// Flags that every command has.
+#pragma once
+
+#include <string>
+
+#include "cli/catalogue.h"
+
+namespace CLI {
+class App;
+}
+
+namespace treeline {
+
+enum class Format { table, json, csv };
+
+struct CommonFlags {
+    std::string catalogue;  ///< --catalogue, empty where not given
+    std::string format = "table";
+    std::string output = "-";
+
+    /// Throws InputError, as do the other two.
+    [[nodiscard]] Format chosen_format() const;
+    [[nodiscard]] Catalogue find() const { return find_catalogue(catalogue); }
+    /// Writes a result to where --output says.
+    void deliver(const std::string& text) const;
+};
+
+void add_catalogue_flag(CLI::App& app, CommonFlags& flags);
+/// --catalogue, --format and --output.
+void add_common_flags(CLI::App& app, CommonFlags& flags);
+
+}  // namespace treeline

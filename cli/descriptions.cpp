@@ -1,0 +1,62 @@
+#include "cli/descriptions.h"
+
+#include "hardware/catalogue.h"
+#include "models/catalogue.h"
+
+namespace treeline {
+
+namespace fs = std::filesystem;
+
+bool looks_like_path(std::string_view name_or_path) {
+    return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".json");
+}
+
+Descriptions::Descriptions(Catalogue catalogue, fs::path base_folder)
+    : catalogue_(std::move(catalogue)), base_folder_(std::move(base_folder)) {}
+
+std::string Descriptions::resolved(const std::string& name_or_path) const {
+    const fs::path path = name_or_path;
+    return looks_like_path(name_or_path) && path.is_relative() ? (base_folder_ / path).lexically_normal().string()
+                                                               : name_or_path;
+}
+
+void Descriptions::add_provenance(const std::vector<Provenance>& more) {
+    provenance_.insert(provenance_.end(), more.begin(), more.end());
+}
+
+template <class T, class Load>
+const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load) {
+    if (name.empty()) {
+        return nullptr;  // the reader has noted why
+    }
+    const std::string wanted = resolved(name);
+    if (const auto known = cache.find(wanted); known != cache.end()) {
+        return &known->second;
+    }
+    try {
+        Described<T> described = load(wanted);
+        add_provenance(described.provenance);
+        return &cache.emplace(wanted, std::move(described.value)).first->second;
+    } catch (const InputError& error) {
+        for (const std::string& problem : error.problems()) {
+            at.problem(key, problem);
+        }
+        return nullptr;
+    }
+}
+
+const Model* Descriptions::model(json::Reader& at, std::string_view key) {
+    return find(models_, at, key, at.text(key), [&](const std::string& name) { return load_model(catalogue_.models, name); });
+}
+
+const Device* Descriptions::device(json::Reader& at, std::string_view key) {
+    return find(devices_, at, key, at.text(key),
+                [&](const std::string& name) { return load_device(catalogue_.hardware, name); });
+}
+
+const Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {
+    return find(stacks_, at, key, at.text_or(key, fallback),
+                [&](const std::string& name) { return load_stack(catalogue_.hardware, name); });
+}
+
+}  // namespace treeline

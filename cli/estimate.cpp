@@ -1,0 +1,153 @@
+#include "cli/estimate.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/number_text.h"
+
+namespace treeline {
+namespace {
+
+std::vector<Rollback> policies_to_try(const PointInput& input) {
+    return input.rollback ? std::vector<Rollback>{*input.rollback} : rollbacks_for(input.target.model);
+}
+
+bool better(const RoundEstimate& a, const RoundEstimate& b) {
+    if (a.fits != b.fits) {
+        return a.fits;
+    }
+    return a.fits ? a.throughput_multiplier > b.throughput_multiplier : a.memory < b.memory;
+}
+
+std::string what_runs(const PointEstimate& estimate) {
+    const PointInput& input = estimate.input;
+    std::string text = fmt::format("{} on {}", input.target.label, label_of(input.platform));
+    if (input.drafter && input.point.draft_tokens > 0) {
+        text += fmt::format(" with {} drafting {} token{}", input.drafter->label, input.point.draft_tokens,
+                            input.point.draft_tokens == 1 ? "" : "s");
+    }
+    return text;
+}
+
+std::string shortage(const PointEstimate& estimate) {
+    const Bytes capacity = estimate.round.memory.capacity;
+    return fmt::format("{} does not fit at batch {:.0f} and context {:.0f}: each device needs {} of its {}, {} too much.",
+                       what_runs(estimate), estimate.input.point.batch, estimate.input.point.context,
+                       text_of(estimate.speculative.memory), text_of(capacity),
+                       text_of(estimate.speculative.memory - capacity));
+}
+
+}  // namespace
+
+PointEstimate estimate_point(PointInput input) {
+    PointEstimate result;
+    std::optional<CompiledRound> best_round;
+    for (const Rollback rollback : policies_to_try(input)) {
+        CompiledRound round = compile_round(setup_of(input, rollback));
+        const RoundEstimate estimate = evaluate(round, input.point);
+        result.trials.push_back({rollback, estimate});
+        if (!best_round || better(estimate, result.speculative)) {
+            result.rollback = rollback;
+            result.speculative = estimate;
+            best_round = std::move(round);
+        }
+    }
+    result.round = std::move(*best_round);
+    result.plain = evaluate(result.round, {0, input.point.batch, input.point.context});
+    result.passes = explain(result.round, input.point);
+    result.memory = memory_parts(result.round, input.point);
+    result.first_token = time_to_first_token(result.round, input.prompt_tokens);
+    CompiledRound without_drafter = result.round;
+    without_drafter.draft_prefill = {};
+    result.plain_first_token = time_to_first_token(without_drafter, input.prompt_tokens);
+    result.extrapolated = input.drafter && input.drafter->acceptance.extrapolated(input.point.draft_tokens);
+    result.knows_energy = input.platform.device.knows_energy();
+    result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
+    result.input = std::move(input);
+    return result;
+}
+
+std::string sentence_of(const PointEstimate& estimate) {
+    const RoundEstimate& round = estimate.speculative;
+    const DesignPoint& point = estimate.input.point;
+    if (!round.fits) {
+        return shortage(estimate);
+    }
+    const std::string where = fmt::format("at batch {:.0f} and context {:.0f}", point.batch, point.context);
+    if (point.draft_tokens == 0) {
+        return fmt::format("{} decodes {}: {} a token, {} tokens/s for each user.", what_runs(estimate), where,
+                           text_of(round.time_per_token), short_text(round.tokens_per_second_user));
+    }
+    const bool gains = round.throughput_multiplier >= 1.0;
+    return fmt::format(
+        "{} runs {} {} the speed of plain decoding {}: {} a token instead of {}; it breaks even at {} accepted tokens a round, "
+        "and {} are {}.",
+        what_runs(estimate), gains ? "at" : "at only", ratio_text(round.throughput_multiplier), where,
+        text_of(round.time_per_token), text_of(estimate.plain.time_per_token), fixed_text(round.iteration_multiplier, 2),
+        fixed_text(round.accept_length, 2), "expected");
+}
+
+std::string_view name_of(Bound bound) {
+    switch (bound) {
+        case Bound::memory:
+            return "memory";
+        case Bound::compute:
+            return "compute";
+        case Bound::network:
+            return "network";
+        case Bound::launch:
+            return "launch";
+    }
+    return "";
+}
+
+std::string_view name_of(OperationKind kind) {
+    switch (kind) {
+        case OperationKind::linear:
+            return "linear";
+        case OperationKind::attention:
+            return "attention";
+        case OperationKind::scan:
+            return "scan";
+        case OperationKind::convolution:
+            return "convolution";
+        case OperationKind::element_wise:
+            return "element-wise";
+        case OperationKind::experts:
+            return "experts";
+        case OperationKind::logits:
+            return "logits";
+        case OperationKind::collective:
+            return "collective";
+        case OperationKind::whole_pass:
+            return "whole pass";
+    }
+    return "";
+}
+
+std::string provenance_summary(const std::vector<Provenance>& provenance) {
+    std::map<std::string, int> kinds;
+    for (const Provenance& entry : provenance) {
+        ++kinds[entry.kind];
+    }
+    std::string text = fmt::format("{} described values", provenance.size());
+    const char* separator = ": ";
+    for (const auto& [kind, count] : kinds) {
+        text += fmt::format("{}{} {}", separator, count, kind);
+        separator = ", ";
+    }
+    return text;
+}
+
+nlohmann::ordered_json provenance_json(const std::vector<Provenance>& provenance) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Provenance& entry : provenance) {
+        list.push_back({{"name", entry.path}, {"value", entry.text}, {"source", entry.source}, {"kind", entry.kind}});
+    }
+    return list;
+}
+
+}  // namespace treeline

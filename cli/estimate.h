@@ -1,0 +1,53 @@
+// What `treeline estimate` finds out about one design point, and how it is shown.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/point_reader.h"
+
+namespace treeline {
+
+/// One rollback policy tried at the point.
+struct RollbackTrial {
+    Rollback rollback = Rollback::truncate;
+    RoundEstimate estimate;
+};
+
+struct PointEstimate {
+    PointInput input;
+    Rollback rollback = Rollback::truncate;  ///< the one used below
+    CompiledRound round;
+    RoundEstimate speculative;  ///< equals `plain` without a drafter
+    RoundEstimate plain;        ///< no draft tokens
+    std::vector<RollbackTrial> trials;
+    std::vector<ExplainedPass> passes;
+    std::vector<MemoryPart> memory;
+    Seconds first_token, plain_first_token;
+    bool extrapolated = false;  ///< acceptance continues beyond what was measured
+    bool knows_energy = false, knows_price = false;
+};
+
+/// Prices a point that read_point() accepted. Where the input leaves the rollback open: the policy with the highest throughput
+/// multiplier among those that fit, else the one that needs the least memory.
+PointEstimate estimate_point(PointInput input);
+
+/// The answer: one sentence.
+std::string sentence_of(const PointEstimate& estimate);
+
+std::string estimate_table(const PointEstimate& estimate);
+/// Format "treeline-estimate", version 1; `echo` is the point itself, so that the result can be run again.
+nlohmann::ordered_json estimate_json(const PointEstimate& estimate, const nlohmann::ordered_json& echo);
+/// One line an operation.
+std::string estimate_csv(const PointEstimate& estimate);
+
+std::string_view name_of(Bound bound);
+std::string_view name_of(OperationKind kind);
+
+/// "5 numbers: 3 datasheet, 2 assumed".
+std::string provenance_summary(const std::vector<Provenance>& provenance);
+nlohmann::ordered_json provenance_json(const std::vector<Provenance>& provenance);
+
+}  // namespace treeline

@@ -1,0 +1,124 @@
+// Keys end in their unit; what the device's description leaves out is null.
+#include <nlohmann/json.hpp>
+
+#include "cli/estimate.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double milliseconds(Seconds time) { return 1e3 * time.value(); }
+double gigabytes(Bytes bytes) { return 1e-9 * bytes.value(); }
+
+Json rates_json(const PointEstimate& estimate, const RoundEstimate& round, Seconds first_token) {
+    return {{"tpot_ms", milliseconds(round.time_per_token)},
+            {"ttft_ms", milliseconds(first_token)},
+            {"tokens_per_second_user", round.tokens_per_second_user},
+            {"tokens_per_second_device", round.tokens_per_second_device},
+            {"energy_joules_per_token", estimate.knows_energy ? Json(round.energy_per_token.value()) : Json()},
+            {"price_dollars_per_million_tokens", estimate.knows_price ? Json(1e6 * round.price_per_token.value()) : Json()}};
+}
+
+Json passes_json(const PointEstimate& estimate) {
+    Json passes = Json::array();
+    for (const ExplainedPass& pass : estimate.passes) {
+        Json operations = Json::array();
+        for (const OperationEstimate& operation : pass.operations) {
+            operations.push_back({{"name", operation.name},
+                                  {"kind", name_of(operation.kind)},
+                                  {"count", operation.count},
+                                  {"flop", operation.flops.value()},
+                                  {"bytes", operation.bytes.value()},
+                                  {"time_ms", milliseconds(operation.time)},
+                                  {"bound", name_of(operation.bound)},
+                                  {"share", operation.share}});
+        }
+        passes.push_back({{"phase", pass.phase},
+                          {"runs_per_round", pass.runs},
+                          {"sequences", pass.shape.sequences},
+                          {"tokens_per_sequence", pass.shape.tokens},
+                          {"context", pass.shape.context},
+                          {"time_ms", milliseconds(pass.time)},
+                          {"host_launch_ms", milliseconds(pass.host_limit)},
+                          {"operations", std::move(operations)}});
+    }
+    return passes;
+}
+
+Json memory_json(const PointEstimate& estimate) {
+    Json parts = Json::array();
+    for (const MemoryPart& part : estimate.memory) {
+        parts.push_back({{"part", part.part}, {"gb", gigabytes(part.bytes)}});
+    }
+    const Bytes capacity = estimate.round.memory.capacity;
+    return {{"gb_per_device", gigabytes(estimate.speculative.memory)},
+            {"capacity_gb", gigabytes(capacity)},
+            {"fits", estimate.speculative.fits},
+            {"missing_gb", estimate.speculative.fits ? 0.0 : gigabytes(estimate.speculative.memory - capacity)},
+            {"parts", std::move(parts)}};
+}
+
+Json rollback_json(const PointEstimate& estimate) {
+    Json tried = Json::array();
+    for (const RollbackTrial& trial : estimate.trials) {
+        tried.push_back({{"rollback", name_of(trial.rollback)},
+                         {"speedup", trial.estimate.throughput_multiplier},
+                         {"gb_per_device", gigabytes(trial.estimate.memory)},
+                         {"fits", trial.estimate.fits}});
+    }
+    return tried;
+}
+
+Json configuration_json(const PointEstimate& estimate) {
+    const PointInput& input = estimate.input;
+    Json json = {{"target", input.target.label},
+                 {"precision", text_of(input.target.precision)},
+                 {"platform", label_of(input.platform)},
+                 {"mode", name_of(input.platform.mode)},
+                 {"drafter", input.drafter ? Json(input.drafter->label) : Json()}};
+    if (input.drafter) {
+        json["acceptance"] = input.drafter->acceptance_text;
+        json["acceptance_source"] = input.drafter->acceptance_source;
+        json["acceptance_extrapolated"] = estimate.extrapolated;
+    }
+    json["draft_tokens"] = input.point.draft_tokens;
+    json["batch"] = input.point.batch;
+    json["context"] = input.point.context;
+    json["prompt_tokens"] = input.prompt_tokens;
+    json["decoding"] = name_of(input.decoding);
+    json["rollback"] = name_of(estimate.rollback);
+    return json;
+}
+
+}  // namespace
+
+Json estimate_json(const PointEstimate& estimate, const Json& echo) {
+    const RoundEstimate& round = estimate.speculative;
+    return {{"format", "treeline-estimate"},
+            {"version", 1},
+            {"input", echo},
+            {"sentence", sentence_of(estimate)},
+            {"configuration", configuration_json(estimate)},
+            {"fits", round.fits},
+            {"speedup", round.throughput_multiplier},
+            {"iteration_time_multiplier", round.iteration_multiplier},
+            {"accept_length", round.accept_length},
+            {"break_even_accept_length", round.iteration_multiplier},
+            {"wasted_draft_share", round.wasted_draft_share},
+            {"speculative", rates_json(estimate, round, estimate.first_token)},
+            {"plain", rates_json(estimate, estimate.plain, estimate.plain_first_token)},
+            {"round_ms",
+             {{"draft", milliseconds(round.draft)},
+              {"verify", milliseconds(round.verify)},
+              {"rollback", milliseconds(round.rollback)},
+              {"host", milliseconds(round.host)},
+              {"total", milliseconds(round.round)}}},
+            {"memory", memory_json(estimate)},
+            {"rollbacks_tried", rollback_json(estimate)},
+            {"passes", passes_json(estimate)},
+            {"inputs", provenance_json(estimate.input.provenance)},
+            {"notes", estimate.input.target.model.notes}};
+}
+
+}  // namespace treeline

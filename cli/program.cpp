@@ -1,0 +1,150 @@
+#include "cli/program.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "json/reader.h"
+#include "json/wording.h"
+#include "reports/output_file.h"
+
+namespace treeline {
+
+const std::vector<Command>& commands() {
+    static const std::vector<Command> all = {
+        {"models", "list the models of the catalogue, or describe one", add_models},
+        {"hardware", "list devices and software stacks, or describe one", add_hardware},
+        {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate},
+    };
+    return all;
+}
+
+namespace {
+
+constexpr int exit_success = 0;
+constexpr int exit_failure = 1;
+constexpr int exit_bad_input = 2;
+
+constexpr const char* about =
+    "Treeline prices speculative decoding of language models: which drafter and how many draft tokens to run\n"
+    "on which hardware, what that gains, and why.";
+
+constexpr const char* further_help =
+    "Example:\n"
+    "  treeline estimate --model llama-3-70b --device h100-sxm --tensor-parallel 8 \\\n"
+    "                    --drafter llama-3-8b --acceptance 0.8 --draft-tokens 5 --batch 4\n\n"
+    "`treeline COMMAND --help` explains a command.";
+
+void print_error(const std::string& sentences) {
+    std::size_t start = 0;
+    while (start <= sentences.size()) {
+        const std::size_t end = std::min(sentences.find('\n', start), sentences.size());
+        static_cast<void>(std::fprintf(stderr, "treeline: %s\n", sentences.substr(start, end - start).c_str()));
+        start = end + 1;
+    }
+}
+
+std::vector<std::string> long_flags(const CLI::App& app) {
+    std::vector<std::string> flags;
+    for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) {
+            flags.push_back("--" + name);
+        }
+    }
+    return flags;
+}
+
+/// Arguments that no flag took: a mistyped flag gets a hint, and what follows it is not reported again.
+void refuse_extras(const CLI::App& app) {
+    std::vector<std::string> problems;
+    for (const std::string& extra : app.remaining()) {
+        if (extra.starts_with("-") && extra != "-") {
+            const std::string flag = extra.substr(0, extra.find('='));
+            const std::string hint = json::did_you_mean(flag, long_flags(app));
+            problems.push_back(fmt::format("{}: unknown flag \"{}\"{}", app.get_name(), flag,
+                                           hint.empty() ? fmt::format("; see treeline {} --help", app.get_name()) : hint));
+        } else if (problems.empty()) {
+            problems.push_back(fmt::format("{}: unexpected argument \"{}\"", app.get_name(), extra));
+        }
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+}
+
+void refuse_unknown_command(const std::string& word) {
+    std::vector<std::string> names;
+    for (const Command& command : commands()) {
+        names.push_back(command.name);
+    }
+    if (!word.starts_with("-") && std::find(names.begin(), names.end(), word) == names.end()) {
+        const std::string hint = json::did_you_mean(word, names);
+        throw InputError({fmt::format("there is no command \"{}\"{}", word,
+                                      hint.empty() ? "; the commands are " + json::listed(names, "and") : hint)});
+    }
+}
+
+void parse_and_run(int argc, const char* const* argv) {
+    CLI::App app(about, "treeline");
+    app.set_version_flag("--version", std::string("treeline ") + TREELINE_VERSION, "Print the version and exit");
+    app.set_help_flag("-h,--help", "Print this help and exit");
+    app.footer(further_help);
+    Run run;
+    for (const Command& command : commands()) {
+        CLI::App* sub = app.add_subcommand(command.name, command.summary);
+        sub->allow_extras();  // refuse_extras() says more about them than CLI11
+        sub->formatter(app.get_formatter());
+        sub->final_callback([&run, sub, start = command.add(*sub)] {
+            refuse_extras(*sub);
+            run = start;
+        });
+    }
+    if (argc < 2) {
+        throw InputError({"a command is needed; see treeline --help"});
+    }
+    refuse_unknown_command(argv[1]);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        const auto chosen = app.get_subcommands();
+        return write_file("-", chosen.empty() ? app.help() : chosen.front()->help());
+    } catch (const CLI::CallForVersion& version) {
+        return write_file("-", std::string(version.what()) + "\n");
+    } catch (const CLI::ParseError& error) {
+        throw InputError({error.what()});
+    }
+    if (run) {
+        run();
+    }
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) noexcept {
+    static_cast<void>(std::signal(SIGPIPE, SIG_IGN));  // a reader that leaves early is told apart by EPIPE: OutputClosed
+    try {
+        parse_and_run(argc, argv);
+        return exit_success;
+    } catch (const InputError& error) {
+        print_error(error.what());
+        return exit_bad_input;
+    } catch (const OutputClosed&) {
+        return exit_success;
+    } catch (const std::bad_alloc&) {
+        print_error("there is not enough memory for this");
+        return exit_failure;
+    } catch (const std::exception& error) {
+        print_error(error.what());
+        return exit_failure;
+    } catch (...) {
+        print_error("something failed without saying why");
+        return exit_failure;
+    }
+}
+
+}  // namespace treeline

@@ -1,0 +1,81 @@
+#include "cli/setup_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json/wording.h"
+
+namespace treeline {
+
+TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
+    TargetChoice choice;
+    if (const Model* model = descriptions.model(at, "model")) {
+        choice.model = *model;
+    }
+    choice.precision = read_precision(at, "precision", choice.model.precision);
+    choice.label = choice.model.name;
+    if (at.has("precision")) {
+        const auto& asked = at.raw().at("precision");
+        choice.label += fmt::format(" ({})", asked.is_string() ? asked.get<std::string>() : text_of(choice.precision));
+    }
+    at.finish();
+    return choice;
+}
+
+Platform read_platform(json::Reader at, Descriptions& descriptions) {
+    Platform platform;
+    if (const Device* device = descriptions.device(at, "device")) {
+        platform.device = *device;
+    }
+    if (const Stack* stack = descriptions.stack(at, "stack", "cuda-graph")) {
+        platform.stack = *stack;
+    }
+    platform.ranks = static_cast<double>(at.count_or("tensor_parallel", 1, 1, most_ranks));
+    platform.interconnect = at.text_or("interconnect", "");
+    if (at.has("mode")) {
+        platform.mode = at.choice("mode", {"roofline", "hoi"}) == "hoi" ? CostMode::hoi : CostMode::roofline;
+    }
+    at.finish();
+    return platform;
+}
+
+std::string_view name_of(CostMode mode) { return mode == CostMode::hoi ? "hoi" : "roofline"; }
+
+std::string label_of(const Platform& platform) {
+    std::string label = platform.device.name;
+    if (platform.ranks > 1.0) {
+        const Interconnect* link = link_of(platform);
+        label = fmt::format("{:.0f} x {}{}", platform.ranks, label, link != nullptr ? " (" + link->name + ")" : "");
+    }
+    return label + (platform.mode == CostMode::hoi ? ", hoi mode" : ", " + platform.stack.name);
+}
+
+Decoding read_decoding(json::Reader& at) {
+    return at.has("decoding") && at.choice("decoding", {"greedy", "sampling"}) == "sampling" ? Decoding::sampling
+                                                                                             : Decoding::greedy;
+}
+
+std::string_view name_of(Decoding decoding) { return decoding == Decoding::sampling ? "sampling" : "greedy"; }
+
+std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name) {
+    std::vector<std::string> names;
+    for (const Rollback rollback : all_rollbacks) {
+        names.emplace_back(name_of(rollback));
+    }
+    const std::optional<Rollback> rollback = rollback_named(name);
+    if (!rollback && !name.empty()) {
+        at.problem(key, fmt::format("must be {}, not \"{}\"{}", json::listed(names, "or"), json::shown_key(name),
+                                    json::did_you_mean(name, names)));
+    }
+    return rollback;
+}
+
+std::optional<Rollback> read_rollback(json::Reader& at, std::string_view key) {
+    const std::string name = at.text_or(key, "auto");
+    return name == "auto" ? std::nullopt : rollback_of(at, key, name);
+}
+
+}  // namespace treeline

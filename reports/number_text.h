@@ -1,0 +1,46 @@
+// Numbers as text, the same in every locale: short for people (with a unit), exact for programs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sim/units.h"
+
+namespace treeline {
+
+/// What stands for a value that a description leaves out.
+inline constexpr std::string_view unknown_text = "unknown";
+
+/// The shortest decimal that reads back as the same double ("0.1", "1e-07"); "nan", "inf", "-inf" for what is not finite.
+std::string exact_text(double value);
+
+/// `decimals` places after the point ("4.560").
+std::string fixed_text(double value, int decimals);
+
+/// About three significant digits and an SI prefix: "4.56 ms", "19.4 GB", "512 FLOP", "0 s".
+std::string engineering_text(double value, std::string_view unit);
+
+/// The same for quantities. Bytes are decimal (1 GB = 1e9 bytes).
+std::string text_of(Seconds value);
+std::string text_of(Bytes value);
+std::string text_of(Flops value);
+std::string text_of(BytesPerSecond value);
+std::string text_of(FlopsPerSecond value);
+std::string text_of(FlopsPerByte value);
+std::string text_of(Watts value);
+std::string text_of(Joules value);
+
+/// "1.98x"
+std::string ratio_text(double value);
+/// "12.3 %" of a share in [0, 1].
+std::string percent_text(double share);
+/// Three significant digits without exponent up to a million: "0.0123", "4.56", "123", "12346".
+std::string short_text(double value);
+/// A count with thousands apart: "8,030,261,248".
+std::string grouped_text(long long value);
+/// A count of things in SI prefixes without a unit: "8.03 G" parameters read better as "8.03 B".
+std::string parameters_text(double count);
+/// "$2.31" for one, "$0.0123" for less.
+std::string dollars_text(double dollars);
+
+}  // namespace treeline

@@ -1,0 +1,54 @@
+// Files that appear whole or not at all.
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace treeline {
+
+/// A result could not be written; the message is a sentence that names the file and why.
+class OutputError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The reader of standard output went away (`treeline ... | head`): no error, but there is nobody left to write for.
+class OutputClosed : public OutputError {
+public:
+    using OutputError::OutputError;
+};
+
+/// Writes a file through a temporary one in the same folder, which takes the file's name once all of it is on the disk. Large
+/// results are written piece by piece. What is not a regular file (a device, a pipe) is written straight; "-" is standard
+/// output. A file that was there before keeps its permissions, and its content until the new one is whole.
+class OutputFile {
+public:
+    /// Opens for writing. Throws OutputError when that cannot be done.
+    explicit OutputFile(const std::filesystem::path& path);
+    /// Removes the temporary file unless commit() succeeded.
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    /// Throws OutputError (a full disk, …) or OutputClosed.
+    void write(std::string_view text);
+    /// Flushes to the disk and renames. Throws as write(). Nothing may be written afterwards.
+    void commit();
+
+private:
+    void flush();
+    [[noreturn]] void fail(const std::string& what, int error) const;
+
+    std::string shown_;  ///< the name in messages
+    std::filesystem::path path_, temporary_;
+    std::string buffer_;
+    int descriptor_ = -1;
+    bool owns_descriptor_ = true;
+};
+
+/// The whole file at once.
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace treeline
