@@ -91,16 +91,16 @@ inline double visible_sum(const ContextReach& reach, double context, double new_
     return saturated > 0.0 ? growing_sum + saturated * limit : growing_sum;
 }
 
-/// exp(x) for x ≤ 0 to a relative 1e-9, by (Σ (x/64)^j/j!)^64 with x clamped at −32: no libm call, so loops over points
+/// exp(x) for x ≤ 0 to a relative 1e-9, by (Σ (x/256)^j/j!)^256 with x clamped at −32: no libm call, so loops over points
 /// vectorise.
 inline double exp_of_nonpositive(double x) {
-    const double y = (x > -32.0 ? x : -32.0) * (1.0 / 64.0);
-    constexpr double inverse[] = {1.0 / 9, 1.0 / 8, 1.0 / 7, 1.0 / 6, 1.0 / 5, 1.0 / 4, 1.0 / 3, 1.0 / 2, 1.0};
+    const double y = (x > -32.0 ? x : -32.0) * (1.0 / 256.0);
+    constexpr double inverse[] = {1.0 / 7, 1.0 / 6, 1.0 / 5, 1.0 / 4, 1.0 / 3, 1.0 / 2, 1.0};
     double sum = 1.0;
     for (const double factor : inverse) {
         sum = 1.0 + y * factor * sum;
     }
-    for (int squaring = 0; squaring < 6; ++squaring) {
+    for (int squaring = 0; squaring < 8; ++squaring) {
         sum *= sum;
     }
     return sum;

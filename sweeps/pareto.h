@@ -12,8 +12,20 @@ struct Tradeoff {
     std::size_t id = 0;       ///< whatever the caller counts
 };
 
-/// The points that no other point beats in both, by falling tokens/s/user. Of equal points the one with the lowest id stays.
-/// O(n log n); the result does not depend on the order of the input.
-std::vector<Tradeoff> pareto_front(std::vector<Tradeoff> points);
+/// The points that no other point beats in both, kept while points arrive. Of equal points the one with the lowest id stays, so
+/// the set does not depend on the order of arrival. Most points are turned away by one binary search.
+class ParetoFront {
+public:
+    /// True when the point joined the front (points that it beats have left).
+    bool insert(const Tradeoff& point);
+    /// By falling tokens/s/user and rising tokens/s/device.
+    [[nodiscard]] const std::vector<Tradeoff>& points() const { return points_; }
+
+private:
+    std::vector<Tradeoff> points_;
+};
+
+/// The front of all these points.
+std::vector<Tradeoff> pareto_front(const std::vector<Tradeoff>& points);
 
 }  // namespace treeline

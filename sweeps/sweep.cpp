@@ -29,37 +29,75 @@ struct ChunkTask {
     std::size_t end = 0;
 };
 
-struct ChunkResult {
-    std::string text;
-    std::uint64_t evaluated = 0;
-    std::uint64_t too_large = 0;
-    double seconds = 0.0;
-    std::vector<SweepPoint> best;
-    std::vector<SweepPoint> pareto;
-};
-
 bool better(const SweepPoint& a, const SweepPoint& b) {
     return std::tuple(-a.estimate.throughput_multiplier, a.variant, a.point.context, a.point.batch, a.point.draft_tokens) <
            std::tuple(-b.estimate.throughput_multiplier, b.variant, b.point.context, b.point.batch, b.point.draft_tokens);
 }
 
-void keep_best(std::vector<SweepPoint>& points, std::size_t count) {
-    const std::size_t kept = std::min(count, points.size());
-    std::partial_sort(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(kept), points.end(), better);
-    points.resize(kept);
-}
+/// The best few points and the front of trade-offs among those offered. Points are offered in a fixed order, so that merging
+/// the keepers of consecutive chunks gives what one keeper of all points would.
+class Keeper {
+public:
+    explicit Keeper(std::size_t best_count) : best_count_(best_count) {}
 
-void keep_front(std::vector<SweepPoint>& points) {
-    std::vector<Tradeoff> tradeoffs;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        tradeoffs.push_back({points[i].estimate.tokens_per_second_user, points[i].estimate.tokens_per_second_device, i});
+    /// `point` is called only for an estimate that is kept.
+    template <class MakePoint>
+    void offer(const RoundEstimate& estimate, MakePoint point) {
+        join_best(estimate, point);
+        join_front(estimate, point);
     }
-    std::vector<SweepPoint> front;
-    for (const Tradeoff& tradeoff : pareto_front(std::move(tradeoffs))) {
-        front.push_back(points[tradeoff.id]);
+
+    void offer_all(const Keeper& later) {
+        for (const SweepPoint& point : later.best_) {
+            join_best(point.estimate, [&] { return point; });
+        }
+        for (const SweepPoint& point : later.front()) {
+            join_front(point.estimate, [&] { return point; });
+        }
     }
-    points = std::move(front);
-}
+
+    [[nodiscard]] const std::vector<SweepPoint>& best() const { return best_; }
+
+    [[nodiscard]] std::vector<SweepPoint> front() const {
+        std::vector<SweepPoint> points;
+        for (const Tradeoff& tradeoff : front_.points()) {
+            points.push_back(joined_[tradeoff.id]);
+        }
+        return points;
+    }
+
+private:
+    template <class MakePoint>
+    void join_best(const RoundEstimate& estimate, MakePoint point) {
+        if (best_.size() < best_count_ || estimate.throughput_multiplier >= worst_kept_) {
+            const SweepPoint candidate = point();
+            best_.insert(std::upper_bound(best_.begin(), best_.end(), candidate, better), candidate);
+            best_.resize(std::min(best_.size(), best_count_));
+            worst_kept_ = best_.empty() ? 0.0 : best_.back().estimate.throughput_multiplier;
+        }
+    }
+
+    template <class MakePoint>
+    void join_front(const RoundEstimate& estimate, MakePoint point) {
+        if (front_.insert({estimate.tokens_per_second_user, estimate.tokens_per_second_device, joined_.size()})) {
+            joined_.push_back(point());
+        }
+    }
+
+    std::size_t best_count_;
+    double worst_kept_ = 0.0;
+    std::vector<SweepPoint> best_;
+    ParetoFront front_;
+    std::vector<SweepPoint> joined_;  ///< every point that was ever on the front; ids of `front_` index it
+};
+
+struct ChunkResult {
+    std::string text;
+    std::uint64_t evaluated = 0;
+    std::uint64_t too_large = 0;
+    double seconds = 0.0;
+    Keeper kept{0};
+};
 
 std::vector<std::string> conditions_for(const DesignSpace& space, const VariantLabels& labels) {
     std::vector<std::string> expressions;
@@ -131,26 +169,22 @@ ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, con
     evaluate(task.variant->round, {columns.draft_tokens, columns.batch, columns.context}, estimates);
     result.seconds = seconds_since(start);
     result.evaluated = estimates.size();
+    result.kept = Keeper(options.best_count);
     for (std::size_t i = 0; i < estimates.size(); ++i) {
         if (!estimates[i].fits) {
             ++result.too_large;
             continue;
         }
-        result.best.push_back(
-            {task.variant->index, {columns.draft_tokens[i], columns.batch[i], columns.context[i]}, estimates[i]});
+        result.kept.offer(estimates[i], [&] {
+            return SweepPoint{
+                task.variant->index, {columns.draft_tokens[i], columns.batch[i], columns.context[i]}, estimates[i]};
+        });
     }
-    result.pareto = result.best;
-    keep_front(result.pareto);
-    keep_best(result.best, options.best_count);
     if (options.format) {
         result.text = options.format(
             {space.variants[task.variant->index], columns.draft_tokens, columns.batch, columns.context, estimates});
     }
     return result;
-}
-
-void add(std::vector<SweepPoint>& points, const std::vector<SweepPoint>& more) {
-    points.insert(points.end(), more.begin(), more.end());
 }
 
 }  // namespace
@@ -167,6 +201,7 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
         return run_chunk(space, options, {&prepared[i / chunks_each], begin, std::min(begin + chunk_size, points_each)});
     };
     std::uint64_t done = 0;
+    Keeper kept(options.best_count);
     const std::uint64_t total = static_cast<std::uint64_t>(prepared.size()) * points_each;
     const std::function<void(std::size_t, ChunkResult&)> consume = [&](std::size_t i, ChunkResult& result) {
         const std::size_t begin = i % chunks_each * chunk_size;
@@ -174,10 +209,7 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
         summary.points += result.evaluated;
         summary.too_large += result.too_large;
         summary.evaluation_seconds += result.seconds;
-        add(summary.best, result.best);
-        keep_best(summary.best, options.best_count);
-        add(summary.pareto, result.pareto);
-        keep_front(summary.pareto);
+        kept.offer_all(result.kept);
         if (options.write) {
             options.write(result.text);
         }
@@ -186,6 +218,8 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
         }
     };
     ordered_pipeline<ChunkResult>(prepared.size() * chunks_each, thread_count(options.threads), produce, consume);
+    summary.best = kept.best();
+    summary.pareto = kept.front();
     summary.dropped = total - summary.points;
     summary.wall_seconds = seconds_since(start);
     return summary;

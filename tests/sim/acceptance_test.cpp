@@ -46,7 +46,7 @@ TEST_CASE("a clean curve is reproduced, gaps are spread evenly, noise is pooled"
         CHECK(dip.accept_length(k) >= dip.accept_length(k - 1));
     }
     CHECK(dip.accept_length(3) == Approx(2.97).margin(0.01));
-    CHECK(dip.accept_length(8) == Approx(3.11).margin(0.05));
+    CHECK(dip.accept_length(8) == Approx(3.11).margin(0.06));  // the dip of 0.16 at K = 7 cannot be followed
 }
 
 TEST_CASE("values that no acceptance can have are named") {

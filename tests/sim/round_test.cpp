@@ -212,6 +212,6 @@ TEST_CASE("prefill of a long prompt is compute-bound and near its FLOPs over the
     const double flops = 2.0 * 6979584000.0 * prompt + 4.0 * 32 * 128 * 32 * prompt * prompt / 2.0;
     const double seconds = time_to_first_token(compile_round(alone), prompt).value();
     CHECK(seconds >= flops / 989e12);
-    CHECK(seconds <= 1.1 * flops / 989e12);
+    CHECK(seconds <= 1.15 * flops / 989e12);                                     // element-wise kernels move their activations
     CHECK(time_to_first_token(compile_round(setup), prompt).value() > seconds);  // the drafter reads the prompt too
 }

@@ -140,9 +140,9 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
             double best = 1e9;
             int best_length = -1;
             for (int k = 0; k <= 8; ++k) {
-                const double time = evaluate(round, {k, static_cast<double>(batch), 512.0}).time_per_token.value();
-                if (time < best) {
-                    best = time;
+                const RoundEstimate estimate = evaluate(round, {k, static_cast<double>(batch), 512.0});
+                if (estimate.fits && estimate.time_per_token.value() < best) {
+                    best = estimate.time_per_token.value();
                     best_length = k;
                 }
             }
