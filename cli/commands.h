@@ -26,5 +26,8 @@ const std::vector<Command>& commands();
 Run add_models(CLI::App& app);
 Run add_hardware(CLI::App& app);
 Run add_estimate(CLI::App& app);
+Run add_sweep(CLI::App& app);
+Run add_recommend(CLI::App& app);
+Run add_report(CLI::App& app);
 
 }  // namespace treeline

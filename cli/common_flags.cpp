@@ -1,6 +1,8 @@
 #include "cli/common_flags.h"
 
 #include <fmt/format.h>
+#include <charconv>
+
 #include <CLI/CLI.hpp>
 
 #include "json/reader.h"
@@ -24,6 +26,15 @@ Format CommonFlags::chosen_format() const {
 }
 
 void CommonFlags::deliver(const std::string& text) const { write_file(output, text); }
+
+long long whole_number(const std::string& flag, const std::string& text, long long low, long long high) {
+    long long value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+        throw InputError({fmt::format("{}: must be a whole number between {} and {}, not \"{}\"", flag, low, high, text)});
+    }
+    return value;
+}
 
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags) {
     app.add_option("--catalogue", flags.catalogue,

@@ -25,6 +25,9 @@ struct CommonFlags {
     void deliver(const std::string& text) const;
 };
 
+/// The value of a flag that wants a whole number within [low, high]; throws InputError.
+long long whole_number(const std::string& flag, const std::string& text, long long low, long long high);
+
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags);
 /// --catalogue, --format and --output.
 void add_common_flags(CLI::App& app, CommonFlags& flags);

@@ -56,18 +56,21 @@ Precision read_precision(json::Reader& at, std::string_view key, const Precision
         precision.state = Storage{NumberFormat::fp32};
         return precision;
     }
-    json::Reader inner = at.object(key);
+    return read_precision_parts(at.object(key), published);
+}
+
+Precision read_precision_parts(json::Reader parts, const Precision& published) {
     Precision precision = published;
-    precision.weights = read_storage(inner, "weights", published.weights);
-    precision.experts = read_storage(inner, "experts", inner.has("weights") ? precision.weights : published.experts);
-    precision.embeddings = read_storage(inner, "embeddings", published.embeddings);
-    precision.activations = read_storage(inner, "activations", published.activations);
-    precision.kv_cache = read_storage(inner, "kv_cache", published.kv_cache);
-    precision.state = read_storage(inner, "state", published.state);
-    if (inner.has("math")) {
-        precision.math = read_format(inner, "math");
+    precision.weights = read_storage(parts, "weights", published.weights);
+    precision.experts = read_storage(parts, "experts", parts.has("weights") ? precision.weights : published.experts);
+    precision.embeddings = read_storage(parts, "embeddings", published.embeddings);
+    precision.activations = read_storage(parts, "activations", published.activations);
+    precision.kv_cache = read_storage(parts, "kv_cache", published.kv_cache);
+    precision.state = read_storage(parts, "state", published.state);
+    if (parts.has("math")) {
+        precision.math = read_format(parts, "math");
     }
-    inner.finish();
+    parts.finish();
     return precision;
 }
 

@@ -20,6 +20,9 @@ const std::vector<Command>& commands() {
         {"models", "list the models of the catalogue, or describe one", add_models},
         {"hardware", "list devices and software stacks, or describe one", add_hardware},
         {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate},
+        {"sweep", "price a whole design space, into CSV or JSON", add_sweep},
+        {"recommend", "find the best configuration for a workload", add_recommend},
+        {"report", "the same as one HTML page with interactive plots", add_report},
     };
     return all;
 }

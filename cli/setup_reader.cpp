@@ -17,9 +17,11 @@ TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     }
     choice.precision = read_precision(at, "precision", choice.model.precision);
     choice.label = choice.model.name;
+    choice.precision_label = "as published";
     if (at.has("precision")) {
         const auto& asked = at.raw().at("precision");
-        choice.label += fmt::format(" ({})", asked.is_string() ? asked.get<std::string>() : text_of(choice.precision));
+        choice.precision_label = asked.is_string() ? asked.get<std::string>() : text_of(choice.precision);
+        choice.label += fmt::format(" ({})", choice.precision_label);
     }
     at.finish();
     return choice;

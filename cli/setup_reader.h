@@ -19,14 +19,17 @@ namespace treeline {
 struct TargetChoice {
     Model model;
     Precision precision;
-    std::string label;  ///< "llama-3-70b", or with the precision where one is asked for: "llama-3-70b (fp8)"
+    std::string label;            ///< "llama-3-70b", or with the precision where one is asked for: "llama-3-70b (fp8)"
+    std::string precision_label;  ///< "as published", "fp8", or by parts
 };
 TargetChoice read_target(json::Reader at, Descriptions& descriptions);
 
 /// The precision under `key`: a format's name ("bf16": everything stored in it but the recurrent state, which stays fp32), or
 /// an object whose parts replace those of `published`; without the key, `published`.
 Precision read_precision(json::Reader& at, std::string_view key, const Precision& published);
-/// "bf16", or by parts where they differ: "weights int4 (scales: 16 bits per 128), activations bf16, …".
+/// The same from an object already opened.
+Precision read_precision_parts(json::Reader parts, const Precision& published);
+/// By parts, those that differ from the weights: "weights int4 (16-bit scale per 128), activations bf16; products in bf16".
 std::string text_of(const Precision& precision);
 
 /// {"device": name or path, "tensor_parallel"?: 8, "interconnect"?: "nvlink", "stack"?: name or path, "mode"?: "roofline" or

@@ -1,6 +1,7 @@
 // What the readers of one document share.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@ struct DocumentState {
     static constexpr std::size_t most_problems = 100;
 
     void add_problem(std::string sentence) {
+        if (std::find(problems.begin(), problems.end(), sentence) != problems.end()) {
+            return;  // a part that is read once for each of several others
+        }
         if (problems.size() < most_problems) {
             problems.push_back(std::move(sentence));
         } else if (problems.size() == most_problems) {

@@ -80,8 +80,8 @@ std::string short_text(double value) {
         return not_finite(value);
     }
     const double magnitude = std::abs(value);
-    if (value == 0.0) {
-        return "0";
+    if (value == std::floor(value) && magnitude < 1e6) {
+        return fmt::format("{:.0f}", value);
     }
     if (magnitude >= 1e6 || magnitude < 1e-4) {
         return fmt::format("{:.2e}", value);
@@ -109,7 +109,7 @@ std::string parameters_text(double count) {
 }
 
 std::string dollars_text(double dollars) {
-    return std::isfinite(dollars) && dollars >= 0.995 ? fmt::format("${:.2f}", dollars) : "$" + short_text(dollars);
+    return std::isfinite(dollars) && dollars >= 0.0995 ? fmt::format("${:.2f}", dollars) : "$" + short_text(dollars);
 }
 
 }  // namespace treeline

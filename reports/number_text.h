@@ -34,13 +34,13 @@ std::string text_of(Joules value);
 std::string ratio_text(double value);
 /// "12.3 %" of a share in [0, 1].
 std::string percent_text(double share);
-/// Three significant digits without exponent up to a million: "0.0123", "4.56", "123", "12346".
+/// Three significant digits, without exponent up to a million; whole numbers as such: "0.0123", "4.56", "4", "12346".
 std::string short_text(double value);
 /// A count with thousands apart: "8,030,261,248".
 std::string grouped_text(long long value);
-/// A count of things in SI prefixes without a unit: "8.03 G" parameters read better as "8.03 B".
+/// A count of parameters in the words of the field, three significant digits: "8.03 B", "129 M".
 std::string parameters_text(double count);
-/// "$2.31" for one, "$0.0123" for less.
+/// "$2.31"; below ten cents three significant digits: "$0.0123".
 std::string dollars_text(double dollars);
 
 }  // namespace treeline

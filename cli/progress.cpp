@@ -1,0 +1,57 @@
+#include "cli/progress.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "reports/number_text.h"
+
+namespace treeline {
+namespace {
+
+constexpr std::size_t bar_width = 30;
+constexpr auto redraw_after = std::chrono::milliseconds(100);
+
+std::string duration_text(double seconds) {
+    if (seconds < 90.0) {
+        return fmt::format("{:.0f} s", seconds);
+    }
+    return seconds < 5400.0 ? fmt::format("{:.0f} min", seconds / 60.0) : fmt::format("{:.1f} h", seconds / 3600.0);
+}
+
+}  // namespace
+
+std::string progress_line(std::uint64_t done, std::uint64_t total, double seconds_so_far) {
+    const double share = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1.0;
+    const auto filled = static_cast<std::size_t>(share * bar_width);
+    std::string line =
+        fmt::format("[{}{}] {:3.0f} %  {} of {} points", std::string(filled, '#'), std::string(bar_width - filled, '-'),
+                    100.0 * share, parameters_text(static_cast<double>(done)), parameters_text(static_cast<double>(total)));
+    if (share > 0.0 && share < 1.0) {
+        line += fmt::format(", {} left", duration_text(seconds_so_far * (1.0 - share) / share));
+    }
+    return line;
+}
+
+Progress::Progress() : on_terminal_(::isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
+
+Progress::~Progress() {
+    if (drawn_) {
+        static_cast<void>(std::fputs("\r\033[K", stderr));
+    }
+}
+
+void Progress::show(std::uint64_t done, std::uint64_t total) {
+    const Clock::time_point now = Clock::now();
+    if (!on_terminal_ || now - last_ < redraw_after) {
+        return;
+    }
+    last_ = now;
+    drawn_ = true;
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    static_cast<void>(std::fputs(("\r\033[K" + progress_line(done, total, seconds)).c_str(), stderr));
+    static_cast<void>(std::fflush(stderr));
+}
+
+}  // namespace treeline

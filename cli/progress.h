@@ -1,0 +1,31 @@
+// A progress bar on standard error, when that is a terminal.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace treeline {
+
+class Progress {
+public:
+    Progress();
+    /// Clears the line.
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// Draws at most ten times a second.
+    void show(std::uint64_t done, std::uint64_t total);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    bool on_terminal_;
+    bool drawn_ = false;
+    Clock::time_point start_, last_;
+};
+
+/// "[########----------------]  33 %  3.3 M of 10 M points, 12 s left".
+std::string progress_line(std::uint64_t done, std::uint64_t total, double seconds_so_far);
+
+}  // namespace treeline

@@ -1,0 +1,109 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/estimate.h"
+#include "cli/recommendation.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json candidate_json(const Recommendation& found, const Candidate& c) {
+    const Variant& variant = found.variants[c.variant];
+    const VariantLabels& labels = variant.labels;
+    const Device& device = variant.setup.platform.device;
+    return {{"target", labels.target},
+            {"precision", labels.precision},
+            {"device", labels.device},
+            {"tensor_parallel", labels.tensor_parallel},
+            {"stack", labels.stack},
+            {"mode", labels.mode},
+            {"drafter", labels.drafter},
+            {"rollback", labels.rollback},
+            {"draft_tokens", c.draft_tokens},
+            {"speedup", c.speedup},
+            {"tpot_ms", 1e3 * c.time_per_token.value()},
+            {"slowest_tpot_ms", 1e3 * c.worst_time_per_token.value()},
+            {"ttft_ms", 1e3 * c.time_to_first_token.value()},
+            {"tokens_per_second_user", c.tokens_per_second_user},
+            {"tokens_per_second_device", c.tokens_per_second_device},
+            {"peak_memory_gb", 1e-9 * c.peak_memory.value()},
+            {"energy_joules_per_token", device.knows_energy() ? Json(c.energy_per_token.value()) : Json()},
+            {"price_dollars_per_million_tokens",
+             device.price > DollarsPerSecond(0.0) ? Json(1e6 * c.price_per_token.value()) : Json()},
+            {"accept_length", c.accept_length},
+            {"accept_length_extrapolated", c.extrapolated},
+            {"break_even_accept_length", c.break_even_accept_length},
+            {"wasted_draft_share", c.wasted_draft_share},
+            {"regret", c.regret}};
+}
+
+Json schedule_json(const Schedule& schedule) {
+    Json entries = Json::array();
+    for (const ScheduleEntry& entry : schedule.entries) {
+        entries.push_back({{"batch_from", entry.batch_from},
+                           {"batch_to", entry.batch_to},
+                           {"draft_tokens", entry.draft_tokens},
+                           {"speedup_from", entry.speedup_from},
+                           {"speedup_to", entry.speedup_to}});
+    }
+    return {{"entries", entries},
+            {"switch_off_batch", schedule.switch_off_batch ? Json(*schedule.switch_off_batch) : Json()},
+            {"largest_batch", schedule.largest_batch},
+            {"ends_with_memory", schedule.ends_with_memory},
+            {"speedup", schedule.speedup}};
+}
+
+Json pareto_json(const Recommendation& found) {
+    Json points = Json::array();
+    for (const TradeoffPoint& point : found.tradeoffs) {
+        if (point.on_front) {
+            points.push_back({{"configuration", found.variants[point.variant].labels.text()},
+                              {"draft_tokens", point.draft_tokens},
+                              {"batch", point.batch},
+                              {"context", point.context},
+                              {"tokens_per_second_user", point.tokens_per_second_user},
+                              {"tokens_per_second_device", point.tokens_per_second_device},
+                              {"speedup", point.speedup}});
+        }
+    }
+    return points;
+}
+
+Json interval_json(const SpeedupInterval& interval) {
+    Json inputs = Json::array();
+    for (const Sensitivity& input : interval.inputs) {
+        inputs.push_back(
+            {{"input", input.input}, {"range", input.range}, {"speedup_low", input.low}, {"speedup_high", input.high}});
+    }
+    return {{"speedup", interval.value}, {"low", interval.low}, {"high", interval.high}, {"inputs", inputs}};
+}
+
+}  // namespace
+
+Json recommendation_json(const Answer& answer, const Json& input) {
+    Json json = {{"format", "treeline-recommendation"}, {"version", 1}, {"input", input}, {"sentence", sentence_of(answer)}};
+    json["recommendation"] = nullptr;
+    if (answer.result.recommendation) {
+        const Recommendation& found = *answer.result.recommendation;
+        json["speculate"] = found.speculate;
+        json["recommendation"] = candidate_json(found, found.candidates.front());
+        json["plain"] = candidate_json(found, found.plain);
+        json["schedule"] = schedule_json(found.schedule);
+        json["runners_up"] = Json::array();
+        for (const Candidate& runner_up : found.runners_up) {
+            json["runners_up"].push_back(candidate_json(found, runner_up));
+        }
+        json["flip_accept_length"] = found.flip_accept_length ? Json(*found.flip_accept_length) : Json();
+        json["pareto"] = pareto_json(found);
+        json["uncertainty"] = answer.interval ? interval_json(*answer.interval) : Json();
+    }
+    json["excluded"] = Json::array();
+    for (const Exclusion& exclusion : answer.result.excluded) {
+        json["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
+    }
+    json["inputs"] = provenance_json(answer.input.provenance);
+    return json;
+}
+
+}  // namespace treeline

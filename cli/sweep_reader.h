@@ -1,0 +1,26 @@
+// The input of `treeline sweep`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/descriptions.h"
+#include "sweeps/design_space.h"
+
+namespace treeline {
+
+struct SweepInput {
+    std::string title, source;
+    DesignSpace space;
+    std::vector<Provenance> provenance;
+};
+
+/// Reads {"title"?, "source"?, "axes": {...}, "decoding"?, "conditions"?: [{"when"?: {axis: value}, "require": expression}]}.
+///
+/// Axes: "target": names or {"model", "precision"?}; "precision"? (instead of each target's own): formats or objects; either
+/// "platform": names or objects, or "device" with "tensor_parallel"?, "stack"?, "mode"? and "interconnect"?, which are
+/// combined; "drafter": objects; "rollback"?: policies (default: all that apply); "draft_tokens", "batch", "context": whole
+/// numbers. Throws InputError with every problem.
+SweepInput read_sweep(json::Document& document, Descriptions& descriptions);
+
+}  // namespace treeline
