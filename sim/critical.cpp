@@ -6,7 +6,7 @@ CriticalInputs critical_inputs(const Model& model, const Precision& precision, c
     CriticalInputs inputs;
     inputs.active_parameters = static_cast<double>(active_body_parameters(model));
     for (const Operation& operation : operations_of(model, precision, {})) {
-        if (!operation.name.starts_with("input:") && !operation.name.starts_with("output:")) {
+        if (operation.part == ModelPart::body) {
             inputs.weight_bytes += operation.stored * operation.count;
         }
     }

@@ -37,6 +37,9 @@ inline ShapeTerms terms_of(const PassShape& shape) {
 }
 
 enum class OperationKind { linear, attention, scan, convolution, element_wise, experts, logits, collective, whole_pass };
+/// Where in the model an operation stands. Drafters may share the ends with their target, and SPIRe's counts leave them out.
+enum class ModelPart { embedding, body, head };
+
 enum class Bound { memory, compute, network, launch };
 
 /// FLOPs = per_token·M + per_logit·L + per_sequence·b + per_token_pair·b·n² + per_visible·V (+ per_context·b·reach(s))
@@ -63,6 +66,7 @@ struct OperationCost {
 struct Operation : OperationCost {
     std::string name;  ///< "attention: qkv projection"
     OperationKind kind = OperationKind::linear;
+    ModelPart part = ModelPart::body;
     double count = 1.0;            ///< times it runs in one pass; FLOPs, bytes and weights below are of one run
     double launches = 1.0;         ///< kernels of one run
     double weight_elements = 0.0;  ///< parameters that it holds (one copy): sums to the model's parameter count

@@ -135,10 +135,7 @@ RecurrentMemory recurrent_memory(const Model& model, const Precision& precision,
 std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks) {
     std::vector<Operation> operations;
     for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
-        Operation operation;
-        operation.name = context.layer + ": activation replay";
-        operation.kind = OperationKind::scan;
-        operation.count = context.occurrences;
+        Operation operation = start_operation(context, "activation replay", OperationKind::scan);
         operation.flops.per_token = Flops(layer.replay_flops);
         operation.bytes.per_sequence = precision.state.per_element() * (2.0 * layer.elements);
         operation.bytes.per_token = precision.activations.per_element() * layer.replay_inputs;

@@ -10,6 +10,7 @@ Operation sampling_operation(const Model& model, double ranks, Sampling sampling
     Operation operation;
     operation.name = "output: sampling";
     operation.kind = OperationKind::logits;
+    operation.part = ModelPart::head;
     if (sampling == Sampling::greedy) {
         operation.flops.per_logit = Flops(local_rows);
         operation.bytes.per_logit = Bytes(4.0 * local_rows);
@@ -44,8 +45,7 @@ Operation parameters_and_caches(const Operation& operation, const Precision& pre
 std::vector<Operation> body_only(std::vector<Operation> operations, const Precision& precision) {
     std::vector<Operation> body;
     for (const Operation& operation : operations) {
-        const bool outside = operation.name.starts_with("input:") || operation.name.starts_with("output:");
-        if (!outside && operation.kind != OperationKind::collective) {
+        if (operation.part == ModelPart::body && operation.kind != OperationKind::collective) {
             body.push_back(parameters_and_caches(operation, precision));
         }
     }

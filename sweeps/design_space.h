@@ -28,6 +28,7 @@ struct VariantLabels {
 struct Variant {
     VariantLabels labels;
     RoundSetup setup;
+    bool plain = false;  ///< plain decoding: the drafter counts for nothing, not even memory
 };
 
 /// A variant that cannot be priced or may not be used, and why.

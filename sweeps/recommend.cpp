@@ -34,6 +34,7 @@ Variant plain_variant(const Variant& variant) {
     plain.setup.acceptance = Acceptance::geometric(0.0);
     plain.setup.rollback = Rollback::truncate;
     plain.setup.max_draft_tokens = 0;
+    plain.plain = true;
     return plain;
 }
 
@@ -49,11 +50,9 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     return all;
 }
 
-bool is_plain(const Variant& variant) { return variant.setup.max_draft_tokens == 0; }
-
 Prepared prepare(const Variant& variant, const std::vector<int>& draft_tokens) {
     Prepared prepared;
-    if (!is_plain(variant)) {
+    if (!variant.plain) {
         const std::vector<std::string> problems = problems_of(variant.setup);
         if (!problems.empty()) {
             prepared.problem = problems.front();
@@ -61,8 +60,8 @@ Prepared prepare(const Variant& variant, const std::vector<int>& draft_tokens) {
         }
     }
     prepared.round = compile_round(variant.setup);
-    for (const int k : is_plain(variant) ? std::vector<int>{0} : draft_tokens) {
-        if ((k > 0 || is_plain(variant)) && static_cast<std::size_t>(k) < prepared.round.lengths.size()) {
+    for (const int k : variant.plain ? std::vector<int>{0} : draft_tokens) {
+        if ((k > 0 || variant.plain) && static_cast<std::size_t>(k) < prepared.round.lengths.size()) {
             prepared.draft_tokens.push_back(k);
         }
     }
@@ -156,7 +155,7 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
     for (const int k : prepared.draft_tokens) {
         Candidate candidate = average(prepared, index, k, workload);
         candidate.extrapolated = k > 0 && variant.setup.acceptance.extrapolated(k);
-        const std::string broken = limit_broken(candidate, prepared, workload.limits, is_plain(variant));
+        const std::string broken = limit_broken(candidate, prepared, workload.limits, variant.plain);
         if (broken.empty()) {
             outcome.candidates.push_back(candidate);
         } else if (candidate.objective < best_broken) {
@@ -240,7 +239,7 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
     const Variant& best = recommendation.variants[recommendation.candidates.front().variant];
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
         const VariantLabels& labels = recommendation.variants[i].labels;
-        if (is_plain(recommendation.variants[i]) && labels.platform() == best.labels.platform() &&
+        if (recommendation.variants[i].plain && labels.platform() == best.labels.platform() &&
             labels.stack == best.labels.stack && labels.mode == best.labels.mode && labels.target == best.labels.target &&
             labels.precision == best.labels.precision) {
             return average(prepared[i], i, 0, workload);

@@ -61,9 +61,9 @@ Bytes added_weights(const DrafterPlan& plan, double ranks) {
     Bytes sum;
     for (const Operation& operation :
          operations_of(*plan.model, plan.precision, {PassKind::decode, StateWrites::final_state, ranks})) {
-        const bool shared = operation.name.starts_with("input:")    ? plan.shares_embedding
-                            : operation.name.starts_with("output:") ? plan.shares_head
-                                                                    : plan.shares_body;
+        const bool shared = (operation.part == ModelPart::embedding && plan.shares_embedding) ||
+                            (operation.part == ModelPart::head && plan.shares_head) ||
+                            (operation.part == ModelPart::body && plan.shares_body);
         sum += shared ? Bytes(0.0) : operation.stored * operation.weight_copies;
     }
     return sum * plan.weight_copies;

@@ -9,11 +9,7 @@ namespace {
 Operation index_scores(const LayerContext& context, const SparseIndexer& indexer) {
     const double heads = static_cast<double>(indexer.heads);
     const double dim = static_cast<double>(indexer.head_dim);
-    Operation operation;
-    operation.name = context.layer + ": index scores";
-    operation.kind = OperationKind::attention;
-    operation.count = context.occurrences;
-    operation.weight_copies = context.copies;
+    Operation operation = start_operation(context, "index scores", OperationKind::attention);
     operation.reads_context = true;
     operation.flops.per_visible = Flops(2.0 * heads * dim / indexer.tokens_per_key);
     operation.bytes.per_context = Bytes(dim / indexer.tokens_per_key);
@@ -76,11 +72,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
         append_indexer(context, *attention.indexer, context.width, operations);
     }
 
-    Operation scores;
-    scores.name = context.layer + ": attention";
-    scores.kind = OperationKind::attention;
-    scores.count = context.occurrences;
-    scores.weight_copies = context.copies;
+    Operation scores = start_operation(context, "attention", OperationKind::attention);
     scores.reads_context = true;
     scores.reach = reach_of(attention.reach, attention.indexer);
     scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
@@ -122,11 +114,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
         append_indexer(context, *attention.indexer, q_rank > 0 ? q_rank : context.width, operations);
     }
 
-    Operation scores;
-    scores.name = context.layer + ": latent attention";
-    scores.kind = OperationKind::attention;
-    scores.count = context.occurrences;
-    scores.weight_copies = context.copies;
+    Operation scores = start_operation(context, "latent attention", OperationKind::attention);
     scores.reads_context = true;
     scores.reach = reach_of({}, attention.indexer);
     const double widths = context.pass == PassKind::prefill ? nope + rope + value : (kv_rank + rope) + kv_rank;

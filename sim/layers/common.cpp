@@ -7,17 +7,22 @@ namespace treeline {
 
 double per_rank(double total, double ranks) { return std::max(1.0, std::ceil(total / ranks)); }
 
+Operation start_operation(const LayerContext& context, const std::string& name, OperationKind kind) {
+    Operation operation;
+    operation.name = context.layer + ": " + name;
+    operation.kind = kind;
+    operation.count = context.occurrences;
+    operation.weight_copies = context.copies;
+    return operation;
+}
+
 Operation linear(const LayerContext& context, const std::string& name, double in, double out, bool bias, Cut cut) {
     const double local_in = cut == Cut::row ? in / context.ranks : in;
     const double local_out = cut == Cut::column ? out / context.ranks : out;
     const Bytes weight = context.precision.weights.per_element();
     const Bytes activation = context.precision.activations.per_element();
 
-    Operation operation;
-    operation.name = context.layer + ": " + name;
-    operation.kind = OperationKind::linear;
-    operation.count = context.occurrences;
-    operation.weight_copies = context.copies;
+    Operation operation = start_operation(context, name, OperationKind::linear);
     operation.weight_elements = in * out + (bias ? out : 0.0);
     operation.active_elements = operation.weight_elements;
     operation.stored = weight * (local_in * local_out) + activation * (bias ? local_out : 0.0);
@@ -28,11 +33,7 @@ Operation linear(const LayerContext& context, const std::string& name, double in
 }
 
 Operation element_wise(const LayerContext& context, const std::string& name, double elements, double transfers, double flops) {
-    Operation operation;
-    operation.name = context.layer + ": " + name;
-    operation.kind = OperationKind::element_wise;
-    operation.count = context.occurrences;
-    operation.weight_copies = context.copies;
+    Operation operation = start_operation(context, name, OperationKind::element_wise);
     operation.flops.per_token = Flops(flops * elements);
     operation.bytes.per_token = context.precision.activations.per_element() * (transfers * elements);
     return operation;
@@ -42,11 +43,7 @@ void append_all_reduce(const LayerContext& context, std::vector<Operation>& oper
     if (context.ranks <= 1.0) {
         return;
     }
-    Operation operation;
-    operation.name = context.layer + ": all-reduce";
-    operation.kind = OperationKind::collective;
-    operation.count = context.occurrences;
-    operation.weight_copies = context.copies;
+    Operation operation = start_operation(context, "all-reduce", OperationKind::collective);
     // Ring all-reduce: each device sends and receives 2·(t−1)/t of the vector.
     const double share = 2.0 * (context.ranks - 1.0) / context.ranks;
     operation.bytes.per_token = context.precision.activations.per_element() * (share * context.width);
@@ -56,11 +53,7 @@ void append_all_reduce(const LayerContext& context, std::vector<Operation>& oper
 Operation causal_convolution(const LayerContext& context, double channels, double width, bool bias, double ranks) {
     const double local = channels / ranks;
     const Bytes activation = context.precision.activations.per_element();
-    Operation operation;
-    operation.name = context.layer + ": causal convolution";
-    operation.kind = OperationKind::convolution;
-    operation.count = context.occurrences;
-    operation.weight_copies = context.copies;
+    Operation operation = start_operation(context, "causal convolution", OperationKind::convolution);
     operation.weight_elements = channels * (width + (bias ? 1.0 : 0.0));
     operation.active_elements = operation.weight_elements;
     operation.stored = activation * (local * (width + (bias ? 1.0 : 0.0)));
@@ -73,11 +66,7 @@ Operation causal_convolution(const LayerContext& context, double channels, doubl
 
 Operation multi_step_scan(const LayerContext& context, const RecurrentState& state) {
     const Bytes state_bytes = context.precision.state.per_element() * state.elements;
-    Operation operation;
-    operation.name = context.layer + ": state scan";
-    operation.kind = OperationKind::scan;
-    operation.count = context.occurrences;
-    operation.weight_copies = context.copies;
+    Operation operation = start_operation(context, "state scan", OperationKind::scan);
     operation.flops.per_token = Flops(state.step_flops);
     operation.bytes.per_token = context.precision.activations.per_element() * state.inputs;
     operation.bytes.per_sequence = state_bytes;  // the state is read once, however many tokens follow

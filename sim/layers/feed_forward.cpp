@@ -27,11 +27,7 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
     const double local_hidden = hidden / context.ranks;
     const Bytes activation = context.precision.activations.per_element();
 
-    Operation operation;
-    operation.name = context.layer + ": routed experts";
-    operation.kind = OperationKind::experts;
-    operation.count = context.occurrences;
-    operation.weight_copies = context.copies;
+    Operation operation = start_operation(context, "routed experts", OperationKind::experts);
     operation.launches = 4.0;  // permutation, grouped up, activation, grouped down
     operation.weight_elements = total * elements;
     operation.active_elements = active * elements;

@@ -7,6 +7,7 @@ void append_embedding(const Model& model, const LayerContext& context, std::vect
     const double width = static_cast<double>(model.width);
     const double rows = static_cast<double>(model.vocabulary_size);
     Operation operation = element_wise(context, "token embedding", width, 1.0, 0.0);
+    operation.part = ModelPart::embedding;
     operation.weight_elements = rows * width;
     operation.stored = context.precision.embeddings.per_element() * (rows * width / context.ranks);
     operation.bytes.per_token += context.precision.embeddings.per_element() * width;  // one row a token
@@ -19,14 +20,14 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
     const double local_rows = rows / context.ranks;
 
     Operation norm = element_wise(context, "final norm", width, 4.0, 4.0);
+    norm.part = ModelPart::head;
     norm.weight_elements = static_cast<double>(model.final_norm_vectors) * width;
     norm.active_elements = norm.weight_elements;
     norm.stored = context.precision.activations.per_element() * norm.weight_elements;
     operations.push_back(norm);
 
-    Operation head;
-    head.name = context.layer + ": LM head";
-    head.kind = OperationKind::linear;
+    Operation head = start_operation(context, "LM head", OperationKind::linear);
+    head.part = ModelPart::head;
     head.bytes.fixed = context.precision.embeddings.per_element() * (local_rows * width);
     head.weight_elements = model.tied_embeddings ? 0.0 : rows * width;
     head.active_elements = rows * width;

@@ -36,6 +36,9 @@ struct LayerContext {
 /// all.
 enum class Cut { column, row, none };
 
+/// An operation of this layer without costs yet: "<layer>: <name>", run once each time the layer occurs.
+Operation start_operation(const LayerContext& context, const std::string& name, OperationKind kind);
+
 /// A linear layer `in` → `out` (section 1: 2·M·in·out FLOPs; w·in·out + e·M·(in+out) bytes), cut over the ranks.
 Operation linear(const LayerContext& context, const std::string& name, double in, double out, bool bias, Cut cut);
 

@@ -1,0 +1,137 @@
+// How far is the time per token of plain decoding, predicted from data sheets alone, from what serving engines measured?
+//
+// Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
+// ai-dynamo/aiconfigurator). Nothing is fitted here: roofline mode, the engine's stack profile, and tensor parallelism as
+// stated. A row's TPOT includes the prompts of the other requests, which are read while this one decodes: with b requests in
+// flight each token waits for (b − 1)/osl of a prefill. Rows that the data's README says to drop (queued: TTFT above 2 s;
+// GB200) are dropped, as are answers under 1,024 tokens, where prefill outweighs decoding.
+//
+// Exits with 77 without the data and with 1 when the median error exceeds the limit below (a guard, not a goal).
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "setups.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+constexpr double largest_median_error = 0.40;
+
+struct Row {
+    std::string backend, model, system, precision;
+    double isl = 0, osl = 0, batch = 0, ranks = 0, ttft_ms = 0, tpot_ms = 0;
+};
+
+std::vector<Row> read_rows(std::istream& file) {
+    std::vector<Row> rows;
+    std::string line;
+    std::getline(
+        file, line);  // id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,pp,ttft_ms,tpot_ms,concurrency
+    while (std::getline(file, line)) {
+        std::vector<std::string> cells;
+        std::stringstream stream(line);
+        for (std::string cell; std::getline(stream, cell, ',');) {
+            cells.push_back(cell);
+        }
+        rows.push_back({cells[1], cells[3], cells[4], cells[5], std::stod(cells[6]), std::stod(cells[7]), std::stod(cells[8]),
+                        std::stod(cells[9]), std::stod(cells[11]), std::stod(cells[12])});
+    }
+    return rows;
+}
+
+bool usable(const Row& row) { return row.system != "gb200" && row.ttft_ms <= 2000.0 && row.osl >= 1024.0; }
+
+Model model_of(const Row& row) {
+    if (row.model.find("Qwen3-32B") != std::string::npos) {
+        return load_model(source_dir / "models", (source_dir / "../shared/data/hf_configs/Qwen--Qwen3-32B.json").string())
+            .value;
+    }
+    return model(row.model.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
+}
+
+Precision precision_of(const Row& row) {
+    Precision precision = uniform_precision(NumberFormat::bf16);
+    if (row.precision == "fp8") {
+        precision.weights = precision.experts = Storage{NumberFormat::fp8};
+        precision.math = NumberFormat::fp8;
+    } else if (row.precision == "fp4") {
+        precision.weights = precision.experts = Storage{NumberFormat::fp4, 16.0, 8.0};
+        precision.math = NumberFormat::fp4;
+    }
+    return precision;
+}
+
+Platform platform_of(const Row& row) {
+    const std::map<std::string, std::string> devices = {{"h100_sxm", "h100-sxm"}, {"h200_sxm", "h200"}, {"b200_sxm", "b200"}};
+    const std::map<std::string, std::string> stacks = {{"vllm", "vllm"}, {"sglang", "sglang"}, {"trtllm", "tensorrt-llm"}};
+    return platform(devices.at(row.system), stacks.at(row.backend), row.ranks);
+}
+
+double predicted_ms(const Row& row) {
+    RoundSetup setup;
+    setup.target = model_of(row);
+    setup.precision = precision_of(row);
+    setup.platform = platform_of(row);
+    setup.drafter = NgramDrafter{};
+    setup.acceptance = Acceptance::geometric(0.0);
+    const CompiledRound round = compile_round(setup);
+    const double decode = evaluate(round, {0, row.batch, row.isl + 0.5 * row.osl}).time_per_token.value();
+    const double others = (row.batch - 1.0) / row.osl * time_to_first_token(round, row.isl).value();
+    return 1e3 * (decode + others);
+}
+
+double quantile(std::vector<double> values, double share) {
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+struct Errors {
+    std::vector<double> signed_errors;  ///< predicted / measured − 1
+
+    [[nodiscard]] std::vector<double> absolute() const {
+        std::vector<double> values;
+        for (const double e : signed_errors) {
+            values.push_back(std::abs(e));
+        }
+        return values;
+    }
+};
+
+void print(const std::string& name, const Errors& errors) {
+    fmt::print("{:<34} {:>5} rows   median error {:>5.1f} %   p90 {:>5.1f} %   bias {:>+6.1f} %\n", name,
+               errors.signed_errors.size(), 100.0 * quantile(errors.absolute(), 0.5), 100.0 * quantile(errors.absolute(), 0.9),
+               100.0 * quantile(errors.signed_errors, 0.5));
+}
+
+}  // namespace
+
+int main() {
+    std::ifstream file(source_dir / "../shared/data/serving/silicon_tpot.csv");
+    if (!file) {
+        fmt::print("skipped: no ../shared/data/serving/silicon_tpot.csv beside the checkout\n");
+        return 77;
+    }
+    std::map<std::string, Errors> groups;
+    Errors all;
+    for (const Row& row : read_rows(file)) {
+        if (usable(row)) {
+            const double error = predicted_ms(row) / row.tpot_ms - 1.0;
+            groups[row.system + ", " + row.precision + ", " + row.backend].signed_errors.push_back(error);
+            all.signed_errors.push_back(error);
+        }
+    }
+    fmt::print("TPOT without speculation, roofline mode (data-sheet peaks, nothing fitted to these rows)\n");
+    for (const auto& [name, errors] : groups) {
+        print(name, errors);
+    }
+    print("all", all);
+    return quantile(all.absolute(), 0.5) <= largest_median_error ? 0 : 1;
+}
