@@ -15,14 +15,14 @@ const std::vector<std::string> kinds = {"geometric", "per_position", "mean_lengt
 
 Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = at.number("geometric", 0.0, 1.0);
-    text = fmt::format("{} a token", short_text(rate));
+    text = fmt::format("{} a token", exact_text(rate));
     return Acceptance::geometric(rate);
 }
 
 Acceptance read_per_position(json::Reader& at, std::string& text) {
     const std::vector<double> positions = at.numbers("per_position", 0.0, 1.0);
     for (const double position : positions) {
-        text += (text.empty() ? "" : ", ") + short_text(position);
+        text += (text.empty() ? "" : ", ") + exact_text(position);
     }
     text = "by position " + text;
     return Acceptance::per_position(positions);

@@ -108,6 +108,9 @@ void resolve_outputs(SweepFlags& flags) {
         }
         named = flags.common.output;
     }
+    if (!flags.csv.empty() && flags.csv == flags.json && flags.csv != "-") {
+        throw InputError({fmt::format("--csv and --json both name {}", flags.csv)});
+    }
     const std::string& table = format == Format::table ? flags.common.output : "";
     const int to_stdout = (flags.csv == "-") + (flags.json == "-");
     if (to_stdout > 1) {

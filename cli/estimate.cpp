@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/number_text.h"
+#include "sim/critical.h"
 
 namespace treeline {
 namespace {
@@ -63,6 +64,10 @@ PointEstimate estimate_point(PointInput input) {
     CompiledRound without_drafter = result.round;
     without_drafter.draft_prefill = {};
     result.plain_first_token = time_to_first_token(without_drafter, input.prompt_tokens);
+    const CriticalInputs critical = critical_inputs(input.target.model, input.target.precision, input.platform.device);
+    const double verified_tokens = input.point.draft_tokens + 1.0;
+    result.critical_context = critical_context(critical, verified_tokens);
+    result.critical_batch = critical_batch(critical, verified_tokens, input.point.context);
     result.extrapolated = input.drafter && input.drafter->acceptance.extrapolated(input.point.draft_tokens);
     result.knows_energy = input.platform.device.knows_energy();
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);

@@ -1,6 +1,7 @@
 // What `treeline estimate` finds out about one design point, and how it is shown.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ struct PointEstimate {
     std::vector<ExplainedPass> passes;
     std::vector<MemoryPart> memory;
     Seconds first_token, plain_first_token;
-    bool extrapolated = false;  ///< acceptance continues beyond what was measured
+    double critical_context = 0.0;         ///< below it, verification can become compute-bound at some batch; may be unlimited
+    std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context
+    bool extrapolated = false;             ///< acceptance continues beyond what was measured
     bool knows_energy = false, knows_price = false;
 };
 

@@ -1,4 +1,6 @@
 // Keys end in their unit; what the device's description leaves out is null.
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/estimate.h"
@@ -106,6 +108,8 @@ Json estimate_json(const PointEstimate& estimate, const Json& echo) {
             {"accept_length", round.accept_length},
             {"break_even_accept_length", round.iteration_multiplier},
             {"wasted_draft_share", round.wasted_draft_share},
+            {"critical_context", std::isfinite(estimate.critical_context) ? Json(estimate.critical_context) : Json()},
+            {"critical_batch", estimate.critical_batch ? Json(*estimate.critical_batch) : Json()},
             {"speculative", rates_json(estimate, round, estimate.first_token)},
             {"plain", rates_json(estimate, estimate.plain, estimate.plain_first_token)},
             {"round_ms",

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -68,6 +70,13 @@ std::string gains(const PointEstimate& estimate) {
     return table.text();
 }
 
+std::string critical_text(const PointEstimate& estimate) {
+    const std::string where = fmt::format("context {}", exact_text(estimate.input.point.context));
+    return estimate.critical_batch
+               ? fmt::format("a pass turns compute-bound at batch {:.0f} (at {})", std::ceil(*estimate.critical_batch), where)
+               : fmt::format("no batch makes a pass compute-bound at {}", where);
+}
+
 std::string round_facts(const PointEstimate& estimate) {
     const RoundEstimate& round = estimate.speculative;
     FactList facts;
@@ -76,6 +85,11 @@ std::string round_facts(const PointEstimate& estimate) {
                                            estimate.extrapolated ? " (continued beyond the measured positions)" : ""));
     facts.add("Break-even accept length", fixed_text(round.iteration_multiplier, 2));
     facts.add("Wasted drafts", percent_text(round.wasted_draft_share));
+    facts.add("Critical batch", critical_text(estimate));
+    facts.add("Critical context", std::isfinite(estimate.critical_context)
+                                      ? fmt::format("{} tokens; above, caches keep verification memory-bound at any batch",
+                                                    short_text(std::floor(estimate.critical_context)))
+                                      : "none: there is no key-value cache");
     return facts.text();
 }
 

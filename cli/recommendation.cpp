@@ -66,7 +66,7 @@ std::string sentence_of(const Answer& answer) {
                                           short_text(best.tokens_per_second_device));
     if (!found.speculate) {
         return fmt::format("Do not speculate: plain decoding of {} on {} does best over this traffic, with {}.",
-                           answer.input.target.label, variant.labels.platform(), rates);
+                           answer.input.target.label, label_of(variant.setup.platform), rates);
     }
     const std::string rolled_back =
         variant.setup.rollback == Rollback::truncate ? "" : fmt::format(" and {} as rollback", variant.labels.rollback);
@@ -75,7 +75,7 @@ std::string sentence_of(const Answer& answer) {
                                                    ratio_text(answer.interval->low), ratio_text(answer.interval->high))
                                      : "";
     return fmt::format("Run {} on {} with {} drafting {} token{}{}: {} the speed of plain decoding over this traffic{}, {}{}.",
-                       answer.input.target.label, variant.labels.platform(), variant.labels.drafter, best.draft_tokens,
+                       answer.input.target.label, label_of(variant.setup.platform), variant.labels.drafter, best.draft_tokens,
                        best.draft_tokens == 1 ? "" : "s", rolled_back, ratio_text(best.speedup), interval, rates,
                        switch_off_text(found.schedule));
 }

@@ -2,6 +2,7 @@
 
 #include "cli/estimate.h"
 #include "cli/recommendation.h"
+#include "cli/variant_reader.h"
 
 namespace treeline {
 namespace {
@@ -58,7 +59,7 @@ Json pareto_json(const Recommendation& found) {
     Json points = Json::array();
     for (const TradeoffPoint& point : found.tradeoffs) {
         if (point.on_front) {
-            points.push_back({{"configuration", found.variants[point.variant].labels.text()},
+            points.push_back({{"configuration", text_of(found.variants[point.variant], found.variants)},
                               {"draft_tokens", point.draft_tokens},
                               {"batch", point.batch},
                               {"context", point.context},

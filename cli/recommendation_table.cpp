@@ -6,6 +6,7 @@
 
 #include "cli/estimate.h"
 #include "cli/recommendation.h"
+#include "cli/variant_reader.h"
 #include "reports/number_text.h"
 #include "reports/table.h"
 
@@ -78,7 +79,7 @@ std::string runners_up(const Recommendation& found) {
     TextTable table({{"Runner-up", Align::left}, {"draft tokens"}, {"speed-up"}, {"TPOT"}, {"tokens/s/device"}, {"regret"}});
     for (std::size_t i = 0; i < std::min(most_runners_up, found.runners_up.size()); ++i) {
         const Candidate& c = found.runners_up[i];
-        table.add({found.variants[c.variant].labels.text(), draft_tokens_text(c.draft_tokens), ratio_text(c.speedup),
+        table.add({text_of(found.variants[c.variant], found.variants), draft_tokens_text(c.draft_tokens), ratio_text(c.speedup),
                    text_of(c.time_per_token), short_text(c.tokens_per_second_device), percent_text(c.regret)});
     }
     std::string text = table.text();
@@ -105,9 +106,9 @@ std::string pareto(const Recommendation& found) {
         return a.tokens_per_second_user > b.tokens_per_second_user;
     });
     for (const TradeoffPoint& point : front) {
-        table.add({found.variants[point.variant].labels.text(), draft_tokens_text(point.draft_tokens), short_text(point.batch),
-                   short_text(point.tokens_per_second_user), short_text(point.tokens_per_second_device),
-                   ratio_text(point.speedup)});
+        table.add({text_of(found.variants[point.variant], found.variants), draft_tokens_text(point.draft_tokens),
+                   short_text(point.batch), short_text(point.tokens_per_second_user),
+                   short_text(point.tokens_per_second_device), ratio_text(point.speedup)});
     }
     return table.text() + (front.empty() ? "" : fmt::format("At context {}.\n", short_text(front.front().context))) + "\n";
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/estimate.h"
+#include "cli/variant_reader.h"
 #include "reports/number_text.h"
 
 namespace treeline {
@@ -215,7 +216,7 @@ Json pareto(const Subject& subject) {
         const VariantLabels& labels = subject.found.variants[point.variant].labels;
         const bool speculative = point.draft_tokens > 0;
         points.push_back(
-            {{"label", fmt::format("{}{}, batch {:.0f}", labels.text(),
+            {{"label", fmt::format("{}{}, batch {:.0f}", text_of(subject.found.variants[point.variant], subject.found.variants),
                                    speculative ? fmt::format(", {} draft tokens", point.draft_tokens) : "", point.batch)},
              {"drafter", speculative ? Json(labels.drafter) : Json()},
              {"draft_tokens", point.draft_tokens},

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/estimate.h"
+#include "cli/variant_reader.h"
 #include "reports/number_text.h"
 #include "reports/table.h"
 
@@ -182,11 +183,10 @@ std::string sweep_table(const SweepInput& input, const SweepSummary& summary) {
                          {"tokens/s/user"},
                          {"tokens/s/device"},
                          {"memory"}});
-        const bool one_target = input.space.variants.front().labels.target == input.space.variants.back().labels.target;
         for (const SweepPoint& point : summary.best) {
-            const VariantLabels& labels = input.space.variants[point.variant].labels;
+            const Variant& variant = input.space.variants[point.variant];
             const RoundEstimate& e = point.estimate;
-            table.add({(one_target ? "" : labels.target + ": ") + labels.text(), std::to_string(point.point.draft_tokens),
+            table.add({text_of(variant, input.space.variants), std::to_string(point.point.draft_tokens),
                        short_text(point.point.batch), short_text(point.point.context), ratio_text(e.throughput_multiplier),
                        fixed_text(e.accept_length, 2), text_of(e.time_per_token), short_text(e.tokens_per_second_user),
                        short_text(e.tokens_per_second_device), text_of(e.memory)});

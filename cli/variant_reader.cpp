@@ -82,6 +82,20 @@ std::vector<std::string> platform_problems(const VariantLists& lists) {
     return problems;
 }
 
+std::string text_of(const Variant& variant, const std::vector<Variant>& among) {
+    const auto differs = [&](std::string VariantLabels::*label) {
+        return std::any_of(among.begin(), among.end(),
+                           [&](const Variant& other) { return other.labels.*label != variant.labels.*label; });
+    };
+    std::string text = variant.labels.text();
+    for (const auto label : {&VariantLabels::target, &VariantLabels::precision, &VariantLabels::stack, &VariantLabels::mode}) {
+        if (differs(label)) {
+            text += ", " + variant.labels.*label;
+        }
+    }
+    return text;
+}
+
 void check_labels(json::Reader& at, std::string_view key, const std::vector<std::string>& labels) {
     std::set<std::string> seen;
     for (const std::string& label : labels) {

@@ -29,6 +29,9 @@ std::vector<Variant> all_variants(const VariantLists& lists, int max_draft_token
 /// drafters exclude only their own variants.
 std::vector<std::string> platform_problems(const VariantLists& lists);
 
+/// "llama-3-8b on 8x h100-sxm, replay", and target, precision, stack and mode where `among` holds several.
+std::string text_of(const Variant& variant, const std::vector<Variant>& among);
+
 /// Notes drafters, targets or platforms that carry the same label twice: results could not tell them apart.
 void check_labels(json::Reader& at, std::string_view key, const std::vector<std::string>& labels);
 
