@@ -1,0 +1,195 @@
+#include "reports/report_data.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reports/engine_flags.h"
+#include "reports/number_text.h"
+#include "reports/report_parts.h"
+#include "sweeps/uncertainty.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Candidate& best_of(const Recommendation& recommendation) { return recommendation.candidates.front(); }
+
+const Variant& best_variant(const Recommendation& recommendation) {
+    return recommendation.variants[best_of(recommendation).variant];
+}
+
+std::string objective_text(Objective objective) {
+    switch (objective) {
+        case Objective::throughput:
+            return "most tokens/s per device";
+        case Objective::latency:
+            return "lowest time per token";
+        case Objective::cost:
+            return "lowest price per token";
+        case Objective::energy:
+            return "least energy per token";
+    }
+    return "";
+}
+
+std::string draft_text(const Candidate& candidate, const Variant& variant) {
+    return candidate.draft_tokens > 0 ? fmt::format("{}, chain of {}", variant.labels.drafter, candidate.draft_tokens)
+                                      : std::string("none: plain decoding");
+}
+
+Json configuration_of(const ReportInputs& inputs) {
+    const Recommendation& recommendation = inputs.recommendation;
+    const Candidate& best = best_of(recommendation);
+    const Variant& variant = best_variant(recommendation);
+    Json list = Json::array();
+    const auto add = [&list](const char* name, const std::string& value) {
+        list.push_back({{"name", name}, {"value", value}});
+    };
+    add("Target", variant.labels.target);
+    add("Precision", variant.labels.precision);
+    add("Drafter", draft_text(best, variant));
+    if (recommendation.speculate && best.variant < inputs.acceptance.size()) {
+        const AcceptanceNote& note = inputs.acceptance[best.variant];
+        add("Acceptance", note.source.empty() ? note.text : note.text + " (" + note.source + ")");
+        add("Verification", "one pass over the chain");
+        add("Rollback", variant.labels.rollback);
+    }
+    add("Device", variant.labels.platform());
+    add("Stack", variant.labels.stack);
+    add("Cost mode", variant.labels.mode);
+    add("Chosen for", objective_text(inputs.workload.objective));
+    return list;
+}
+
+Json metrics_of(const Candidate& best, const SpeedupInterval& interval) {
+    Json metrics = Json::array();
+    const auto add = [&metrics](const char* name, double value, const char* unit, const char* note) {
+        metrics.push_back({{"name", name}, {"value", value}, {"unit", unit}, {"note", note}});
+    };
+    metrics.push_back({{"name", "Speed-up"},
+                       {"value", best.speedup},
+                       {"low", interval.low},
+                       {"high", interval.high},
+                       {"unit", "x"},
+                       {"note", "against plain decoding"}});
+    add("TPOT", best.time_per_token.value() * 1e3, "ms", "mean over the traffic");
+    add("TTFT", best.time_to_first_token.value() * 1e3, "ms", "one prompt, read alone");
+    add("Each user", best.tokens_per_second_user, "tokens/s", "");
+    add("Each device", best.tokens_per_second_device, "tokens/s", "");
+    add("Peak memory", best.peak_memory.value() / 1e9, "GB", "per device");
+    if (best.energy_per_token > Joules(0.0)) {
+        add("Energy", best.energy_per_token.value(), "J", "per accepted token");
+    }
+    if (best.price_per_token > Dollars(0.0)) {
+        add("Price", best.price_per_token.value() * 1e6, "USD", "per million tokens");
+    }
+    if (best.draft_tokens > 0) {
+        add("Wasted drafts", best.wasted_draft_share * 100.0, "%", "of drafted tokens");
+    }
+    return metrics;
+}
+
+Json commands_of(const Recommendation& recommendation) {
+    Json commands = Json::array();
+    for (const EngineFlags& flags : engine_flags(recommendation)) {
+        if (!flags.text.empty()) {
+            const std::string remark = flags.remark.empty() ? "" : ": " + flags.remark;
+            commands.push_back({{"engine", flags.engine + remark}, {"text", flags.text}});
+        }
+    }
+    return commands;
+}
+
+Json uncertainty_of(const SpeedupInterval& interval, const Recommendation& recommendation) {
+    Json inputs = Json::array();
+    for (const Sensitivity& input : interval.inputs) {
+        inputs.push_back({{"name", input.input}, {"low", input.low}, {"high", input.high}, {"assumed", input.range}});
+    }
+    std::string sentence = fmt::format(
+        "The speed-up of {} lies between {} and {} when every input is moved over its range; {} and {} matter most.",
+        ratio_text(interval.value), ratio_text(interval.low), ratio_text(interval.high), interval.inputs[0].input,
+        interval.inputs[1].input);
+    if (recommendation.flip_accept_length) {
+        sentence +=
+            fmt::format(" Below an accept length of {:.2f} (expected: {:.2f}) the runner-up would be the better choice.",
+                        *recommendation.flip_accept_length, best_of(recommendation).accept_length);
+    }
+    return {{"sentence", sentence}, {"inputs", inputs}};
+}
+
+Json provenance_of(const std::vector<Provenance>& provenance) {
+    Json inputs = Json::array();
+    std::set<std::string> seen;
+    for (const Provenance& entry : provenance) {
+        if (seen.insert(entry.path).second) {
+            inputs.push_back({{"name", entry.path}, {"value", entry.text}, {"source", entry.source}, {"kind", entry.kind}});
+        }
+    }
+    return inputs;
+}
+
+}  // namespace
+
+std::string answer_sentence(const Workload& workload, const Recommendation& recommendation) {
+    const Candidate& best = best_of(recommendation);
+    const Variant& variant = best_variant(recommendation);
+    const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
+    if (!recommendation.speculate) {
+        return fmt::format("Run {} without speculation: no drafter gains {} or more within the limits.", where,
+                           ratio_text(workload.limits.minimum_gain));
+    }
+    std::string sentence = fmt::format(
+        "Run {} with {} drafting {} token{}: {} the speed of plain decoding over this traffic, {} a token instead of {}.",
+        where, variant.labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", ratio_text(best.speedup),
+        text_of(best.time_per_token), text_of(best.time_per_token * best.speedup));
+    const Schedule& schedule = recommendation.schedule;
+    if (schedule.switch_off_batch) {
+        sentence += fmt::format(" Switch speculation off from batch {}.", *schedule.switch_off_batch);
+    } else {
+        sentence += fmt::format(" Speculation pays up to batch {}{}.", schedule.largest_batch,
+                                schedule.ends_with_memory ? ", where memory ends" : " at least");
+    }
+    return sentence;
+}
+
+Json report_data(const ReportInputs& inputs) {
+    const Recommendation& recommendation = inputs.recommendation;
+    const Candidate& best = best_of(recommendation);
+    const Variant& variant = best_variant(recommendation);
+    const CompiledRound round = compile_round(variant.setup);
+    const SpeedupInterval interval = speedup_interval(variant.setup, best.draft_tokens, inputs.workload.traffic);
+
+    Json data = {{"format", "treeline-report"}, {"version", 1}};
+    data["title"] = inputs.workload.title;
+    data["subtitle"] =
+        fmt::format("{}, {} mode, {}", variant.labels.target, variant.labels.mode, objective_text(inputs.workload.objective));
+    data["generator"] = "treeline " TREELINE_VERSION;
+    data["summary"] = {{"sentence", answer_sentence(inputs.workload, recommendation)},
+                       {"configuration", configuration_of(inputs)},
+                       {"metrics", metrics_of(best, interval)},
+                       {"accept_length", best.accept_length},
+                       {"break_even_accept_length", best.break_even_accept_length},
+                       {"commands", commands_of(recommendation)}};
+    data["schedule"] = schedule_rows(recommendation);
+    data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
+    data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);
+    data["round"] = round_rows(round, inputs.workload, best);
+    data["roofline"] = roofline_data(round, variant.setup, inputs.workload, best);
+    data["pareto"] = pareto_rows(recommendation);
+    data["memory"] = memory_data(round, inputs.workload, best);
+    data["uncertainty"] = uncertainty_of(interval, recommendation);
+    data["candidates"] = candidate_table(recommendation);
+    data["excluded"] = Json::array();
+    for (const Exclusion& exclusion : recommendation.excluded) {
+        data["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
+    }
+    data["inputs"] = provenance_of(inputs.provenance);
+    data["notes"] = inputs.notes;
+    return data;
+}
+
+}  // namespace treeline

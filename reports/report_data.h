@@ -1,0 +1,34 @@
+// From a recommendation to the data of its HTML report (reports/page/README.md lists the members).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "json/reader.h"
+#include "sweeps/recommend.h"
+
+namespace treeline {
+
+/// What the report repeats of a drafter's acceptance; one entry a variant of the workload, in order.
+struct AcceptanceNote {
+    std::string text;    ///< "0.80 a token"
+    std::string source;  ///< as the input says; empty where it does not
+};
+
+struct ReportInputs {
+    const Workload& workload;
+    const Recommendation& recommendation;
+    const std::vector<Provenance>& provenance;      ///< of every description used
+    const std::vector<AcceptanceNote>& acceptance;  ///< by variant of the workload
+    std::vector<std::string> notes;                 ///< what descriptions leave out, shown at the end
+};
+
+/// Data for render_html.
+nlohmann::ordered_json report_data(const ReportInputs& inputs);
+
+/// The answer in one or two sentences, as `recommend` prints it and the report's head shows it.
+std::string answer_sentence(const Workload& workload, const Recommendation& recommendation);
+
+}  // namespace treeline

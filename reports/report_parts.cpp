@@ -1,0 +1,294 @@
+#include "reports/report_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <nlohmann/json.hpp>
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_candidate_rows = 500;
+
+double largest_batch(const std::vector<TrafficPoint>& traffic) {
+    return std::max_element(traffic.begin(), traffic.end(),
+                            [](const TrafficPoint& a, const TrafficPoint& b) { return a.batch < b.batch; })
+        ->batch;
+}
+
+double largest_context(const std::vector<TrafficPoint>& traffic) {
+    return std::max_element(traffic.begin(), traffic.end(),
+                            [](const TrafficPoint& a, const TrafficPoint& b) { return a.context < b.context; })
+        ->context;
+}
+
+std::vector<double> powers_of_two(double from, double to) {
+    std::vector<double> values;
+    for (double value = from; value <= to; value *= 2.0) {
+        values.push_back(value);
+    }
+    return values;
+}
+
+/// The best draft length of a cell, and the speed-up of the best speculation there.
+struct Cell {
+    int draft_tokens = 0;
+    double speedup = 0.0;
+    bool fits = false;
+};
+
+Cell best_cell(const CompiledRound& round, const std::vector<int>& draft_tokens, double batch, double context) {
+    Cell cell;
+    cell.fits = evaluate(round, {0, batch, context}).fits;
+    for (const int k : draft_tokens) {
+        if (k == 0 || static_cast<std::size_t>(k) >= round.lengths.size()) {
+            continue;
+        }
+        const RoundEstimate estimate = evaluate(round, {k, batch, context});
+        if (estimate.throughput_multiplier > cell.speedup && (estimate.fits || !cell.fits)) {
+            cell.speedup = estimate.throughput_multiplier;
+            cell.draft_tokens = cell.speedup > 1.0 ? k : 0;
+        }
+    }
+    return cell;
+}
+
+bool same_platform(const VariantLabels& a, const VariantLabels& b) {
+    return a.platform() == b.platform() && a.stack == b.stack && a.mode == b.mode && a.target == b.target &&
+           a.precision == b.precision;
+}
+
+const char* bound_text(Bound bound) {
+    switch (bound) {
+        case Bound::memory:
+            return "memory";
+        case Bound::compute:
+            return "compute";
+        case Bound::network:
+            return "network";
+        case Bound::launch:
+            return "launch";
+    }
+    return "";
+}
+
+DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
+    return {best.draft_tokens, traffic.batch, traffic.context};
+}
+
+}  // namespace
+
+const TrafficPoint& most_common(const std::vector<TrafficPoint>& traffic) {
+    return *std::max_element(traffic.begin(), traffic.end(), [](const TrafficPoint& a, const TrafficPoint& b) {
+        return std::tuple(a.share, -a.batch) < std::tuple(b.share, -b.batch);
+    });
+}
+
+Json schedule_rows(const Recommendation& recommendation) {
+    Json rows = Json::array();
+    const std::string& drafter = recommendation.variants[recommendation.candidates.front().variant].labels.drafter;
+    for (const ScheduleEntry& entry : recommendation.schedule.entries) {
+        rows.push_back({{"batch_from", entry.batch_from},
+                        {"batch_to", entry.batch_to},
+                        {"draft_tokens", entry.draft_tokens},
+                        {"speedup", entry.speedup_from},
+                        {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
+    }
+    return rows;
+}
+
+Json heatmap_rows(const CompiledRound& round, const Workload& workload, const Recommendation& recommendation) {
+    Json rows = Json::array();
+    if (!recommendation.speculate) {
+        return rows;
+    }
+    const double top_batch = std::max(64.0, std::min(1024.0, 4.0 * largest_batch(workload.traffic)));
+    const double top_context = std::clamp(4.0 * largest_context(workload.traffic), 8192.0, 131072.0);
+    for (const double batch : powers_of_two(1.0, top_batch)) {
+        for (const double context : powers_of_two(512.0, top_context)) {
+            const Cell cell = best_cell(round, workload.draft_tokens, batch, context);
+            rows.push_back({{"batch", batch},
+                            {"context", context},
+                            {"speedup", cell.speedup},
+                            {"draft_tokens", cell.draft_tokens},
+                            {"fits", cell.fits}});
+        }
+    }
+    return rows;
+}
+
+Json draft_length_rows(const Workload& workload, const Recommendation& recommendation) {
+    Json rows = Json::array();
+    const VariantLabels& best = recommendation.variants[recommendation.candidates.front().variant].labels;
+    const double context = most_common(workload.traffic).context;
+    std::vector<double> batches = {1.0};
+    if (largest_batch(workload.traffic) > 1.0) {
+        batches.push_back(largest_batch(workload.traffic));
+    }
+    // One curve a drafter and batch: at each length the rollback policy that is fastest.
+    std::map<std::tuple<std::string, double, int>, Json> fastest;
+    for (const Variant& variant : recommendation.variants) {
+        if (!same_platform(variant.labels, best) || variant.plain ||
+            !problems_of(variant.setup).empty()) {
+            continue;
+        }
+        const CompiledRound round = compile_round(variant.setup);
+        for (const double batch : batches) {
+            for (const int k : workload.draft_tokens) {
+                if (k == 0 || static_cast<std::size_t>(k) >= round.lengths.size()) {
+                    continue;
+                }
+                const RoundEstimate estimate = evaluate(round, {k, batch, context});
+                Json& row = fastest[{variant.labels.drafter, batch, k}];
+                if (row.is_null() || row["speedup"].get<double>() < estimate.throughput_multiplier) {
+                    row = {{"drafter", variant.labels.drafter},
+                           {"batch", batch},
+                           {"context", context},
+                           {"draft_tokens", k},
+                           {"speedup", estimate.throughput_multiplier},
+                           {"accept_length", estimate.accept_length},
+                           {"tpot_ms", estimate.time_per_token.value() * 1e3}};
+                }
+            }
+        }
+    }
+    for (auto& [key, row] : fastest) {
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+Json round_rows(const CompiledRound& round, const Workload& workload, const Candidate& best) {
+    const RoundEstimate estimate = evaluate(round, point_at(most_common(workload.traffic), best));
+    Json rows = Json::array();
+    const auto add = [&rows](const char* configuration, const char* phase, Seconds time) {
+        if (time > Seconds(0.0)) {
+            rows.push_back({{"configuration", configuration}, {"phase", phase}, {"time_us", time.value() * 1e6}});
+        }
+    };
+    if (best.draft_tokens > 0) {
+        add("recommended", "draft", estimate.draft);
+        add("recommended", "verify", estimate.verify);
+        add("recommended", "rollback", estimate.rollback);
+        add("recommended", "host", estimate.host);
+    }
+    add("plain decoding", "target pass", estimate.autoregressive);
+    return rows;
+}
+
+Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Workload& workload, const Candidate& best) {
+    const Device& device = setup.platform.device;
+    Json operations = Json::array();
+    for (const ExplainedPass& pass : explain(round, point_at(most_common(workload.traffic), best))) {
+        for (const OperationEstimate& operation : pass.operations) {
+            if (operation.flops > Flops(0.0) && operation.bytes > Bytes(0.0)) {
+                operations.push_back({{"pass", pass.phase},
+                                      {"name", operation.name},
+                                      {"intensity_flop_per_byte", (operation.flops / operation.bytes).value()},
+                                      {"attained_tflop_per_s", (operation.flops / operation.time).value() / 1e12},
+                                      {"time_us", operation.time.value() * 1e6},
+                                      {"share", operation.share},
+                                      {"bound", bound_text(operation.bound)}});
+            }
+        }
+    }
+    return {{"bandwidth_gb_per_s", device.bandwidth.value() / 1e9},
+            {"peak_tflop_per_s", device.peak_for(setup.precision.math).value() / 1e12},
+            {"unit_note", "per device"},
+            {"operations", operations}};
+}
+
+Json pareto_rows(const Recommendation& recommendation) {
+    Json rows = Json::array();
+    for (const TradeoffPoint& point : recommendation.tradeoffs) {
+        const VariantLabels& labels = recommendation.variants[point.variant].labels;
+        rows.push_back({{"label", labels.text()},
+                        {"drafter", labels.drafter},
+                        {"draft_tokens", point.draft_tokens},
+                        {"batch", point.batch},
+                        {"context", point.context},
+                        {"device", labels.platform()},
+                        {"tokens_per_s_user", point.tokens_per_second_user},
+                        {"tokens_per_s_device", point.tokens_per_second_device},
+                        {"speedup", point.speedup},
+                        {"on_front", point.on_front},
+                        {"speculative", point.draft_tokens > 0}});
+    }
+    return rows;
+}
+
+Json memory_data(const CompiledRound& round, const Workload& workload, const Candidate& best) {
+    const auto needs = [&](const TrafficPoint& traffic) { return evaluate(round, point_at(traffic, best)).memory; };
+    const TrafficPoint& largest =
+        *std::max_element(workload.traffic.begin(), workload.traffic.end(),
+                          [&](const TrafficPoint& a, const TrafficPoint& b) { return needs(a) < needs(b); });
+    Json parts = Json::array();
+    for (const MemoryPart& part : memory_parts(round, point_at(largest, best))) {
+        parts.push_back({{"part", part.part}, {"gb", part.bytes.value() / 1e9}});
+    }
+    return {{"limit_gb", round.memory.capacity.value() / 1e9}, {"parts", parts}};
+}
+
+Json candidate_table(const Recommendation& recommendation) {
+    Json columns = Json::array();
+    const auto column = [&columns](const char* key, const char* title, const char* unit, int digits) {
+        Json entry = {{"key", key}, {"title", title}};
+        if (*unit != '\0') {
+            entry["unit"] = unit;
+        }
+        if (digits >= 0) {
+            entry["digits"] = digits;
+        }
+        columns.push_back(entry);
+    };
+    column("drafter", "Drafter", "", -1);
+    column("draft_tokens", "Draft tokens", "", 0);
+    column("device", "Device", "", -1);
+    column("rollback", "Rollback", "", -1);
+    column("speedup", "Speed-up", "x", 2);
+    column("regret", "Regret", "%", 1);
+    column("accept_length", "Accept length", "", 2);
+    column("break_even", "Break-even", "", 2);
+    column("tpot", "TPOT", "ms", 2);
+    column("user", "Per user", "tokens/s", 1);
+    column("device_rate", "Per device", "tokens/s", 1);
+    column("memory", "Memory", "GB", 1);
+    column("ttft", "TTFT", "ms", 0);
+    column("energy", "Energy", "J/token", 2);
+    column("price", "Price", "USD/M tokens", 2);
+
+    Json rows = Json::array();
+    for (const Candidate& candidate : recommendation.candidates) {
+        if (rows.size() == most_candidate_rows) {
+            break;
+        }
+        const VariantLabels& labels = recommendation.variants[candidate.variant].labels;
+        Json row = {{"drafter", labels.drafter},
+                    {"draft_tokens", candidate.draft_tokens},
+                    {"device", labels.platform() + ", " + labels.stack},
+                    {"rollback", labels.rollback},
+                    {"speedup", candidate.speedup},
+                    {"regret", candidate.regret * 100.0},
+                    {"accept_length", candidate.accept_length},
+                    {"break_even", candidate.break_even_accept_length},
+                    {"tpot", candidate.time_per_token.value() * 1e3},
+                    {"user", candidate.tokens_per_second_user},
+                    {"device_rate", candidate.tokens_per_second_device},
+                    {"memory", candidate.peak_memory.value() / 1e9},
+                    {"ttft", candidate.time_to_first_token.value() * 1e3},
+                    {"recommended", rows.empty()}};
+        if (candidate.energy_per_token > Joules(0.0)) {
+            row["energy"] = candidate.energy_per_token.value();
+        }
+        if (candidate.price_per_token > Dollars(0.0)) {
+            row["price"] = candidate.price_per_token.value() * 1e6;
+        }
+        rows.push_back(std::move(row));
+    }
+    return {{"columns", columns}, {"rows", rows}};
+}
+
+}  // namespace treeline
