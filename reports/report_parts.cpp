@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace treeline {
@@ -131,8 +132,7 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
     // One curve a drafter and batch: at each length the rollback policy that is fastest.
     std::map<std::tuple<std::string, double, int>, Json> fastest;
     for (const Variant& variant : recommendation.variants) {
-        if (!same_platform(variant.labels, best) || variant.plain ||
-            !problems_of(variant.setup).empty()) {
+        if (!same_platform(variant.labels, best) || variant.plain || !problems_of(variant.setup).empty()) {
             continue;
         }
         const CompiledRound round = compile_round(variant.setup);
@@ -181,8 +181,12 @@ Json round_rows(const CompiledRound& round, const Workload& workload, const Cand
 
 Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Workload& workload, const Candidate& best) {
     const Device& device = setup.platform.device;
+    const TrafficPoint& common = most_common(workload.traffic);
     Json operations = Json::array();
-    for (const ExplainedPass& pass : explain(round, point_at(most_common(workload.traffic), best))) {
+    for (const ExplainedPass& pass : explain(round, point_at(common, best))) {
+        if (best.draft_tokens > 0 && pass.phase == "plain decoding") {
+            continue;
+        }
         for (const OperationEstimate& operation : pass.operations) {
             if (operation.flops > Flops(0.0) && operation.bytes > Bytes(0.0)) {
                 operations.push_back({{"pass", pass.phase},
@@ -197,7 +201,8 @@ Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Wo
     }
     return {{"bandwidth_gb_per_s", device.bandwidth.value() / 1e9},
             {"peak_tflop_per_s", device.peak_for(setup.precision.math).value() / 1e12},
-            {"unit_note", "per device"},
+            {"unit_note", fmt::format("one {}, data-sheet peaks, {}; batch {:.0f}, context {:.0f}", device.name,
+                                      name_of(setup.precision.math), common.batch, common.context)},
             {"operations", operations}};
 }
 
@@ -206,7 +211,7 @@ Json pareto_rows(const Recommendation& recommendation) {
     for (const TradeoffPoint& point : recommendation.tradeoffs) {
         const VariantLabels& labels = recommendation.variants[point.variant].labels;
         rows.push_back({{"label", labels.text()},
-                        {"drafter", labels.drafter},
+                        {"drafter", point.draft_tokens > 0 ? Json(labels.drafter) : Json()},
                         {"draft_tokens", point.draft_tokens},
                         {"batch", point.batch},
                         {"context", point.context},

@@ -1,6 +1,6 @@
 // Speed-up against the number of draft tokens, a line for each drafter and batch.
 import { number, placeable, quantity, times, unique } from '../lib/format.js';
-import { seriesColours } from '../lib/palette.js';
+import { drafterColours } from '../lib/drafters.js';
 import { chart } from '../lib/chart.js';
 import { zoomParameter } from '../lib/vega.js';
 
@@ -64,7 +64,7 @@ export const draftLength = {
           },
         ].filter((choice) => choice.key !== 'batch' || batches.length > 1),
         legend: (palette) =>
-          [...seriesColours(drafters, palette)].map(([value, colour]) => ({ value, label: value, colour, shape: 'line' })),
+          drafters.map((value) => ({ value, label: value, colour: drafterColours(data, palette).get(value), shape: 'line' })),
         zoom: { x: 'draft_tokens', y: 'speedup' },
         specification: ({ palette, width, state, shown }) => {
           const chosen = rows.filter(
@@ -73,7 +73,7 @@ export const draftLength = {
               (state.batch === null || state.batch === undefined || row.batch === state.batch) &&
               (contexts.length === 0 || row.context === state.context),
           );
-          return lines(chosen, seriesColours(drafters, palette), batches, palette, width);
+          return lines(chosen, drafterColours(data, palette), batches, palette, width);
         },
       }),
     ];

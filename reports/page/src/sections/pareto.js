@@ -1,6 +1,6 @@
 // Tokens/s for each user against tokens/s for each device: what one buys with the other.
 import { number, placeable, times, unique } from '../lib/format.js';
-import { seriesColours } from '../lib/palette.js';
+import { drafterColours } from '../lib/drafters.js';
 import { chart } from '../lib/chart.js';
 import { logAxis, zoomParameter } from '../lib/vega.js';
 
@@ -40,7 +40,7 @@ export const pareto = {
       'drafter',
     );
     const groups = rows.some((row) => row.speculative === false) ? [...drafters, PLAIN] : drafters;
-    const coloursOf = (palette) => seriesColours(drafters, palette).set(PLAIN, palette.neutral);
+    const coloursOf = (palette) => drafterColours(data, palette).set(PLAIN, palette.neutral);
     return [
       chart({
         id: 'pareto-chart',
