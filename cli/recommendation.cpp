@@ -1,12 +1,10 @@
 #include "cli/recommendation.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "reports/number_text.h"
+#include "reports/report_data.h"
 
 namespace treeline {
 namespace {
@@ -18,16 +16,6 @@ const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant) {
         }
     }
     return nullptr;
-}
-
-std::string switch_off_text(const Schedule& schedule) {
-    if (schedule.switch_off_batch) {
-        return *schedule.switch_off_batch <= 1
-                   ? ""
-                   : fmt::format("; switch speculation off from batch {}", *schedule.switch_off_batch);
-    }
-    return fmt::format("; it pays at every batch up to {}{}", schedule.largest_batch,
-                       schedule.ends_with_memory ? ", the largest that fits" : "");
 }
 
 }  // namespace
@@ -48,36 +36,11 @@ const Variant& recommended_variant(const Answer& answer) {
     return found.variants[found.candidates.front().variant];
 }
 
-TrafficPoint most_common(const Workload& workload) {
-    return *std::max_element(workload.traffic.begin(), workload.traffic.end(),
-                             [](const TrafficPoint& a, const TrafficPoint& b) { return a.share < b.share; });
-}
-
 std::string draft_tokens_text(int draft_tokens) { return draft_tokens == 0 ? "off" : std::to_string(draft_tokens); }
 
 std::string sentence_of(const Answer& answer) {
-    if (!answer.result.recommendation) {
-        return fmt::format("No configuration for {} keeps the limits.", answer.input.target.label);
-    }
-    const Recommendation& found = *answer.result.recommendation;
-    const Candidate& best = found.candidates.front();
-    const Variant& variant = recommended_variant(answer);
-    const std::string rates = fmt::format("{} a token and {} tokens/s for each device", text_of(best.time_per_token),
-                                          short_text(best.tokens_per_second_device));
-    if (!found.speculate) {
-        return fmt::format("Do not speculate: plain decoding of {} on {} does best over this traffic, with {}.",
-                           answer.input.target.label, label_of(variant.setup.platform), rates);
-    }
-    const std::string rolled_back =
-        variant.setup.rollback == Rollback::truncate ? "" : fmt::format(" and {} as rollback", variant.labels.rollback);
-    const std::string interval = answer.interval
-                                     ? fmt::format(" (between {} and {} with the uncertain inputs)",
-                                                   ratio_text(answer.interval->low), ratio_text(answer.interval->high))
-                                     : "";
-    return fmt::format("Run {} on {} with {} drafting {} token{}{}: {} the speed of plain decoding over this traffic{}, {}{}.",
-                       answer.input.target.label, label_of(variant.setup.platform), variant.labels.drafter, best.draft_tokens,
-                       best.draft_tokens == 1 ? "" : "s", rolled_back, ratio_text(best.speedup), interval, rates,
-                       switch_off_text(found.schedule));
+    return answer.result.recommendation ? answer_sentence(answer.input.workload, *answer.result.recommendation)
+                                        : fmt::format("No configuration for {} keeps the limits.", answer.input.target.label);
 }
 
 std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& answer) {

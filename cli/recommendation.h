@@ -29,13 +29,11 @@ nlohmann::ordered_json recommendation_json(const Answer& answer, const nlohmann:
 /// One line for each candidate that keeps the limits, best first.
 std::string recommendation_csv(const Answer& answer);
 
-/// "batch 1 to 19: 4" ... of the schedule, with "off" for 0.
+/// The number, or "off" for 0.
 std::string draft_tokens_text(int draft_tokens);
 
 /// The recommended variant; only with a recommendation.
 const Variant& recommended_variant(const Answer& answer);
-/// The traffic point with the largest share.
-TrafficPoint most_common(const Workload& workload);
 /// Target, drafter, platform and so on as name and value.
 std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& answer);
 

@@ -3,6 +3,7 @@
 #include "cli/estimate.h"
 #include "cli/recommendation.h"
 #include "cli/variant_reader.h"
+#include "reports/engine_flags.h"
 
 namespace treeline {
 namespace {
@@ -97,6 +98,10 @@ Json recommendation_json(const Answer& answer, const Json& input) {
         }
         json["flip_accept_length"] = found.flip_accept_length ? Json(*found.flip_accept_length) : Json();
         json["pareto"] = pareto_json(found);
+        json["engine_flags"] = Json::array();
+        for (const EngineFlags& flags : engine_flags(found)) {
+            json["engine_flags"].push_back({{"engine", flags.engine}, {"flags", flags.text}, {"remark", flags.remark}});
+        }
         json["uncertainty"] = answer.interval ? interval_json(*answer.interval) : Json();
     }
     json["excluded"] = Json::array();

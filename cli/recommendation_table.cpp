@@ -7,6 +7,7 @@
 #include "cli/estimate.h"
 #include "cli/recommendation.h"
 #include "cli/variant_reader.h"
+#include "reports/engine_flags.h"
 #include "reports/number_text.h"
 #include "reports/table.h"
 
@@ -50,7 +51,8 @@ std::string averages(const Answer& answer) {
     add("Money per million tokens", [&](const Candidate& c) {
         return device.price > DollarsPerSecond(0.0) ? dollars_text(1e6 * c.price_per_token.value()) : std::string(unknown_text);
     });
-    add("Accept length", [](const Candidate& c) { return fixed_text(c.accept_length, 2); });
+    add("Accept length",
+        [](const Candidate& c) { return fixed_text(c.accept_length, 2) + (c.extrapolated ? " (extrapolated)" : ""); });
     add("Break-even accept length", [](const Candidate& c) { return fixed_text(c.break_even_accept_length, 2); });
     add("Wasted drafts", [](const Candidate& c) { return percent_text(c.wasted_draft_share); });
     return table.text() + "\n";
@@ -113,15 +115,26 @@ std::string pareto(const Recommendation& found) {
     return table.text() + (front.empty() ? "" : fmt::format("At context {}.\n", short_text(front.front().context))) + "\n";
 }
 
+std::string engines(const Recommendation& found) {
+    std::string text;
+    for (const EngineFlags& flags : engine_flags(found)) {
+        text += flags.engine + (flags.remark.empty() ? "" : " (" + flags.remark + ")") + "\n";
+        text += flags.text.empty() ? "" : "  " + flags.text + "\n";
+    }
+    return text.empty() ? "" : "To run it:\n" + text + "\n";
+}
+
 std::string uncertainty(const Answer& answer) {
     if (!answer.interval) {
         return "";
     }
+    std::string text = fmt::format("The speed-up lies between {} and {} when each input is moved over its range:\n",
+                                   ratio_text(answer.interval->low), ratio_text(answer.interval->high));
     TextTable table({{"Uncertain input", Align::left}, {"speed-up from"}, {"to"}, {"range", Align::left}});
     for (const Sensitivity& input : answer.interval->inputs) {
         table.add({input.input, ratio_text(input.low), ratio_text(input.high), input.range});
     }
-    return table.text() + "\n";
+    return text + table.text() + "\n";
 }
 
 }  // namespace
@@ -135,7 +148,7 @@ std::string recommendation_table(const Answer& answer) {
         if (found.speculate) {
             text += schedule(found.schedule);
         }
-        text += runners_up(found) + pareto(found) + uncertainty(answer);
+        text += runners_up(found) + pareto(found) + uncertainty(answer) + engines(found);
     }
     text += excluded(answer);
     return text + "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";

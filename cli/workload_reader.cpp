@@ -139,7 +139,6 @@ WorkloadInput read_workload(json::Document& document, Descriptions& descriptions
     input.source = root.text_or("source", "");
     const VariantLists lists = read_lists(root, descriptions);
     Workload& workload = input.workload;
-    workload.title = input.title;
     workload.draft_tokens = read_axis(root, "draft_tokens", 0, most_draft_tokens);
     workload.traffic = read_traffic(root.object("traffic"));
     workload.prompt_tokens = static_cast<double>(
@@ -155,6 +154,8 @@ WorkloadInput read_workload(json::Document& document, Descriptions& descriptions
     }
     document.throw_if_problems();
     input.target = lists.targets.front();
+    input.title = input.title.empty() ? "Speculative decoding of " + input.target.label : input.title;
+    workload.title = input.title;
     input.drafters = lists.drafters;
     input.provenance = descriptions.provenance();
     return input;

@@ -31,12 +31,15 @@ std::vector<double> pooled_non_increasing(const std::vector<double>& values) {
     return result;
 }
 
-double last_conditional_rate(const std::vector<double>& positions) {
+/// The rate at which the chain goes on beyond its measured positions: the last conditional one, but no better than the mean
+/// rate so far. (Values spread over a gap or pooled end in equal positions, whose conditional rate of 1 would accept for ever.)
+double continuation_rate(const std::vector<double>& positions) {
     if (positions.empty()) {
         return 0.0;
     }
     const double before = positions.size() > 1 ? positions[positions.size() - 2] : 1.0;
-    return before > 0.0 ? std::min(1.0, positions.back() / before) : 0.0;
+    const double mean_rate = std::pow(std::max(0.0, positions.back()), 1.0 / static_cast<double>(positions.size()));
+    return before > 0.0 ? std::min(mean_rate, positions.back() / before) : 0.0;
 }
 
 }  // namespace
@@ -50,7 +53,7 @@ Acceptance Acceptance::geometric(double rate) {
 
 Acceptance Acceptance::per_position(std::vector<double> positions) {
     Acceptance result;
-    result.tail_rate_ = last_conditional_rate(positions);
+    result.tail_rate_ = continuation_rate(positions);
     result.positions_ = std::move(positions);
     return result;
 }

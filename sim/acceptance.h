@@ -8,7 +8,8 @@
 namespace treeline {
 
 /// Per-position acceptance of a chain: a_i = P(the first i drafts are all accepted), unconditional, non-increasing.
-/// Beyond the measured positions it continues geometrically with the last conditional rate, and says so.
+/// Beyond the measured positions it continues geometrically with the last conditional rate (or the mean rate, if lower), and
+/// says so.
 class Acceptance {
 public:
     Acceptance() = default;

@@ -38,6 +38,8 @@ TEST_CASE("a clean curve is reproduced, gaps are spread evenly, noise is pooled"
     CHECK(clean.accept_length(4) == Approx(3.33));
     const Acceptance gaps = Acceptance::curve({{1, 1.8}, {3, 2.8}});
     CHECK(gaps.accept_length(2) == Approx(2.3));
+    // a = 0.8, 0.5, 0.5: the flat end comes from the gap, so the chain goes on at the mean rate 0.5^(1/3) = 0.7937, not at 1.
+    CHECK(gaps.position(4) == Approx(0.5 * 0.7937).epsilon(1e-4));
     // A measured dip (deepseek-v4-pro MTP, K = 7): no non-increasing acceptance can dip, so the fit pools it to a flat end.
     const Acceptance dip =
         Acceptance::curve({{1, 1.92}, {2, 2.61}, {3, 2.97}, {4, 3.0}, {5, 3.1}, {6, 3.16}, {7, 3.0}, {8, 3.11}});
