@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -116,10 +117,18 @@ std::string pareto(const Recommendation& found) {
 }
 
 std::string engines(const Recommendation& found) {
+    const auto indented = [](const std::string& lines, const std::string& indent) {
+        std::string result;
+        std::istringstream stream(lines);
+        for (std::string line; std::getline(stream, line);) {
+            result.append(indent).append(line).append("\n");
+        }
+        return result;
+    };
     std::string text;
     for (const EngineFlags& flags : engine_flags(found)) {
         text += flags.engine + (flags.remark.empty() ? "" : " (" + flags.remark + ")") + "\n";
-        text += flags.text.empty() ? "" : "  " + flags.text + "\n";
+        text += indented(flags.text, "  ");
     }
     return text.empty() ? "" : "To run it:\n" + text + "\n";
 }

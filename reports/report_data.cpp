@@ -146,6 +146,9 @@ std::string answer_sentence(const Workload& workload, const Recommendation& reco
         "Run {} with {} drafting {} token{}: {} the speed of plain decoding over this traffic, {} a token instead of {}.",
         where, variant.labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", ratio_text(best.speedup),
         text_of(best.time_per_token), text_of(best.time_per_token * best.speedup));
+    if (best.extrapolated) {
+        sentence += " The accept length at that draft length is extrapolated beyond the measured positions.";
+    }
     const Schedule& schedule = recommendation.schedule;
     if (schedule.switch_off_batch) {
         sentence += fmt::format(" Switch speculation off from batch {}.", *schedule.switch_off_batch);

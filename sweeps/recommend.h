@@ -85,7 +85,7 @@ struct RecommendationResult {
 RecommendationResult recommend(const Workload& workload, unsigned threads);
 
 /// Draft length by batch size for one compiled variant: at each batch from 1 to `largest_batch` the length with the smallest
-/// mean TPOT over the traffic's contexts, among those that fit.
+/// mean TPOT over the traffic's contexts, among those with which a batch of these contexts fits.
 Schedule schedule_for(const CompiledRound& round, const std::vector<int>& draft_tokens,
                       const std::vector<TrafficPoint>& traffic, int largest_batch);
 

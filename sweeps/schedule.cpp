@@ -43,14 +43,14 @@ Choice best_at(const CompiledRound& round, const std::vector<int>& lengths, cons
     for (std::size_t length = 0; length < lengths.size(); ++length) {
         double mean = 0.0;
         double plain = 0.0;
-        bool fits = true;
+        Bytes memory;  // of a batch whose sequences have the traffic's contexts
         for (std::size_t c = 0; c < contexts.size(); ++c) {
             const RoundEstimate& estimate = estimates[length * contexts.size() + c];
             mean += contexts[c].share * estimate.time_per_token.value();
             plain += contexts[c].share * estimate.autoregressive.value();
-            fits = fits && estimate.fits;
+            memory += contexts[c].share * estimate.memory;
         }
-        if (fits && mean < best.time_per_token) {
+        if (memory <= round.memory.capacity && mean < best.time_per_token) {
             best = {lengths[length], mean, plain};
         }
     }
