@@ -39,7 +39,7 @@ double continuation_rate(const std::vector<double>& positions) {
     }
     const double before = positions.size() > 1 ? positions[positions.size() - 2] : 1.0;
     const double mean_rate = std::pow(std::max(0.0, positions.back()), 1.0 / static_cast<double>(positions.size()));
-    return before > 0.0 ? std::min(mean_rate, positions.back() / before) : 0.0;
+    return before > 0.0 ? std::min({1.0, mean_rate, positions.back() / before}) : 0.0;
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace treeline {
 namespace {
 
+constexpr int largest_scheduled_batch = 1024;
+
 /// A variant ready to be evaluated, or the reason why it cannot be.
 struct Prepared {
     CompiledRound round;
@@ -281,8 +283,8 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     answer.runners_up = best_of_each_other_variant(answer.candidates);
     answer.speculate = best.draft_tokens > 0;
     answer.plain = plain_on_same_platform(answer, prepared, workload);
-    answer.schedule = schedule_for(prepared[best.variant].round, workload.draft_tokens, workload.traffic,
-                                   largest_batch_of_interest(workload.traffic));
+    answer.schedule =
+        schedule_for(prepared[best.variant].round, workload.draft_tokens, workload.traffic, largest_scheduled_batch);
     answer.tradeoffs = tradeoffs_of(prepared, workload.traffic);
     if (answer.speculate && !answer.runners_up.empty()) {
         answer.flip_accept_length = best.accept_length * best.objective / answer.runners_up.front().objective;

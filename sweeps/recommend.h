@@ -46,7 +46,7 @@ struct Schedule {
     std::vector<ScheduleEntry> entries;
     std::optional<int> switch_off_batch;  ///< the smallest batch from which speculation never pays up to `largest_batch`
     int largest_batch = 1;                ///< where the schedule ends
-    bool ends_with_memory = false;        ///< because larger batches do not fit
+    bool ends_with_memory = false;        ///< because larger batches (or their drafts, where drafting pays) do not fit
     double speedup = 1.0;                 ///< mean over the traffic when the schedule is followed
 };
 

@@ -24,6 +24,7 @@ struct Choice {
     int draft_tokens = 0;
     double time_per_token = std::numeric_limits<double>::infinity();  ///< seconds, mean over contexts; infinite = nothing fits
     double plain_time_per_token = 0.0;
+    double fastest = std::numeric_limits<double>::infinity();  ///< time per token of the best length, fitting or not
 };
 
 Choice best_at(const CompiledRound& round, const std::vector<int>& lengths, const std::vector<WeightedValue>& contexts,
@@ -50,8 +51,11 @@ Choice best_at(const CompiledRound& round, const std::vector<int>& lengths, cons
             plain += contexts[c].share * estimate.autoregressive.value();
             memory += contexts[c].share * estimate.memory;
         }
+        best.fastest = std::min(best.fastest, mean);
         if (memory <= round.memory.capacity && mean < best.time_per_token) {
-            best = {lengths[length], mean, plain};
+            best.draft_tokens = lengths[length];
+            best.time_per_token = mean;
+            best.plain_time_per_token = plain;
         }
     }
     return best;
@@ -101,7 +105,9 @@ Schedule schedule_for(const CompiledRound& round, const std::vector<int>& draft_
     Schedule schedule;
     for (int batch = 1; batch <= largest_batch; ++batch) {
         const Choice choice = best_at(round, lengths, contexts, batch);
-        if (choice.plain_time_per_token == 0.0) {
+        const bool nothing_fits = choice.plain_time_per_token == 0.0;
+        const bool only_plain_fits = choice.draft_tokens == 0 && choice.fastest < choice.time_per_token;
+        if (nothing_fits || only_plain_fits) {
             schedule.ends_with_memory = true;
             break;
         }

@@ -127,6 +127,7 @@ TEST_CASE("a drafter of another vocabulary is excluded, not fatal") {
 TEST_CASE("the schedule takes the best length at every batch, falls with batch and ends where nothing is gained") {
     const Workload workload = llama_workload();
     RoundSetup setup = workload.variants.front().setup;
+    setup.platform.device.memory = Bytes(1e15);  // so that gain alone decides
     const CompiledRound round = compile_round(setup);
     const std::vector<TrafficPoint> traffic = traffic_from({{1, 1.0}}, {{512, 1.0}});
     const Schedule schedule = schedule_for(round, workload.draft_tokens, traffic, 1024);
@@ -153,8 +154,22 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
     REQUIRE(schedule.switch_off_batch);
     // Long contexts keep speculation on at larger batches: verification stays bound by the key-value cache.
     const Schedule long_context = schedule_for(round, workload.draft_tokens, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
-    const int long_off = long_context.switch_off_batch.value_or(long_context.largest_batch + 1);
-    CHECK((long_context.ends_with_memory || long_off > *schedule.switch_off_batch));
+    CHECK(long_context.switch_off_batch.value_or(long_context.largest_batch + 1) > *schedule.switch_off_batch);
+}
+
+TEST_CASE("the schedule ends where the drafts that pay no longer fit") {
+    const Workload workload = llama_workload();
+    const CompiledRound round = compile_round(workload.variants.front().setup);
+    const Schedule schedule = schedule_for(round, workload.draft_tokens, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
+    CHECK(schedule.ends_with_memory);
+    CHECK_FALSE(schedule.switch_off_batch);
+    const double last = schedule.largest_batch;
+    const int k = schedule.entries.back().draft_tokens;
+    CHECK(k > 0);
+    CHECK(evaluate(round, {k, last, 8192.0}).fits);
+    for (const int longer : {1, 2, 3, 4, 5, 6, 7, 8}) {
+        CHECK_FALSE(evaluate(round, {longer, last + 1.0, 8192.0}).fits);
+    }
 }
 
 TEST_CASE("the interval contains what an input does alone and names the strongest first") {
