@@ -129,7 +129,7 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
     RoundSetup setup = workload.variants.front().setup;
     setup.platform.device.memory = Bytes(1e15);  // so that gain alone decides
     const CompiledRound round = compile_round(setup);
-    const std::vector<TrafficPoint> traffic = traffic_from({{1, 1.0}}, {{512, 1.0}});
+    const std::vector<TrafficPoint> traffic = traffic_from({{1, 1.0}}, {{32, 1.0}});
     const Schedule schedule = schedule_for(round, workload.draft_tokens, traffic, 1024);
     int previous_end = 0;
     int previous_length = 1000;
@@ -142,7 +142,7 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
             double best = 1e9;
             int best_length = -1;
             for (int k = 0; k <= 8; ++k) {
-                const RoundEstimate estimate = evaluate(round, {k, static_cast<double>(batch), 512.0});
+                const RoundEstimate estimate = evaluate(round, {k, static_cast<double>(batch), 32.0});
                 if (estimate.fits && estimate.time_per_token.value() < best) {
                     best = estimate.time_per_token.value();
                     best_length = k;
