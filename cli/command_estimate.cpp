@@ -28,14 +28,14 @@ Json point_in(const std::string& file) {
     return is_result ? tree.at("input") : tree;
 }
 
-/// Paths as they are from anywhere, so that a result can be run again from another folder.
-void make_absolute(Json& node, const std::filesystem::path& base) {
+/// Puts `base` before the relative paths of a point.
+void rebase(Json& node, const std::filesystem::path& base) {
     if (node.is_string() && looks_like_path(node.get_ref<const std::string&>())) {
-        node = std::filesystem::absolute(base / node.get<std::string>()).lexically_normal().string();
+        node = (base / node.get<std::string>()).lexically_normal().string();
     }
 }
 
-void make_paths_absolute(Json& point, const std::filesystem::path& base) {
+void rebase_paths(Json& point, const std::filesystem::path& base) {
     for (const auto& [object, keys] :
          {std::pair{"target", std::vector{"model"}}, std::pair{"platform", std::vector{"device", "stack"}},
           std::pair{"drafter", std::vector{"model"}}}) {
@@ -43,12 +43,12 @@ void make_paths_absolute(Json& point, const std::filesystem::path& base) {
             continue;
         }
         if (!point[object].is_object()) {
-            make_absolute(point[object], base);
+            rebase(point[object], base);
             continue;
         }
         for (const char* key : keys) {
             if (point[object].contains(key)) {
-                make_absolute(point[object][key], base);
+                rebase(point[object][key], base);
             }
         }
     }
@@ -58,13 +58,13 @@ void estimate(const EstimateFlags& flags) {
     const Format format = flags.common.chosen_format();
     const bool from_file = !flags.file.empty();
     Json point = from_file ? point_in(flags.file) : Json::object();
-    make_paths_absolute(point, std::filesystem::path(flags.file).parent_path());
+    rebase_paths(point, std::filesystem::path(flags.file).parent_path());  // flags are relative to the current folder
     try {
         point = with_flags(std::move(point), flags.point);
-        make_paths_absolute(point, {});
         json::Document document = json::Document::parse(point.dump(), from_file ? flags.file : "flags");
         Descriptions descriptions(flags.common.find(), {});
         const PointEstimate result = estimate_point(read_point(document, descriptions));
+        rebase_paths(point, std::filesystem::current_path());  // so that a result can be run again from any folder
         flags.common.deliver(format == Format::json  ? estimate_json(result, point).dump(2) + "\n"
                              : format == Format::csv ? estimate_csv(result)
                                                      : estimate_table(result));

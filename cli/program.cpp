@@ -130,6 +130,7 @@ void parse_and_run(int argc, const char* const* argv) {
 
 int run_program(int argc, const char* const* argv) noexcept {
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));  // a reader that leaves early is told apart by EPIPE: OutputClosed
+    static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));  // a file above the limit on its size is a failed write
     try {
         parse_and_run(argc, argv);
         return exit_success;

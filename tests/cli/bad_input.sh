@@ -1,0 +1,131 @@
+# Bad input: one clear sentence for each problem, all of a file at once, exit code 2, never a crash.
+. "$(dirname "$0")/lib.sh"
+
+estimate() { expect 2 "$1" estimate --model llama-3-8b --device h100-sxm "${@:2}"; }
+
+# Flags
+estimate '--batch: must be a whole number, not "eight"' --batch eight
+estimate '--batch: is -3, but must lie between 1' --batch=-3
+estimate '--batch: is 0, but must lie between 1' --batch 0
+estimate '--batch: is 1e\+?30, but must lie' --batch 1e30
+estimate '--batch: must be a whole number, not "nan"' --batch nan
+estimate '--context: is 10000000000, but must lie' --context 10000000000
+estimate '--precision: must be .*bf16.*, not "bf61"; did you mean "bf16"' --precision bf61
+estimate '--mode: must be roofline or hoi, not "roofling"; did you mean "roofline"' --mode roofling
+estimate '--rollback: must be .*, not "replai"; did you mean "replay"' --rollback replai
+estimate 'keeps no recurrent state' --rollback replay
+estimate '--stack: .*did you mean "vllm"' --stack vlm
+estimate '--acceptance and --accept-length need a --drafter' --acceptance 0.8
+estimate 'needs one of geometric|acceptance: is missing' --drafter eagle
+estimate '--acceptance: geometric: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
+estimate 'say the same thing twice' --drafter eagle --acceptance 0.8 --accept-length 3
+estimate 'at most 6' --drafter eagle --accept-length 9
+estimate 'draft_tokens is 9, but medusa drafts at most 4' --drafter medusa --acceptance 0.8 --draft-tokens 9
+estimate 'there is no drafter' --draft-tokens 3
+estimate 'speaks the vocabulary .gpt-neox-20b., target llama-3-8b speaks .llama-3.' --drafter pythia-70m --acceptance 0.8
+estimate 'window' --drafter sparse-self --acceptance 0.8
+expect 2 'no interconnect named .nvlonk.' estimate --model llama-3-8b --device h100-sxm --tensor-parallel 8 --interconnect nvlonk
+expect 2 'no interconnect' estimate --model llama-3-8b --device generic-x86 --tensor-parallel 2
+expect 2 '--model: .*did you mean "llama-3-8b"' estimate --model llama-3-8c --device h100-sxm
+expect 2 'cannot be opened' estimate --model ./no-such-model.json --device h100-sxm
+
+# A model that does not fit is a result, and says by how much.
+expect 0 'does not fit at batch 1 .* too much' estimate --model llama-3-70b --device rtx-4090
+
+# Files
+expect 2 'no-such-file.json: cannot be opened' estimate no-such-file.json
+expect 2 'is a directory' recommend "$WORK"
+with_json '{"target": "llama-3-8b", "platform": '
+expect 2 'input.json: .*line 1' estimate input.json
+with_json '[1, 2]'
+expect 2 'must hold an object' estimate input.json
+with_json ''
+expect 2 'input.json' sweep input.json
+head -c 17000000 /dev/zero | tr '\0' ' ' >huge.json
+expect 2 'huge.json: is larger than' recommend huge.json
+printf '%0.s[' $(seq 1 100000) >deep.json
+expect 2 'deep.json: ' recommend deep.json
+head -c 4096 /dev/urandom >noise.json
+expect 2 'noise.json: ' recommend noise.json
+with_json '{"target": "llama-3-8b", "target": "llama-3-70b", "platform": "h100-sxm"}'
+expect 2 'target: this key appears twice' estimate input.json
+
+# All problems of a file at once, each with its place.
+with_json '{"target": {"model": "llama-3-8b", "precison": "fp8"}, "platform": {"device": "h100", "tensor_parallel": 0},
+            "drafter": {"kind": "medusa", "heads": "four", "acceptance": {"geometric": 0.8, "curve": {"1": 1.5}}}, "batch": -1}'
+expect 2 'target.precison: unknown key; did you mean "precision"' estimate input.json
+expect 2 'platform.device: .*did you mean "h100-sxm"' estimate input.json
+expect 2 'platform.tensor_parallel: is 0' estimate input.json
+expect 2 'drafter.heads: must be a whole number' estimate input.json
+expect 2 'drafter.acceptance: gives geometric and curve' estimate input.json
+expect 2 'batch: is -1' estimate input.json
+[ "$(wc -l <err.txt)" -eq 6 ] || fail "six problems, but $(wc -l <err.txt) sentences"
+
+# A description named by an input file: both files are in the sentence.
+cat >device.json <<'JSON'
+{"title": "Mine", "kind": "gpu",
+ "memory": {"value": 80, "unit": "GB/s", "source": "here", "kind": "assumed"},
+ "memory_bandwidth": {"value": -1, "unit": "TB/s", "source": "here", "kind": "assumed"},
+ "peak": {"fp32": {"value": 50, "unit": "TFLOP/s", "source": "here", "kind": "guessed"}}}
+JSON
+with_json '{"target": "llama-3-8b", "platform": "device.json"}'
+expect 2 'input.json: platform.device: device.json: memory.unit' estimate input.json
+expect 2 'memory_bandwidth' estimate input.json
+expect 2 'peak.fp32.kind' estimate input.json
+
+# Workloads
+workload() {
+    with_json "{\"target\": \"llama-3-8b\", \"platforms\": [\"h100-sxm\"], \"drafters\": [{\"kind\": \"ngram\", \"acceptance\": {\"geometric\": 0.5}}],
+               \"draft_tokens\": $1, \"traffic\": {\"batch\": $2, \"context\": $3} $4}"
+}
+workload '[]' '[1]' '[1024]' ''
+expect 2 'draft_tokens: is empty' recommend input.json
+workload '{"from": 8, "to": 1}' '[1]' '[1024]' ''
+expect 2 'draft_tokens: runs from 8 to 1, backwards' recommend input.json
+workload '{"from": 1, "to": 8, "step": 0}' '[1]' '[1024]' ''
+expect 2 'draft_tokens.step: is 0' recommend input.json
+workload '[1, 2, 2]' '[1]' '[1024]' ''
+expect 2 'draft_tokens: holds 2 twice' recommend input.json
+workload '[1]' '[{"value": 1, "share": -0.5}]' '[1024]' ''
+expect 2 'traffic.batch\[0\].share: is -0.5' recommend input.json
+workload '[1]' '[1]' '{"from": 0, "to": 90000000}' ''
+expect 2 'traffic.context: holds 90000001 values' recommend input.json
+workload '[1]' '[1]' '[1024]' ', "limits": {"tpot_s": 1}'
+expect 2 'limits.tpot_s: unknown key; did you mean "tpot_ms"' recommend input.json
+workload '[1]' '[1]' '[1024]' ', "objective": "speed"'
+expect 2 'objective: must be throughput' recommend input.json
+workload '[1]' '[1]' '[1024]' ', "rollback": ["replays"]'
+expect 2 'rollback: must be .*did you mean "replay"' recommend input.json
+with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [], "draft_tokens": 1, "traffic": {"batch": 1, "context": 1}}'
+expect 2 'drafters: is empty' recommend input.json
+# A candidate that cannot serve the target is excluded with its reason, not an error; so is one that breaks a limit.
+with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [{"kind": "model", "model": "pythia-70m", "acceptance": {"geometric": 0.5}}],
+            "draft_tokens": [1, 2], "traffic": {"batch": [1], "context": [1024]}}'
+expect 0 'Excluded: pythia-70m .*vocabulary' recommend input.json
+with_json '{"target": "llama-3-70b", "platforms": ["rtx-4090"], "drafters": [{"kind": "ngram", "acceptance": {"geometric": 0.5}}],
+            "draft_tokens": [1, 2], "traffic": {"batch": [1], "context": [1024]}}'
+expect 0 'No configuration for llama-3-70b keeps the limits' recommend input.json
+expect 0 'No configuration' report input.json --output none.html
+
+# Sweeps
+sweep() {
+    with_json "{\"axes\": {\"target\": \"llama-3-8b\", \"device\": [\"h100-sxm\", \"a10g\"], \"drafter\": [{\"kind\": \"ngram\", \"acceptance\": {\"geometric\": 0.5}}],
+               \"draft_tokens\": [1, 2], \"batch\": [1], \"context\": [1024] $1}, \"conditions\": $2}"
+}
+sweep '' '[{"require": "batch * draft_token < 4"}]'
+expect 2 'draft_token' sweep input.json
+sweep '' '[{"require": "batch * ("}]'
+expect 2 'input.json: ' sweep input.json
+sweep '' '[{"when": {"device": "a100"}, "require": "batch < 4"}]'
+expect 2 'conditions\[0\].when.device: "a100" is not on that axis' sweep input.json
+sweep ', "contxt": [1]' '["batch < 4"]'
+expect 2 'axes.contxt: unknown key; did you mean "context"' sweep input.json
+sweep ', "tensor_parallel": [1, 2], "platform": ["h100-sxm"]' '["batch < 4"]'
+expect 2 'already said by "platform"' sweep input.json
+sweep '' '["batch < 4"]'
+expect 0 'Points +4' sweep input.json
+sweep '' '[{"when": {"device": "a10g"}, "require": "draft_tokens = 1"}]'
+expect 2 'input.json: ' sweep input.json
+sweep '' '[{"when": {"device": "a10g"}, "require": "draft_tokens == 1"}]'
+expect 0 'Left out by conditions +1' sweep input.json
+finish

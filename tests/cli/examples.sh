@@ -1,0 +1,35 @@
+# Every file of examples/ runs, and gives the same for any number of threads.
+. "$(dirname "$0")/lib.sh"
+ran=0
+for file in "$SOURCE"/examples/*.json; do
+    ran=$((ran + 1))
+    "$JSON_GET" "$file" /title >/dev/null && "$JSON_GET" "$file" /source >/dev/null || fail "$file: no title or source"
+    if grep -q '"axes"' "$file"; then
+        expect 0 'Points' sweep "$file"
+        "$TREELINE" sweep "$file" --format json --threads 1 >one.txt && "$TREELINE" sweep "$file" --format json --threads 3 >three.txt
+    elif grep -q '"traffic"' "$file"; then
+        expect 0 '^Run ' recommend "$file"
+        expect 0 'Report: report.html' report "$file" --output report.html
+        grep -q '</html>' report.html || fail "$file: the report is not a whole page"
+        "$TREELINE" recommend "$file" --format json --threads 1 >one.txt && "$TREELINE" recommend "$file" --format json --threads 3 >three.txt
+    else
+        expect 0 'plain decoding' estimate "$file"
+        continue
+    fi
+    cmp -s one.txt three.txt || fail "$file: the number of threads changes the result"
+done
+[ "$ran" -ge 5 ] || fail "only $ran examples"
+
+# SPIRe, figure 4 and section 4 (arXiv 2504.06419): 1.76 (vanilla, batch 1, context 32), 2.05 and 2.78 (MagicDec and SPIRe at batch 64,
+# context 512). Columns: drafter 7, batch 10, context 11, speed-up 12.
+"$TREELINE" sweep "$SOURCE/examples/spire-study.json" --format csv >spire.csv
+figure() {
+    checks=$((checks + 1))
+    local got
+    got=$(awk -F, -v d="$1" -v b="$2" -v s="$3" '$7 == d && $10 == b && $11 == s {printf "%.2f", $12}' spire.csv)
+    [ "$got" = "$4" ] || fail "SPIRe $*: $got"
+}
+figure vanilla 1 32 1.76
+figure MagicDec 64 512 2.05
+figure SPIRe 64 512 2.78
+finish
