@@ -95,44 +95,6 @@ std::string sentence_of(const PointEstimate& estimate) {
         fixed_text(round.accept_length, 2), "expected");
 }
 
-std::string_view name_of(Bound bound) {
-    switch (bound) {
-        case Bound::memory:
-            return "memory";
-        case Bound::compute:
-            return "compute";
-        case Bound::network:
-            return "network";
-        case Bound::launch:
-            return "launch";
-    }
-    return "";
-}
-
-std::string_view name_of(OperationKind kind) {
-    switch (kind) {
-        case OperationKind::linear:
-            return "linear";
-        case OperationKind::attention:
-            return "attention";
-        case OperationKind::scan:
-            return "scan";
-        case OperationKind::convolution:
-            return "convolution";
-        case OperationKind::element_wise:
-            return "element-wise";
-        case OperationKind::experts:
-            return "experts";
-        case OperationKind::logits:
-            return "logits";
-        case OperationKind::collective:
-            return "collective";
-        case OperationKind::whole_pass:
-            return "whole pass";
-    }
-    return "";
-}
-
 std::string provenance_summary(const std::vector<Provenance>& provenance) {
     std::map<std::string, int> kinds;
     for (const Provenance& entry : provenance) {

@@ -46,9 +46,6 @@ nlohmann::ordered_json estimate_json(const PointEstimate& estimate, const nlohma
 /// One line an operation.
 std::string estimate_csv(const PointEstimate& estimate);
 
-std::string_view name_of(Bound bound);
-std::string_view name_of(OperationKind kind);
-
 /// "5 numbers: 3 datasheet, 2 assumed".
 std::string provenance_summary(const std::vector<Provenance>& provenance);
 nlohmann::ordered_json provenance_json(const std::vector<Provenance>& provenance);

@@ -62,20 +62,6 @@ bool same_platform(const VariantLabels& a, const VariantLabels& b) {
            a.precision == b.precision;
 }
 
-const char* bound_text(Bound bound) {
-    switch (bound) {
-        case Bound::memory:
-            return "memory";
-        case Bound::compute:
-            return "compute";
-        case Bound::network:
-            return "network";
-        case Bound::launch:
-            return "launch";
-    }
-    return "";
-}
-
 DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
     return {best.draft_tokens, traffic.batch, traffic.context};
 }
@@ -195,7 +181,7 @@ Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Wo
                                       {"attained_tflop_per_s", (operation.flops / operation.time).value() / 1e12},
                                       {"time_us", operation.time.value() * 1e6},
                                       {"share", operation.share},
-                                      {"bound", bound_text(operation.bound)}});
+                                      {"bound", name_of(operation.bound)}});
             }
         }
     }

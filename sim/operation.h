@@ -6,7 +6,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "sim/model.h"
 #include "sim/units.h"
@@ -36,11 +36,15 @@ inline ShapeTerms terms_of(const PassShape& shape) {
     return {shape.sequences, tokens, shape.sequences * shape.logits, tokens * shape.tokens, shape.tokens, shape.context};
 }
 
-enum class OperationKind { linear, attention, scan, convolution, element_wise, experts, logits, collective, whole_pass };
+enum class OperationKind { linear, attention, scan, convolution, element_wise, experts, logits, collective };
 /// Where in the model an operation stands. Drafters may share the ends with their target, and SPIRe's counts leave them out.
 enum class ModelPart { embedding, body, head };
 
 enum class Bound { memory, compute, network, launch };
+
+/// As people read them: "element-wise", "memory".
+std::string_view name_of(OperationKind kind);
+std::string_view name_of(Bound bound);
 
 /// FLOPs = per_token·M + per_logit·L + per_sequence·b + per_token_pair·b·n² + per_visible·V (+ per_context·b·reach(s))
 /// with V = cached and new tokens that the new tokens attend to, summed over the new tokens of all sequences.

@@ -61,7 +61,7 @@ Rates rates_of(const Operation& operation, const Precision& precision, const Pla
     const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
     const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
     const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
-                              operation.kind == OperationKind::attention || operation.kind == OperationKind::whole_pass;
+                              operation.kind == OperationKind::attention;
     return {Seconds(0.0), 1.0 / platform.device.bandwidth, 1.0 / (matrix_units ? matrix_peak : vector_peak), 0.0};
 }
 

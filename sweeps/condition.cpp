@@ -12,7 +12,28 @@ struct Condition::Parser {
     mu::Parser parser;
 };
 
+namespace {
+
+/// A single '=' assigns in muParser; in a condition it can only be a slip.
+bool assigns(const std::string& expression) {
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+        if (expression[i] == '=') {
+            const bool second = i > 0 && std::string("=<>!").find(expression[i - 1]) != std::string::npos;
+            const bool first = i + 1 < expression.size() && expression[i + 1] == '=';
+            if (!first && !second) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
 Condition::Condition(const std::string& expression) : parser_(std::make_unique<Parser>()) {
+    if (assigns(expression)) {
+        throw std::invalid_argument("cannot read the condition '" + expression + "': it compares with ==, not with =");
+    }
     try {
         for (std::size_t i = 0; i < parser_->values.size(); ++i) {
             parser_->values[i] = 1.0;

@@ -8,7 +8,7 @@ for file in "$SOURCE"/examples/*.json; do
         expect 0 'Points' sweep "$file"
         "$TREELINE" sweep "$file" --format json --threads 1 >one.txt && "$TREELINE" sweep "$file" --format json --threads 3 >three.txt
     elif grep -q '"traffic"' "$file"; then
-        expect 0 '^Run ' recommend "$file"
+        expect 0 ' Run ' recommend "$file"
         expect 0 'Report: report.html' report "$file" --output report.html
         grep -q '</html>' report.html || fail "$file: the report is not a whole page"
         "$TREELINE" recommend "$file" --format json --threads 1 >one.txt && "$TREELINE" recommend "$file" --format json --threads 3 >three.txt

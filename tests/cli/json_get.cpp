@@ -1,4 +1,5 @@
-// json_get FILE [POINTER]: fails unless FILE is JSON; prints the value at the pointer ("/summary/points"), texts without quotes.
+// json_get FILE [POINTER]: fails unless FILE is JSON; prints the value at the pointer ("/summary/points"), texts without
+// quotes.
 #include <fstream>
 #include <iostream>
 
