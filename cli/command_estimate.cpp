@@ -105,6 +105,11 @@ Run add_estimate(CLI::App& app) {
     app.add_option("--rollback", point.rollback, "auto (default), truncate, replay, snapshot or recompute")
         ->type_name("POLICY");
     app.add_option("--decoding", point.decoding, "greedy (default) or sampling")->type_name("WAY");
+    app.add_option("--decoding-budget", point.decoding_budget,
+                   "What decoding costs without speculation, in any unit of money: asks whether training the drafter pays")
+        ->type_name("COST");
+    app.add_option("--draft-training", point.draft_training, "What training the drafter costs, in the same unit")
+        ->type_name("COST");
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"

@@ -8,6 +8,18 @@
 namespace treeline {
 namespace {
 
+nlohmann::ordered_json training_json(const PointEstimate& estimate) {
+    if (!estimate.input.training) {
+        return {};
+    }
+    const TrainingCost& cost = *estimate.input.training;
+    const double multiplier = estimate.speculative.throughput_multiplier;
+    const std::optional<double> pays_from = break_even_decoding(cost, multiplier);
+    return {{"decoding_saved", decoding_saved(cost, multiplier)},
+            {"net_saving", net_saving(cost, multiplier)},
+            {"pays_from_decoding_budget", pays_from ? nlohmann::ordered_json(*pays_from) : nlohmann::ordered_json()}};
+}
+
 using Json = nlohmann::ordered_json;
 
 double milliseconds(Seconds time) { return 1e3 * time.value(); }
@@ -110,6 +122,7 @@ Json estimate_json(const PointEstimate& estimate, const Json& echo) {
             {"wasted_draft_share", round.wasted_draft_share},
             {"critical_context", std::isfinite(estimate.critical_context) ? Json(estimate.critical_context) : Json()},
             {"critical_batch", estimate.critical_batch ? Json(*estimate.critical_batch) : Json()},
+            {"training", training_json(estimate)},
             {"speculative", rates_json(estimate, round, estimate.first_token)},
             {"plain", rates_json(estimate, estimate.plain, estimate.plain_first_token)},
             {"round_ms",

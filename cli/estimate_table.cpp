@@ -90,6 +90,15 @@ std::string round_facts(const PointEstimate& estimate) {
                                       ? fmt::format("{} tokens; above, caches keep verification memory-bound at any batch",
                                                     short_text(std::floor(estimate.critical_context)))
                                       : "none: there is no key-value cache");
+    if (estimate.input.training) {
+        const TrainingCost& cost = *estimate.input.training;
+        const std::optional<double> pays_from = break_even_decoding(cost, round.throughput_multiplier);
+        facts.add("Decoding saved", fmt::format("{} of {}", fixed_text(decoding_saved(cost, round.throughput_multiplier), 2),
+                                                short_text(cost.decoding_budget)));
+        facts.add("Net of training", fixed_text(net_saving(cost, round.throughput_multiplier), 2));
+        facts.add("Training pays", pays_from ? fmt::format("from a decoding budget of {}", short_text(*pays_from))
+                                             : std::string("never: drafting gains nothing"));
+    }
     return facts.text();
 }
 

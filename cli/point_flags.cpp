@@ -96,7 +96,7 @@ struct FlagKey {
 };
 
 // The longest keys first: the first that fits names the flag.
-constexpr std::array<FlagKey, 19> flag_keys = {{{"--accept-length", "drafter.acceptance.mean_length"},
+constexpr std::array<FlagKey, 21> flag_keys = {{{"--accept-length", "drafter.acceptance.mean_length"},
                                                 {"--draft-tokens", "drafter.acceptance.draft_tokens"},
                                                 {"--acceptance", "drafter.acceptance"},
                                                 {"--drafter", "drafter"},
@@ -114,7 +114,9 @@ constexpr std::array<FlagKey, 19> flag_keys = {{{"--accept-length", "drafter.acc
                                                 {"--context", "context"},
                                                 {"--prompt", "prompt_tokens"},
                                                 {"--rollback", "rollback"},
-                                                {"--decoding", "decoding"}}};
+                                                {"--decoding", "decoding"},
+                                                {"--decoding-budget", "training.decoding_budget"},
+                                                {"--draft-training", "training.draft_training"}}};
 
 std::string in_terms_of_flags(const std::string& problem) {
     constexpr std::string_view prefix = "flags: ";
@@ -165,6 +167,11 @@ Json with_flags(Json point, const PointFlags& flags) {
     set(point, "prompt_tokens", flags.prompt);
     set(point, "rollback", flags.rollback);
     set(point, "decoding", flags.decoding);
+    if (!flags.decoding_budget.empty() || !flags.draft_training.empty()) {
+        Json& training = point["training"];
+        set(training, "decoding_budget", flags.decoding_budget);
+        set(training, "draft_training", flags.draft_training);
+    }
     return point;
 }
 

@@ -60,6 +60,14 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
     input.prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", context, 0, longest_context));
     input.rollback = read_rollback(root, "rollback");
     input.decoding = read_decoding(root);
+    if (auto training = root.optional_object("training")) {
+        input.training =
+            TrainingCost{training->number("decoding_budget", 1e-9, 1e15), training->number("draft_training", 0.0, 1e15)};
+        training->finish();
+        if (!input.drafter) {
+            root.problem("training", "is set, but there is no drafter to train");
+        }
+    }
     root.finish();
     if (document.problems().empty()) {
         check(input, document);

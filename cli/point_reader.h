@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/setup_reader.h"
+#include "sim/critical.h"
 
 namespace treeline {
 
@@ -20,6 +21,7 @@ struct PointInput {
     Decoding decoding = Decoding::greedy;
     DesignPoint point;
     double prompt_tokens = 0.0;
+    std::optional<TrainingCost> training;  ///< asked for: does training the drafter pay?
     std::vector<Provenance> provenance;
 };
 
@@ -27,7 +29,8 @@ struct PointInput {
 RoundSetup setup_of(const PointInput& input, Rollback rollback);
 
 /// Reads {"target", "platform", "drafter"?, "draft_tokens"?, "batch"?, "context"?, "prompt_tokens"?, "rollback"?, "decoding"?,
-/// "title"?, "source"?}. Throws InputError with every problem, those of the setup included.
+/// "training"?: {"decoding_budget", "draft_training"} in one unit of money, "title"?, "source"?}. Throws InputError with every
+/// problem, those of the setup included.
 PointInput read_point(json::Document& document, Descriptions& descriptions);
 
 /// A flag of `treeline estimate` and the key of the point that it sets.
@@ -35,6 +38,7 @@ struct PointFlags {
     std::string model, precision, device, tensor_parallel, interconnect, stack, mode;
     std::string drafter, acceptance, accept_length;
     std::string draft_tokens, batch, context, prompt, rollback, decoding;
+    std::string decoding_budget, draft_training;
 };
 
 /// `point` with the keys that flags give replaced. Values are passed on as they stand; reading the point judges them.
