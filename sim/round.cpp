@@ -6,6 +6,30 @@
 namespace treeline {
 namespace {
 
+double heads_of(const Attention& attention) { return static_cast<double>(attention.query_heads); }
+double heads_of(const LatentAttention& attention) { return static_cast<double>(attention.heads); }
+double heads_of(const Mamba2& mamba) { return static_cast<double>(mamba.heads); }
+double heads_of(const GatedDelta& delta) { return static_cast<double>(delta.value_heads); }
+
+/// The number of heads of the first block whose heads `ranks` does not divide; 0 when all can be shared evenly.
+double heads_that_do_not_divide(const Model& model, double ranks) {
+    double found = 0.0;
+    for (const LayerKind& kind : model.kinds) {
+        for (const Block& block : kind.blocks) {
+            std::visit(
+                [&](const auto& b) {
+                    if constexpr (requires { heads_of(b); }) {
+                        if (found == 0.0 && std::fmod(heads_of(b), ranks) != 0.0) {
+                            found = heads_of(b);
+                        }
+                    }
+                },
+                block.kind);
+        }
+    }
+    return found;
+}
+
 CompileOptions pass_options(PassKind kind, StateWrites writes, Sampling sampling, Seconds host) {
     CompileOptions options;
     options.pass.kind = kind;
@@ -83,7 +107,8 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     if (!drafter.model) {
         return;
     }
-    const Seconds host = setup.platform.stack.host_per_draft_pass;
+    // Heads without a cache run within the target's pass, so the host does nothing for them.
+    const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass : Seconds(0.0);
     const auto options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
     round.draft_next = compile_pass(*drafter.model, drafter.precision, setup.platform, options, drafter.extra);
     round.draft_first = round.draft_next;
@@ -115,6 +140,10 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
                            (setup.platform.interconnect.empty() ? "" : " named '" + setup.platform.interconnect + "'") +
                            ", so its layers cannot be shared by " + std::to_string(static_cast<int>(setup.platform.ranks)) +
                            " devices");
+    }
+    if (const double heads = heads_that_do_not_divide(setup.target, setup.platform.ranks); heads > 0.0) {
+        problems.push_back(setup.target.name + " has layers of " + std::to_string(static_cast<int>(heads)) + " heads, which " +
+                           std::to_string(static_cast<int>(setup.platform.ranks)) + " devices cannot share evenly");
     }
     const std::vector<Rollback> usable = rollbacks_for(setup.target);
     if (std::find(usable.begin(), usable.end(), setup.rollback) == usable.end()) {

@@ -82,7 +82,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
 
     operations.push_back(
         linear(context, "output projection", query_heads * dim, context.width, attention.output_bias, Cut::row));
-    append_all_reduce(context, operations);
+    append_all_reduce(context, context.width, operations);
 }
 
 void append(const LatentAttention& attention, const LayerContext& context, std::vector<Operation>& operations) {
@@ -124,7 +124,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     operations.push_back(scores);
 
     operations.push_back(linear(context, "output projection", heads * value, context.width, false, Cut::row));
-    append_all_reduce(context, operations);
+    append_all_reduce(context, context.width, operations);
 }
 
 }  // namespace treeline

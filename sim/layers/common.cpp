@@ -39,14 +39,14 @@ Operation element_wise(const LayerContext& context, const std::string& name, dou
     return operation;
 }
 
-void append_all_reduce(const LayerContext& context, std::vector<Operation>& operations) {
+void append_all_reduce(const LayerContext& context, double elements, std::vector<Operation>& operations) {
     if (context.ranks <= 1.0) {
         return;
     }
     Operation operation = start_operation(context, "all-reduce", OperationKind::collective);
     // Ring all-reduce: each device sends and receives 2·(t−1)/t of the vector.
     const double share = 2.0 * (context.ranks - 1.0) / context.ranks;
-    operation.bytes.per_token = context.precision.activations.per_element() * (share * context.width);
+    operation.bytes.per_token = context.precision.activations.per_element() * (share * elements);
     operations.push_back(operation);
 }
 

@@ -46,7 +46,7 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
 void append(const Mlp& mlp, const LayerContext& context, std::vector<Operation>& operations) {
     const double input = mlp.input_width > 0 ? static_cast<double>(mlp.input_width) : context.width;
     append_dense(input, static_cast<double>(mlp.hidden), mlp.gated, mlp.bias, "", context, operations);
-    append_all_reduce(context, operations);
+    append_all_reduce(context, context.width, operations);
 }
 
 void append(const MixtureOfExperts& experts, const LayerContext& context, std::vector<Operation>& operations) {
@@ -69,7 +69,7 @@ void append(const MixtureOfExperts& experts, const LayerContext& context, std::v
         append_dense(context.width, static_cast<double>(experts.shared_hidden), experts.gated, false, "shared expert ", context,
                      operations);
     }
-    append_all_reduce(context, operations);
+    append_all_reduce(context, context.width, operations);
 }
 
 }  // namespace treeline

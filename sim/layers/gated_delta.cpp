@@ -74,7 +74,7 @@ void append(const GatedDelta& delta, const LayerContext& context, std::vector<Op
     operations.push_back(norm);
 
     operations.push_back(linear(context, "out projection", value_width, context.width, false, Cut::row));
-    append_all_reduce(context, operations);
+    append_all_reduce(context, context.width, operations);
 }
 
 }  // namespace treeline

@@ -45,8 +45,8 @@ Operation linear(const LayerContext& context, const std::string& name, double in
 /// An element-wise kernel over `elements` values a token, which moves `transfers` of them and does `flops` on each.
 Operation element_wise(const LayerContext& context, const std::string& name, double elements, double transfers, double flops);
 
-/// The all-reduce of one activation vector a token that follows a row-cut layer; nothing is appended for a single rank.
-void append_all_reduce(const LayerContext& context, std::vector<Operation>& operations);
+/// The all-reduce of `elements` activations a token that follows a row-cut layer; nothing is appended for a single rank.
+void append_all_reduce(const LayerContext& context, double elements, std::vector<Operation>& operations);
 
 /// The heads (or groups) that one rank holds when `total` are shared out; a head shared by several ranks is replicated.
 double per_rank(double total, double ranks);

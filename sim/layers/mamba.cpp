@@ -42,7 +42,7 @@ void append(const Mamba1& mamba, const LayerContext& context, std::vector<Operat
         add_vectors(selection, dt_rank + 2.0 * state, dt_rank + 2.0 * state, activation);
     }
     operations.push_back(selection);
-    append_all_reduce(context, operations);
+    append_all_reduce(context, dt_rank + 2.0 * state, operations);
     operations.push_back(linear(context, "dt up-projection", dt_rank, inner, true, Cut::column));
 
     // One kernel scans prompts and single tokens alike: sequential in the tokens, parallel over channels.
@@ -51,7 +51,7 @@ void append(const Mamba1& mamba, const LayerContext& context, std::vector<Operat
     operations.push_back(scan);
 
     operations.push_back(linear(context, "out projection", inner, context.width, false, Cut::row));
-    append_all_reduce(context, operations);
+    append_all_reduce(context, context.width, operations);
 }
 
 RecurrentState recurrent_state(const Mamba2& mamba, double ranks) {
@@ -105,7 +105,7 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
         operations.push_back(norm);
     }
     operations.push_back(linear(context, "out projection", inner, context.width, false, Cut::row));
-    append_all_reduce(context, operations);
+    append_all_reduce(context, context.width, operations);
 }
 
 }  // namespace treeline

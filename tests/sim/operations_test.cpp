@@ -9,7 +9,7 @@ using namespace treeline::testing;
 
 namespace {
 
-const Operation& find(const std::vector<Operation>& operations, const std::string& part) {
+Operation find(const std::vector<Operation>& operations, const std::string& part) {
     for (const Operation& operation : operations) {
         if (operation.name.find(part) != std::string::npos) {
             return operation;
@@ -30,15 +30,15 @@ TEST_CASE("Llama-3-8B, bf16: linear layers, attention and LM head") {
     const auto operations = operations_of(model("llama-3-8b"), uniform_precision(NumberFormat::bf16), {});
     const PassShape shape{4.0, 3.0, 1000.0, 3.0};  // 4 sequences, 3 new tokens each after 1000 cached: M = 12
     // d = 4096, 32 query and 8 key-value heads of 128: out = (32 + 2·8)·128 = 6144.
-    const Operation& qkv = find(operations, "qkv");
+    const Operation qkv = find(operations, "qkv");
     CHECK(qkv.count == 32.0);
     CHECK(flops(qkv, shape) == 2.0 * 12 * 4096 * 6144);
     CHECK(bytes(qkv, shape) == 2.0 * 4096 * 6144 + 2.0 * 12 * (4096 + 6144));
     // 4·M·h_q·d_h·(s + (n+1)/2); KV once a sequence 2·b·h_kv·d_h·(s+n)·c + 2·M·h_q·d_h·e
-    const Operation& attention = find(operations, ": attention");
+    const Operation attention = find(operations, ": attention");
     CHECK(flops(attention, shape) == 4.0 * 12 * 32 * 128 * (1000 + 2.0));
     CHECK(bytes(attention, shape) == 2.0 * 4 * 8 * 128 * 1003 * 2 + 2.0 * 12 * 32 * 128 * 2);
-    const Operation& head = find(operations, "LM head");
+    const Operation head = find(operations, "LM head");
     CHECK(flops(head, shape) == 2.0 * 12 * 4096 * 128256);
     CHECK(bytes(head, shape) == 2.0 * 4096 * 128256 + 12.0 * (2 * 4096 + 4.0 * 128256));
     // Gated MLP: 6·M·d·d_ff in its two linear layers.
@@ -83,7 +83,7 @@ TEST_CASE("Mamba2-2.7b: state update, multi-step scans and replay") {
     CHECK(scan_bytes(StateWrites::final_state, one) == 2.0 * (2 * state + inputs) + own);
     CHECK(scan_bytes(StateWrites::none, five) == 2.0 * (state + 5 * inputs) + own);
     CHECK(scan_bytes(StateWrites::every_state, five) == 2.0 * ((1 + 5) * state + 5 * inputs) + own);
-    const Operation& scan = find(operations_of(target, precision, {}), "state scan");
+    const Operation scan = find(operations_of(target, precision, {}), "state scan");
     CHECK(flops(scan, one) == 2.0 * 80 * 64 * (5 * 128 + 9));
     const Operation replay = replay_operations(target, precision, 1.0).front();
     CHECK(flops(replay, five) == 3.0 * 5 * 2 * 80 * 64 * 128);
@@ -118,7 +118,7 @@ TEST_CASE("recurrent memory agrees with what an engine reports for a linear-atte
 TEST_CASE("a mixture of experts multiplies active FLOPs and streams the union of its experts") {
     // Mixtral-8x7B: 8 experts, 2 active, 3 matrices of 4096 × 14336.
     const auto operations = operations_of(model("mixtral-8x7b"), uniform_precision(NumberFormat::bf16), {});
-    const Operation& experts = find(operations, "routed experts");
+    const Operation experts = find(operations, "routed experts");
     const double expert = 3.0 * 4096 * 14336;
     const PassShape shape{3.0, 1.0, 0.0, 1.0};
     CHECK(flops(experts, shape) == 2.0 * 3 * 2 * expert);

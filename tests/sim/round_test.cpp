@@ -197,6 +197,8 @@ TEST_CASE("problems of a setup are sentences that name the cause") {
     setup.drafter = NgramDrafter{};
     setup.rollback = Rollback::replay;
     CHECK(problems_of(setup).front().find("no recurrent state") != std::string::npos);
+    RoundSetup uneven = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph", 3));
+    CHECK(problems_of(uneven).front().find("32 heads, which 3 devices cannot share evenly") != std::string::npos);
     RoundSetup sparse_mamba = pair_setup("mamba2-2.7b", "mamba2-130m", platform("rtx-4090", "cuda-graph", 2));
     sparse_mamba.platform.device.interconnects.clear();
     sparse_mamba.drafter = SparseSelfDrafter{{512.0, 4.0, 1.0}};
@@ -214,4 +216,31 @@ TEST_CASE("prefill of a long prompt is compute-bound and near its FLOPs over the
     CHECK(seconds >= flops / 989e12);
     CHECK(seconds <= 1.15 * flops / 989e12);                                     // element-wise kernels move their activations
     CHECK(time_to_first_token(compile_round(setup), prompt).value() > seconds);  // the drafter reads the prompt too
+}
+
+TEST_CASE("Medusa heads: one residual block and one LM head a draft token, no cache, no more drafts than heads") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    setup.drafter = MedusaDrafter{4, 1};
+    const CompiledRound round = compile_round(setup);
+    CHECK(round.lengths.size() == 5);
+    // A head: 4096² + 4096 of the block, 4096·128,256 of its LM head, two bytes each.
+    const double head = 2.0 * (4096.0 * 4096 + 4096 + 4096.0 * 128256);
+    CHECK(round.memory.draft_weights.value() == Approx(4.0 * head));
+    CHECK(round.memory.draft_caches.empty());
+    const RoundEstimate estimate = evaluate(round, {4, 1.0, 2048.0});
+    CHECK(estimate.draft.value() >= 4.0 * head / 3.35e12);
+    CHECK(estimate.draft.value() <= 4.0 * head / 3.35e12 * 1.1);
+}
+
+TEST_CASE("a one-layer drafter shares the target's head and embedding, or brings a smaller head of its own") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    setup.drafter = OneLayerDrafter{};
+    // One Llama-3-8B layer (218,112,000 parameters) and the fusion of two vectors of 4096: 2·4096·4096.
+    const double layer = 218112000.0 + 2.0 * 4096 * 4096;
+    CHECK(compile_round(setup).memory.draft_weights.value() == Approx(2.0 * layer).epsilon(1e-9));
+    const Seconds shared = evaluate(compile_round(setup), {4, 1.0, 2048.0}).draft;
+    setup.drafter = OneLayerDrafter{32000, 2};
+    // Its own head: 4096·32,000 and the final norm.
+    CHECK(compile_round(setup).memory.draft_weights.value() == Approx(2.0 * (layer + 4096.0 * 32000 + 4096)).epsilon(1e-9));
+    CHECK(evaluate(compile_round(setup), {4, 1.0, 2048.0}).draft < shared);
 }
