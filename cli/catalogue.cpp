@@ -18,7 +18,7 @@ bool complete(const Catalogue& catalogue) {
 }
 
 Catalogue required(const std::string& folder, const std::string& named_by) {
-    const Catalogue catalogue = within(folder);
+    Catalogue catalogue = within(folder);
     if (!complete(catalogue)) {
         throw InputError({named_by + ": " + folder + " does not hold the folders models and hardware of a catalogue"});
     }

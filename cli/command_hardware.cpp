@@ -142,7 +142,7 @@ std::string inputs_table(const std::vector<Provenance>& provenance) {
 }
 
 template <class T>
-void deliver_description(const HardwareFlags& flags, const Described<T>& described, Json json, std::string table) {
+void deliver_description(const HardwareFlags& flags, const Described<T>& described, Json json, const std::string& table) {
     switch (flags.common.chosen_format()) {
         case Format::table:
             return flags.common.deliver(table + "\n" + inputs_table(described.provenance));

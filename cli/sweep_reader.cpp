@@ -122,7 +122,7 @@ VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
     check_labels(axes, "target", labels);
     labels.clear();
     for (const Platform& platform : lists.platforms) {
-        labels.push_back(label_of(platform));
+        labels.push_back(label_of(platform) + (platform.mode == CostMode::hoi ? " on " + platform.stack.name : ""));
     }
     check_labels(axes, axes.has("platform") ? "platform" : "device", labels);
     lists.rollbacks = read_rollbacks(axes, "rollback");
@@ -159,7 +159,9 @@ std::vector<ConditionText> read_conditions(json::Reader& root, const std::vector
             }
         }
         element.finish();
-        conditions.push_back(std::move(condition));
+        if (!condition.require.empty()) {
+            conditions.push_back(std::move(condition));
+        }
     }
     return conditions;
 }

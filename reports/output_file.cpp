@@ -19,7 +19,7 @@ constexpr int most_name_attempts = 100;
 fs::path behind_links(fs::path path) {
     std::error_code error;
     if (fs::is_symlink(path, error)) {
-        const fs::path target = fs::weakly_canonical(path, error);
+        fs::path target = fs::weakly_canonical(path, error);
         if (!error) {
             return target;
         }

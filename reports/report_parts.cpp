@@ -28,7 +28,7 @@ double largest_context(const std::vector<TrafficPoint>& traffic) {
 
 std::vector<double> powers_of_two(double from, double to) {
     std::vector<double> values;
-    for (double value = from; value <= to; value *= 2.0) {
+    for (double value = from; value <= to; value *= 2.0) {  // NOLINT(clang-analyzer-security.FloatLoopCounter): exact
         values.push_back(value);
     }
     return values;

@@ -42,7 +42,7 @@ Operation parameters_and_caches(const Operation& operation, const Precision& pre
     return reduced;
 }
 
-std::vector<Operation> body_only(std::vector<Operation> operations, const Precision& precision) {
+std::vector<Operation> body_only(const std::vector<Operation>& operations, const Precision& precision) {
     std::vector<Operation> body;
     for (const Operation& operation : operations) {
         if (operation.part == ModelPart::body && operation.kind != OperationKind::collective) {
@@ -136,7 +136,7 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
         operations.push_back(sampling_operation(model, platform.ranks, options.sampling));
     }
     if (platform.mode == CostMode::hoi) {
-        operations = body_only(std::move(operations), precision);
+        operations = body_only(operations, precision);
     }
     operations.insert(operations.end(), extra.begin(), extra.end());
     return compile_operations(std::move(operations), precision, platform, options.host);

@@ -37,7 +37,8 @@ public:
     friend constexpr Quantity operator*(Quantity a, double b) { return Quantity(a.value_ * b); }
     friend constexpr Quantity operator*(double a, Quantity b) { return Quantity(a * b.value_); }
     friend constexpr Quantity operator/(Quantity a, double b) { return Quantity(a.value_ / b); }
-    friend constexpr auto operator<=>(Quantity, Quantity) = default;
+    // clang-tidy 14 takes the literal 0 of a defaulted comparison for a null pointer.
+    friend constexpr auto operator<=>(Quantity, Quantity) = default;  // NOLINT(modernize-use-nullptr)
 
 private:
     double value_ = 0.0;

@@ -230,7 +230,7 @@ std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, c
     for (std::size_t i = 0; i < points.size(); ++i) {
         tradeoffs.push_back({points[i].tokens_per_second_user, points[i].tokens_per_second_device, i});
     }
-    for (const Tradeoff& on_front : pareto_front(std::move(tradeoffs))) {
+    for (const Tradeoff& on_front : pareto_front(tradeoffs)) {
         points[on_front.id].on_front = true;
     }
     return points;

@@ -14,6 +14,7 @@ std::vector<WeightedValue> contexts_of(const std::vector<TrafficPoint>& traffic)
         shares[point.context] += point.share;
     }
     std::vector<WeightedValue> contexts;
+    contexts.reserve(shares.size());
     for (const auto& [context, share] : shares) {
         contexts.push_back({context, share});
     }

@@ -4,7 +4,7 @@
 // search takes 38 s), 1,024 nodes × 32 levels in 1 s, trees rebuilt and with every rank there is. Exits with 1 when a goal is
 // missed.
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -21,14 +21,21 @@ const RankAcceptance sequoia_demo({0.63418293,    0.107946023,   0.0569715127,  
                                    0.0,           0.00149925041, 0.0,           0.0,           0.0,           0.00149925041,
                                    0.00149925041, 0.00149925041});
 
+/// Goals are judged by processor time, so that a busy machine does not fail them.
+double processor_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 bool measure(TreeBudget budget, double goal_seconds, int repeats) {
     double best = 1e9, accept_length = 0.0;
     std::size_t bytes = 0;
     for (int repeat = 0; repeat < repeats; ++repeat) {
-        const auto start = std::chrono::steady_clock::now();
+        const double start = processor_seconds();
         const OptimalTrees optimal(sequoia_demo, budget);
         accept_length = treeline::accept_length(optimal.tree(budget.nodes, budget.depth), sequoia_demo);
-        best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        best = std::min(best, processor_seconds() - start);
         bytes = optimal.table_bytes();
     }
     const bool met = best <= goal_seconds;
