@@ -1,7 +1,6 @@
 // Draft trees and their acceptance as files and flags state them.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +21,17 @@ struct TreeKind {
     std::string meaning;
 };
 const std::vector<TreeKind>& tree_kinds();
+/// Throws InputError where there is none of this key.
+const TreeKind& kind_named(const std::string& key);
 std::string flag_of(const TreeKind& kind);
+
+/// Wide enough for every value that problems(shape) should speak about.
+inline constexpr int lowest_tree_number = -1'000'000, highest_tree_number = 1'000'000;
+
+/// The shape of a kind (children tables aside) from as many numbers as the kind wants.
+TreeShape shape_of(const TreeKind& kind, const std::vector<int>& n);
+/// The same from "4,8,8", "4x5" or "3/2,1"; nothing where the text is no such thing.
+std::optional<TreeShape> shape_from_text(const TreeKind& kind, const std::string& text);
 
 struct RankFlags {
     std::string ranks;  ///< "0.6,0.2"
