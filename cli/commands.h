@@ -29,5 +29,6 @@ Run add_estimate(CLI::App& app);
 Run add_sweep(CLI::App& app);
 Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
+Run add_tree(CLI::App& app);
 
 }  // namespace treeline

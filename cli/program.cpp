@@ -23,6 +23,7 @@ const std::vector<Command>& commands() {
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep},
         {"recommend", "find the best configuration for a workload", add_recommend},
         {"report", "the same as one HTML page with interactive plots", add_report},
+        {"tree", "show, optimise and compare draft trees", add_tree},
     };
     return all;
 }
@@ -62,17 +63,35 @@ std::vector<std::string> long_flags(const CLI::App& app) {
     return flags;
 }
 
+/// What the user calls a command: "models", or "tree show" for a part of one.
+std::string full_name(const CLI::App& app) {
+    const CLI::App* parent = app.get_parent();
+    return (parent != nullptr && parent->get_parent() != nullptr ? full_name(*parent) + " " : "") + app.get_name();
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+        names.push_back(sub->get_name());
+    }
+    return names;
+}
+
 /// Arguments that no flag took: a mistyped flag gets a hint, and what follows it is not reported again.
 void refuse_extras(const CLI::App& app) {
+    for (const CLI::App* sub : app.get_subcommands()) {
+        refuse_extras(*sub);
+    }
     std::vector<std::string> problems;
     for (const std::string& extra : app.remaining()) {
         if (extra.starts_with("-") && extra != "-") {
             const std::string flag = extra.substr(0, extra.find('='));
             const std::string hint = json::did_you_mean(flag, long_flags(app));
-            problems.push_back(fmt::format("{}: unknown flag \"{}\"{}", app.get_name(), flag,
-                                           hint.empty() ? fmt::format("; see treeline {} --help", app.get_name()) : hint));
+            problems.push_back(fmt::format("{}: unknown flag \"{}\"{}", full_name(app), flag,
+                                           hint.empty() ? fmt::format("; see treeline {} --help", full_name(app)) : hint));
         } else if (problems.empty()) {
-            problems.push_back(fmt::format("{}: unexpected argument \"{}\"", app.get_name(), extra));
+            problems.push_back(fmt::format("{}: unexpected argument \"{}\"{}", full_name(app), extra,
+                                           json::did_you_mean(extra, subcommand_names(app))));
         }
     }
     if (!problems.empty()) {

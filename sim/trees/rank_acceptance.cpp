@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 namespace treeline {
 
@@ -36,7 +37,9 @@ std::vector<std::string> RankAcceptance::problems() const {
         }
     }
     if (problems.empty() && none() < -rounding) {
-        problems.push_back("acceptance by rank sums to " + std::to_string(1.0 - none()) +
+        std::ostringstream sum;
+        sum << 1.0 - none();
+        problems.push_back("acceptance by rank sums to " + sum.str() +
                            ", but at most one sibling is accepted, so the sum must not exceed 1");
     }
     return problems;

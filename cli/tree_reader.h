@@ -1,0 +1,54 @@
+// Draft trees and their acceptance as files and flags state them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/common_flags.h"
+#include "sim/trees/tree_shape.h"
+
+namespace treeline {
+
+/// One way of stating a tree, under the same name in a file ("tensorrt_llm"), a flag (--tensorrt-llm) and a short text
+/// ("tensorrt_llm:5,4,20").
+struct TreeKind {
+    std::string key;
+    std::vector<std::string> fields;  ///< of its object in a file, in the order of flags; empty: a number or list
+    bool list = false;
+    char separator = ',';
+    std::string placeholder;  ///< of the flag's value
+    std::string meaning;
+};
+const std::vector<TreeKind>& tree_kinds();
+std::string flag_of(const TreeKind& kind);
+
+struct RankFlags {
+    std::string ranks;  ///< "0.6,0.2"
+    std::string file;
+};
+/// {"ranks": [0.6, 0.2]} or {"accepted_by_rank": [60, 20], "none": 20}, with optional "title" and "source"; or the flag's
+/// numbers. Nothing where neither flag is given. Throws InputError.
+std::optional<RankAcceptance> read_rank_acceptance(const RankFlags& flags);
+
+/// A tree that the user named.
+struct NamedTree {
+    std::string label;          ///< "widths 4,8,8", or the name of its file
+    std::string title, source;  ///< of its file
+    TreeShape shape;
+    DraftTree tree;
+    bool assumed_order = false;  ///< grown by ranks that halve, as no acceptance is given
+};
+
+/// `text` is a path to a description, the name of one in the catalogue's examples/trees, a description itself ({"chain": 5}),
+/// or a short form ("chain:5"). An earlier result of `treeline tree show` or `optimise` is a description, too. Throws
+/// InputError.
+NamedTree read_tree(const std::string& text, const CommonFlags& flags, const std::optional<RankAcceptance>& acceptance);
+/// The tree that a flag of this kind states.
+NamedTree read_tree(const TreeKind& kind, const std::string& value, const std::optional<RankAcceptance>& acceptance);
+
+/// "sglang 5,4,32", as flags write it.
+std::string text_of(const TreeShape& shape);
+
+}  // namespace treeline
