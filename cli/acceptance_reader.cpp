@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/setup_reader.h"
+#include "cli/speculation_reader.h"
+#include "cli/tree_reader.h"
 #include "json/wording.h"
 #include "reports/number_text.h"
 
@@ -62,9 +64,43 @@ Acceptance read_curve(json::Reader& at, std::string& text) {
     return lengths.empty() ? Acceptance::geometric(0.0) : Acceptance::curve(lengths);
 }
 
+Acceptance read_chain(json::Reader& at, const std::string& kind, std::string& text) {
+    return kind == "geometric"      ? read_geometric(at, text)
+           : kind == "per_position" ? read_per_position(at, text)
+           : kind == "mean_length"  ? read_mean_length(at, text)
+                                    : read_curve(at, text);
+}
+
+RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
+    const std::vector<double> ranks = at.numbers("per_rank", 0.0, 1.0);
+    std::string list;
+    for (const double rank : ranks) {
+        list += (list.empty() ? "" : ", ") + short_text(rank);
+    }
+    text += (text.empty() ? "by rank " : "; by rank ") + list;
+    return RankAcceptance(ranks);
+}
+
+std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance& siblings, Descriptions& descriptions,
+                                         std::string& text) {
+    constexpr int assumed_ranks = 64;
+    std::vector<MeasuredShape> measured;
+    for (json::Reader& element : at.objects("measured")) {
+        const TreeShape shape = read_shape_under(element, "shape", descriptions);
+        const double length = element.number("accept_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
+        element.finish();
+        if (problems(shape).empty()) {
+            const RankAcceptance order = siblings.ranks() > 0 ? siblings : RankAcceptance::halving(assumed_ranks);
+            measured.push_back({build_tree(shape, order), length});
+            text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", fixed_text(length, 2), text_of(shape));
+        }
+    }
+    return measured;
+}
+
 }  // namespace
 
-AcceptanceChoice read_acceptance(json::Reader at) {
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
     AcceptanceChoice choice;
     choice.source = at.text_or("source", "");
     std::vector<std::string> named;
@@ -73,22 +109,27 @@ AcceptanceChoice read_acceptance(json::Reader at) {
             named.push_back(kind);
         }
     }
-    if (named.size() != 1) {
+    DraftAcceptance& acceptance = choice.acceptance;
+    const bool by_rank = at.has("per_rank");
+    acceptance.chain = Acceptance::geometric(0.0);
+    if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has("draft_tokens"));
-        at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length and curve"
+        at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length and curve, or per_rank"
                                      : "gives " + json::listed(named, "and") + ", but exactly one of them is needed");
-        choice.acceptance = Acceptance::geometric(0.0);
-    } else if (named.front() == "geometric") {
-        choice.acceptance = read_geometric(at, choice.text);
-    } else if (named.front() == "per_position") {
-        choice.acceptance = read_per_position(at, choice.text);
-    } else if (named.front() == "mean_length") {
-        choice.acceptance = read_mean_length(at, choice.text);
-    } else {
-        choice.acceptance = read_curve(at, choice.text);
+    } else if (named.size() == 1) {
+        acceptance.chain = read_chain(at, named.front(), choice.text);
+    }
+    if (by_rank) {
+        acceptance.siblings = read_per_rank(at, choice.text);
+        if (named.empty()) {
+            acceptance.chain = Acceptance::geometric(acceptance.siblings.rank(1));
+        }
+    }
+    if (at.has("measured")) {
+        acceptance.measured = read_measured(at, acceptance.siblings, descriptions, choice.text);
     }
     at.finish();
-    for (const std::string& problem : choice.acceptance.problems()) {
+    for (const std::string& problem : acceptance.problems()) {
         at.problem({}, problem);
     }
     return choice;

@@ -10,6 +10,9 @@ namespace treeline {
 struct Catalogue {
     std::filesystem::path models;
     std::filesystem::path hardware;
+
+    /// Published draft trees.
+    [[nodiscard]] std::filesystem::path trees() const { return models.parent_path() / "examples" / "trees"; }
 };
 
 /// The first of: `flag` (where not empty), $TREELINE_DATA, <program>/../share/treeline, the source folder the program was built

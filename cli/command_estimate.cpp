@@ -98,6 +98,9 @@ Run add_estimate(CLI::App& app) {
     app.add_option("--accept-length", point.accept_length, "Instead: mean tokens a round, the bonus token included")
         ->type_name("TOKENS");
     app.add_option("--draft-tokens", point.draft_tokens, "Draft tokens a round (default 5)")->type_name("K");
+    app.add_option("--shape", point.shape, "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)")
+        ->type_name("TREE");
+    app.add_option("--verification", point.verification, "unrolled, unrolled-chunk, packed, or auto")->type_name("NAME");
     app.add_option("--batch", point.batch, "Sequences decoded together (default 1)")->type_name("N");
     app.add_option("--context", point.context, "Tokens cached a sequence (default 2048)")->type_name("TOKENS");
     app.add_option("--prompt", point.prompt, "Tokens of the prompt that TTFT is for (default: the context)")

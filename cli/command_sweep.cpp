@@ -159,8 +159,9 @@ Run add_sweep(CLI::App& app) {
     add_common_flags(app, flags->common);
     app.footer(
         "The axes: target, precision, platform (or device, tensor_parallel, stack, mode), drafter, rollback, draft_tokens,\n"
-        "batch, context; numbers as [1, 2, 4], {\"from\": 1, \"to\": 8} or {\"powers_of_two\": {\"from\": 1, \"to\": 256}}.\n"
-        "Conditions keep a point only if an expression of draft_tokens, batch, context and tensor_parallel holds.\n\n"
+        "shapes, verification, batch, context; numbers as [1, 2, 4], {\"from\": 1, \"to\": 8} or {\"powers_of_two\": "
+        "{\"from\": 1, \"to\": 256}}.\n"
+        "Conditions keep a point only if an expression of draft_tokens, depth, batch, context and tensor_parallel\nholds.\n\n"
         "Example:\n  treeline sweep examples/spire-study.json --csv spire.csv");
     return [flags] { sweep(*flags); };
 }

@@ -31,8 +31,9 @@ struct TreeFlags {
 /// All trees that were named: positional ones first, then flags in the order of --help.
 std::vector<NamedTree> named_trees(const TreeFlags& flags, const std::optional<RankAcceptance>& acceptance) {
     std::vector<NamedTree> trees;
+    const std::filesystem::path trees_folder = flags.trees.empty() ? "" : flags.common.find().trees();
     for (const std::string& text : flags.trees) {
-        trees.push_back(read_tree(text, flags.common, acceptance));
+        trees.push_back(read_tree(text, trees_folder, acceptance));
     }
     for (const TreeKind& kind : tree_kinds()) {
         if (const auto given = flags.by_kind.find(kind.key); given != flags.by_kind.end()) {

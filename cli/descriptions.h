@@ -11,6 +11,7 @@
 #include "json/described.h"
 #include "sim/device.h"
 #include "sim/model.h"
+#include "sim/stack.h"
 
 namespace treeline {
 
@@ -27,6 +28,9 @@ public:
 
     /// Of everything read so far, in the order of reading.
     [[nodiscard]] const std::vector<Provenance>& provenance() const { return provenance_; }
+    /// A path as the file means it; a name as it stands.
+    [[nodiscard]] std::string resolved(const std::string& name_or_path) const;
+    [[nodiscard]] std::filesystem::path trees_folder() const { return catalogue_.trees(); }
     void add_provenance(const std::vector<Provenance>& more);
 
 private:
@@ -35,7 +39,6 @@ private:
 
     template <class T, class Load>
     const T* find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load);
-    [[nodiscard]] std::string resolved(const std::string& name_or_path) const;
 
     Catalogue catalogue_;
     std::filesystem::path base_folder_;

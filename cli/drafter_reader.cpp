@@ -115,7 +115,7 @@ DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions) {
         choice.drafter = read_kind(at, kind, descriptions, choice.label);
     }
     choice.label = at.text_or("name", choice.label);
-    AcceptanceChoice acceptance = read_acceptance(at.object("acceptance"));
+    AcceptanceChoice acceptance = read_acceptance(at.object("acceptance"), descriptions);
     choice.acceptance = acceptance.acceptance;
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);

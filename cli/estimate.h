@@ -11,31 +11,38 @@
 
 namespace treeline {
 
-/// One rollback policy tried at the point.
-struct RollbackTrial {
+/// One rollback policy and one way of verifying, tried at the point.
+struct PolicyTrial {
     Rollback rollback = Rollback::truncate;
+    int speculation = 0;  ///< index into PointInput::speculations
+    std::string problem;  ///< why it cannot be run: a sentence; there is no estimate then
     RoundEstimate estimate;
 };
 
 struct PointEstimate {
     PointInput input;
     Rollback rollback = Rollback::truncate;  ///< the one used below
+    DesignPoint point;                       ///< likewise, the way of verifying
     CompiledRound round;
     RoundEstimate speculative;  ///< equals `plain` without a drafter
     RoundEstimate plain;        ///< no draft tokens
-    std::vector<RollbackTrial> trials;
+    std::vector<PolicyTrial> trials;
     std::vector<ExplainedPass> passes;
     std::vector<MemoryPart> memory;
     Seconds first_token, plain_first_token;
     double critical_context = 0.0;         ///< below it, verification can become compute-bound at some batch; may be unlimited
     std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context
-    bool extrapolated = false;             ///< acceptance continues beyond what was measured
     bool knows_energy = false, knows_price = false;
 };
 
-/// Prices a point that read_point() accepted. Where the input leaves the rollback open: the policy with the highest throughput
-/// multiplier among those that fit, else the one that needs the least memory.
+/// Prices a point that read_point() accepted. Where the input leaves rollback or verification open: the choice with the highest
+/// throughput multiplier among those that fit, else the one that needs the least memory.
 PointEstimate estimate_point(PointInput input);
+
+/// The shape and how it is verified.
+const Speculation& speculation_of(const PointEstimate& estimate);
+/// Its row of the compiled round.
+const RoundRow& row_of(const PointEstimate& estimate);
 
 /// The answer: one sentence.
 std::string sentence_of(const PointEstimate& estimate);

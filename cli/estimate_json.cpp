@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/estimate.h"
+#include "reports/shape_text.h"
 
 namespace treeline {
 namespace {
@@ -73,13 +74,19 @@ Json memory_json(const PointEstimate& estimate) {
             {"parts", std::move(parts)}};
 }
 
-Json rollback_json(const PointEstimate& estimate) {
+Json policies_json(const PointEstimate& estimate) {
     Json tried = Json::array();
-    for (const RollbackTrial& trial : estimate.trials) {
-        tried.push_back({{"rollback", name_of(trial.rollback)},
-                         {"speedup", trial.estimate.throughput_multiplier},
-                         {"gb_per_device", gigabytes(trial.estimate.memory)},
-                         {"fits", trial.estimate.fits}});
+    for (const PolicyTrial& trial : estimate.trials) {
+        const Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
+        Json row = {{"rollback", name_of(trial.rollback)}, {"verification", name_of(speculation.verification)}};
+        if (trial.problem.empty()) {
+            row["speedup"] = trial.estimate.throughput_multiplier;
+            row["gb_per_device"] = gigabytes(trial.estimate.memory);
+            row["fits"] = trial.estimate.fits;
+        } else {
+            row["left_out"] = trial.problem;
+        }
+        tried.push_back(std::move(row));
     }
     return tried;
 }
@@ -94,11 +101,13 @@ Json configuration_json(const PointEstimate& estimate) {
     if (input.drafter) {
         json["acceptance"] = input.drafter->acceptance_text;
         json["acceptance_source"] = input.drafter->acceptance_source;
-        json["acceptance_extrapolated"] = estimate.extrapolated;
+        json["acceptance_basis"] = name_of(row_of(estimate).accepted.basis);
     }
-    json["draft_tokens"] = input.point.draft_tokens;
-    json["batch"] = input.point.batch;
-    json["context"] = input.point.context;
+    json["draft_tokens"] = static_cast<int>(row_of(estimate).draft_tokens);
+    json["shape"] = speculation_of(estimate).label;
+    json["verification"] = name_of(speculation_of(estimate).verification);
+    json["batch"] = input.batch;
+    json["context"] = input.context;
     json["prompt_tokens"] = input.prompt_tokens;
     json["decoding"] = name_of(input.decoding);
     json["rollback"] = name_of(estimate.rollback);
@@ -132,7 +141,7 @@ Json estimate_json(const PointEstimate& estimate, const Json& echo) {
               {"host", milliseconds(round.host)},
               {"total", milliseconds(round.round)}}},
             {"memory", memory_json(estimate)},
-            {"rollbacks_tried", rollback_json(estimate)},
+            {"policies_tried", policies_json(estimate)},
             {"passes", passes_json(estimate)},
             {"inputs", provenance_json(estimate.input.provenance)},
             {"notes", estimate.input.target.model.notes}};

@@ -6,12 +6,16 @@
 
 #include "cli/estimate.h"
 #include "reports/number_text.h"
+#include "reports/shape_text.h"
 #include "reports/table.h"
 
 namespace treeline {
 namespace {
 
 constexpr std::size_t page_width = 110;
+
+/// Whether the input leaves the way of verifying to be chosen.
+bool open_verification(const PointInput& input) { return input.speculations.size() > 2; }
 
 std::string configuration(const PointEstimate& estimate) {
     const PointInput& input = estimate.input;
@@ -21,16 +25,16 @@ std::string configuration(const PointEstimate& estimate) {
     facts.add("Platform", label_of(input.platform));
     facts.add("Cost mode", std::string(name_of(input.platform.mode)));
     if (input.drafter) {
-        facts.add("Drafter", fmt::format("{}, {} draft tokens", input.drafter->label, input.point.draft_tokens));
+        facts.add("Drafter", fmt::format("{}, {:.0f} draft tokens", input.drafter->label, row_of(estimate).draft_tokens));
+        facts.add("Shape", text_of(speculation_of(estimate)) + (open_verification(input) ? ", the best way of verifying" : ""));
         const std::string source =
             input.drafter->acceptance_source.empty() ? "" : " (" + input.drafter->acceptance_source + ")";
         facts.add("Acceptance", wrapped(input.drafter->acceptance_text + source, page_width - 13, "             "));
         facts.add("Rollback", std::string(name_of(estimate.rollback)) + (input.rollback ? "" : ", the best that fits"));
     }
     facts.add("Decoding", std::string(name_of(input.decoding)));
-    facts.add("Batch", exact_text(input.point.batch));
-    facts.add("Context",
-              fmt::format("{} tokens (prompt of {})", exact_text(input.point.context), exact_text(input.prompt_tokens)));
+    facts.add("Batch", exact_text(input.batch));
+    facts.add("Context", fmt::format("{} tokens (prompt of {})", exact_text(input.context), exact_text(input.prompt_tokens)));
     return facts.text();
 }
 
@@ -38,7 +42,7 @@ std::string ratio_or_nothing(bool wanted, double ratio) { return wanted ? ratio_
 
 /// Plain decoding beside speculation.
 std::string gains(const PointEstimate& estimate) {
-    const bool both = estimate.input.point.draft_tokens > 0;
+    const bool both = estimate.input.speculates();
     const RoundEstimate& with = estimate.speculative;
     const RoundEstimate& without = estimate.plain;
     std::vector<Column> columns = {{"", Align::left}, {"plain"}};
@@ -71,7 +75,7 @@ std::string gains(const PointEstimate& estimate) {
 }
 
 std::string critical_text(const PointEstimate& estimate) {
-    const std::string where = fmt::format("context {}", exact_text(estimate.input.point.context));
+    const std::string where = fmt::format("context {}", exact_text(estimate.input.context));
     return estimate.critical_batch
                ? fmt::format("a pass turns compute-bound at batch {:.0f} (at {})", std::ceil(*estimate.critical_batch), where)
                : fmt::format("no batch makes a pass compute-bound at {}", where);
@@ -82,7 +86,7 @@ std::string round_facts(const PointEstimate& estimate) {
     FactList facts;
     facts.add("Speed-up", ratio_text(round.throughput_multiplier));
     facts.add("Accept length", fmt::format("{} tokens a round, bonus token included{}", fixed_text(round.accept_length, 2),
-                                           estimate.extrapolated ? " (continued beyond the measured positions)" : ""));
+                                           basis_text(row_of(estimate).accepted.basis)));
     facts.add("Break-even accept length", fixed_text(round.iteration_multiplier, 2));
     facts.add("Wasted drafts", percent_text(round.wasted_draft_share));
     facts.add("Critical batch", critical_text(estimate));
@@ -111,7 +115,7 @@ std::string phases(const PointEstimate& estimate) {
         }
     };
     add("draft", round.draft);
-    add(estimate.input.point.draft_tokens > 0 ? "verify" : "decode", round.verify);
+    add(estimate.input.speculates() ? "verify" : "decode", round.verify);
     add("roll back", round.rollback);
     add("host", round.host);
     table.add_rule();
@@ -138,12 +142,22 @@ std::string rollbacks(const PointEstimate& estimate) {
     if (estimate.trials.size() < 2) {
         return "";
     }
-    TextTable table({{"Rollback", Align::left}, {"speed-up"}, {"memory"}, {"fits", Align::left}});
-    for (const RollbackTrial& trial : estimate.trials) {
-        table.add({std::string(name_of(trial.rollback)), ratio_text(trial.estimate.throughput_multiplier),
-                   text_of(trial.estimate.memory), trial.estimate.fits ? "yes" : "no"});
+    TextTable table(
+        {{"Rollback", Align::left}, {"verification", Align::left}, {"speed-up"}, {"memory"}, {"fits", Align::left}});
+    std::string left_out;
+    for (const PolicyTrial& trial : estimate.trials) {
+        const Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
+        const std::string rollback(name_of(trial.rollback));
+        const std::string verification(name_of(speculation.verification));
+        if (!trial.problem.empty()) {
+            left_out +=
+                wrapped(fmt::format("Left out: {}, {}: {}.", rollback, verification, trial.problem), page_width, "  ") + "\n";
+            continue;
+        }
+        table.add({rollback, verification, ratio_text(trial.estimate.throughput_multiplier), text_of(trial.estimate.memory),
+                   trial.estimate.fits ? "yes" : "no"});
     }
-    return table.text() + "\n";
+    return table.text() + left_out + "\n";
 }
 
 std::string operations(const ExplainedPass& pass) {
@@ -173,7 +187,7 @@ std::string notes(const PointEstimate& estimate) {
 }  // namespace
 
 std::string estimate_table(const PointEstimate& estimate) {
-    const bool speculates = estimate.input.point.draft_tokens > 0;
+    const bool speculates = estimate.input.speculates();
     std::string text = wrapped(sentence_of(estimate), page_width) + "\n\n";
     text += configuration(estimate) + "\n";
     text += gains(estimate) + "\n";

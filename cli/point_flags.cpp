@@ -96,7 +96,7 @@ struct FlagKey {
 };
 
 // The longest keys first: the first that fits names the flag.
-constexpr std::array<FlagKey, 21> flag_keys = {{{"--accept-length", "drafter.acceptance.mean_length"},
+constexpr std::array<FlagKey, 23> flag_keys = {{{"--accept-length", "drafter.acceptance.mean_length"},
                                                 {"--draft-tokens", "drafter.acceptance.draft_tokens"},
                                                 {"--acceptance", "drafter.acceptance"},
                                                 {"--drafter", "drafter"},
@@ -110,6 +110,8 @@ constexpr std::array<FlagKey, 21> flag_keys = {{{"--accept-length", "drafter.acc
                                                 {"--mode", "platform.mode"},
                                                 {"--device", "platform"},
                                                 {"--draft-tokens", "draft_tokens"},
+                                                {"--shape", "shape"},
+                                                {"--verification", "verification"},
                                                 {"--batch", "batch"},
                                                 {"--context", "context"},
                                                 {"--prompt", "prompt_tokens"},
@@ -161,6 +163,8 @@ Json with_flags(Json point, const PointFlags& flags) {
         set(platform, "mode", flags.mode);
     }
     set(point, "draft_tokens", flags.draft_tokens);
+    set(point, "shape", flags.shape);
+    set(point, "verification", flags.verification);
     set_drafter(point, flags);
     set(point, "batch", flags.batch);
     set(point, "context", flags.context);

@@ -10,21 +10,34 @@ namespace {
 constexpr int default_draft_tokens = 5;
 constexpr int default_context = 2048;
 
+/// Problems of every rollback policy and way of verifying are the input's; those of only some are left to the choice among
+/// them.
 void check(const PointInput& input, json::Document& document) {
-    const Rollback rollback = input.rollback.value_or(rollbacks_for(input.target.model).front());
-    const RoundSetup setup = setup_of(input, rollback);
-    document.add_problems(problems_of(setup));
-    if (!document.problems().empty()) {
-        return;
+    std::vector<std::string> problems;
+    for (const Rollback rollback : policies_to_try(input)) {
+        const RoundSetup setup = setup_of(input, rollback);
+        std::vector<std::string> found = problems_of(setup);
+        if (found.empty()) {
+            const CompiledRound round = compile_round(setup);
+            for (std::size_t i = input.speculates() ? 1 : 0; i < round.rows.size(); ++i) {
+                if (round.rows[i].problem.empty()) {
+                    return;
+                }
+                found = {input.speculations[i].label + ": " + round.rows[i].problem};
+            }
+        }
+        if (problems.empty()) {
+            problems = found;
+        }
     }
-    const int most = plan(setup.drafter, setup.target, setup.precision).max_draft_tokens;
-    if (input.point.draft_tokens > most) {
-        document.add_problems({fmt::format("draft_tokens is {}, but {} drafts at most {}", input.point.draft_tokens,
-                                           input.drafter ? input.drafter->label : "this drafter", most)});
-    }
+    document.add_problems(problems);
 }
 
 }  // namespace
+
+std::vector<Rollback> policies_to_try(const PointInput& input) {
+    return input.rollback ? std::vector<Rollback>{*input.rollback} : rollbacks_for(input.target.model, input.platform.stack);
+}
 
 RoundSetup setup_of(const PointInput& input, Rollback rollback) {
     RoundSetup setup;
@@ -32,10 +45,10 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
     setup.precision = input.target.precision;
     setup.platform = input.platform;
     setup.drafter = input.drafter ? input.drafter->drafter : Drafter(NgramDrafter{});
-    setup.acceptance = input.drafter ? input.drafter->acceptance : Acceptance::geometric(0.0);
+    setup.acceptance = input.drafter ? input.drafter->acceptance : DraftAcceptance(Acceptance::geometric(0.0));
     setup.rollback = rollback;
     setup.decoding = input.decoding;
-    setup.max_draft_tokens = input.point.draft_tokens;
+    setup.speculations = input.speculations;
     return setup;
 }
 
@@ -49,14 +62,13 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
     if (root.has("drafter")) {
         input.drafter = read_drafter(root.object("drafter"), descriptions);
     }
-    const int draft_tokens = input.drafter ? default_draft_tokens : 0;
-    input.point.draft_tokens = static_cast<int>(root.count_or("draft_tokens", draft_tokens, 0, most_draft_tokens));
-    if (!input.drafter && input.point.draft_tokens > 0) {
-        root.problem("draft_tokens", "is set, but there is no drafter");
+    input.speculations = read_speculation(root, descriptions, input.drafter ? default_draft_tokens : 0);
+    if (!input.drafter && input.speculates()) {
+        root.problem(root.has("shape") ? "shape" : "draft_tokens", "is set, but there is no drafter");
     }
-    input.point.batch = static_cast<double>(root.count_or("batch", 1, 1, largest_batch));
-    input.point.context = static_cast<double>(root.count_or("context", default_context, 0, longest_context));
-    const auto context = static_cast<std::int64_t>(input.point.context);
+    input.batch = static_cast<double>(root.count_or("batch", 1, 1, largest_batch));
+    input.context = static_cast<double>(root.count_or("context", default_context, 0, longest_context));
+    const auto context = static_cast<std::int64_t>(input.context);
     input.prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", context, 0, longest_context));
     input.rollback = read_rollback(root, "rollback");
     input.decoding = read_decoding(root);

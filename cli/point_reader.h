@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/setup_reader.h"
+#include "cli/speculation_reader.h"
 #include "sim/critical.h"
 
 namespace treeline {
@@ -19,25 +20,32 @@ struct PointInput {
     std::optional<DrafterChoice> drafter;  ///< nothing: plain decoding
     std::optional<Rollback> rollback;      ///< nothing: the best one that fits
     Decoding decoding = Decoding::greedy;
-    DesignPoint point;
+    std::vector<Speculation> speculations;  ///< plain decoding, and the shape in every way of verifying that may be used
+    double batch = 1.0;
+    double context = 0.0;
     double prompt_tokens = 0.0;
     std::optional<TrainingCost> training;  ///< asked for: does training the drafter pay?
     std::vector<Provenance> provenance;
+
+    [[nodiscard]] bool speculates() const { return speculations.size() > 1; }
 };
+
+/// The rollback policies that the input leaves open, or its own.
+std::vector<Rollback> policies_to_try(const PointInput& input);
 
 /// The setup that this input describes under one rollback policy. Without a drafter, one that never drafts.
 RoundSetup setup_of(const PointInput& input, Rollback rollback);
 
-/// Reads {"target", "platform", "drafter"?, "draft_tokens"?, "batch"?, "context"?, "prompt_tokens"?, "rollback"?, "decoding"?,
-/// "training"?: {"decoding_budget", "draft_training"} in one unit of money, "title"?, "source"?}. Throws InputError with every
-/// problem, those of the setup included.
+/// Reads {"target", "platform", "drafter"?, "draft_tokens"? or "shape"?, "verification"?, "batch"?, "context"?,
+/// "prompt_tokens"?, "rollback"?, "decoding"?, "training"?: {"decoding_budget", "draft_training"} in one unit of money,
+/// "title"?, "source"?}. Throws InputError with every problem, those of the setup included.
 PointInput read_point(json::Document& document, Descriptions& descriptions);
 
 /// A flag of `treeline estimate` and the key of the point that it sets.
 struct PointFlags {
     std::string model, precision, device, tensor_parallel, interconnect, stack, mode;
     std::string drafter, acceptance, accept_length;
-    std::string draft_tokens, batch, context, prompt, rollback, decoding;
+    std::string draft_tokens, shape, verification, batch, context, prompt, rollback, decoding;
     std::string decoding_budget, draft_training;
 };
 

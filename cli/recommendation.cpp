@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/report_data.h"
+#include "reports/shape_text.h"
 
 namespace treeline {
 namespace {
@@ -18,6 +19,14 @@ const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant) {
     return nullptr;
 }
 
+/// "packed", and for a chain what that means.
+std::string verification_text(const Recommendation& found, const Candidate& candidate) {
+    const Speculation& speculation = found.speculations[static_cast<std::size_t>(candidate.speculation)];
+    return is_chain(speculation) && speculation.verification == Verification::unrolled
+               ? "one pass over the chain"
+               : std::string(name_of(speculation.verification));
+}
+
 }  // namespace
 
 Answer answer(WorkloadInput input, unsigned threads) {
@@ -25,7 +34,7 @@ Answer answer(WorkloadInput input, unsigned threads) {
     result.result = recommend(input.workload, threads);
     if (const auto& found = result.result.recommendation; found && found->speculate) {
         const Candidate& best = found->candidates.front();
-        result.interval = speedup_interval(found->variants[best.variant].setup, best.draft_tokens, input.workload.traffic);
+        result.interval = speedup_interval(found->variants[best.variant].setup, best.speculation, input.workload.traffic);
     }
     result.input = std::move(input);
     return result;
@@ -35,8 +44,6 @@ const Variant& recommended_variant(const Answer& answer) {
     const Recommendation& found = *answer.result.recommendation;
     return found.variants[found.candidates.front().variant];
 }
-
-std::string draft_tokens_text(int draft_tokens) { return draft_tokens == 0 ? "off" : std::to_string(draft_tokens); }
 
 std::string sentence_of(const Answer& answer) {
     return answer.result.recommendation ? answer_sentence(answer.input.workload, *answer.result.recommendation)
@@ -53,7 +60,8 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
                                                               {"Cost mode", variant.labels.mode}};
     if (found.speculate) {
         facts.emplace_back("Drafter", variant.labels.drafter);
-        facts.emplace_back("Draft tokens", std::to_string(best.draft_tokens));
+        facts.emplace_back("Draft tokens", drafted_text(found.speculations, best.speculation, best.draft_tokens));
+        facts.emplace_back("Verification", verification_text(found, best));
         facts.emplace_back("Rollback", variant.labels.rollback);
         if (const DrafterChoice* drafter = drafter_of(answer, variant)) {
             facts.emplace_back("Acceptance", drafter->acceptance_text);

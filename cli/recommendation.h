@@ -29,9 +29,6 @@ nlohmann::ordered_json recommendation_json(const Answer& answer, const nlohmann:
 /// One line for each candidate that keeps the limits, best first.
 std::string recommendation_csv(const Answer& answer);
 
-/// The number, or "off" for 0.
-std::string draft_tokens_text(int draft_tokens);
-
 /// The recommended variant; only with a recommendation.
 const Variant& recommended_variant(const Answer& answer);
 /// Target, drafter, platform and so on as name and value.

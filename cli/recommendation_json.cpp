@@ -4,11 +4,16 @@
 #include "cli/recommendation.h"
 #include "cli/variant_reader.h"
 #include "reports/engine_flags.h"
+#include "reports/shape_text.h"
 
 namespace treeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+const Speculation& speculation_of(const Recommendation& found, int speculation) {
+    return found.speculations[static_cast<std::size_t>(speculation)];
+}
 
 Json candidate_json(const Recommendation& found, const Candidate& c) {
     const Variant& variant = found.variants[c.variant];
@@ -22,6 +27,8 @@ Json candidate_json(const Recommendation& found, const Candidate& c) {
             {"mode", labels.mode},
             {"drafter", labels.drafter},
             {"rollback", labels.rollback},
+            {"shape", speculation_of(found, c.speculation).label},
+            {"verification", name_of(speculation_of(found, c.speculation).verification)},
             {"draft_tokens", c.draft_tokens},
             {"speedup", c.speedup},
             {"tpot_ms", 1e3 * c.time_per_token.value()},
@@ -34,17 +41,20 @@ Json candidate_json(const Recommendation& found, const Candidate& c) {
             {"price_dollars_per_million_tokens",
              device.price > DollarsPerSecond(0.0) ? Json(1e6 * c.price_per_token.value()) : Json()},
             {"accept_length", c.accept_length},
-            {"accept_length_extrapolated", c.extrapolated},
+            {"accept_length_basis", name_of(c.basis)},
             {"break_even_accept_length", c.break_even_accept_length},
             {"wasted_draft_share", c.wasted_draft_share},
             {"regret", c.regret}};
 }
 
-Json schedule_json(const Schedule& schedule) {
+Json schedule_json(const Recommendation& found) {
+    const Schedule& schedule = found.schedule;
     Json entries = Json::array();
     for (const ScheduleEntry& entry : schedule.entries) {
         entries.push_back({{"batch_from", entry.batch_from},
                            {"batch_to", entry.batch_to},
+                           {"shape", speculation_of(found, entry.speculation).label},
+                           {"verification", name_of(speculation_of(found, entry.speculation).verification)},
                            {"draft_tokens", entry.draft_tokens},
                            {"speedup_from", entry.speedup_from},
                            {"speedup_to", entry.speedup_to}});
@@ -61,6 +71,7 @@ Json pareto_json(const Recommendation& found) {
     for (const TradeoffPoint& point : found.tradeoffs) {
         if (point.on_front) {
             points.push_back({{"configuration", text_of(found.variants[point.variant], found.variants)},
+                              {"shape", speculation_of(found, point.speculation).label},
                               {"draft_tokens", point.draft_tokens},
                               {"batch", point.batch},
                               {"context", point.context},
@@ -91,7 +102,7 @@ Json recommendation_json(const Answer& answer, const Json& input) {
         json["speculate"] = found.speculate;
         json["recommendation"] = candidate_json(found, found.candidates.front());
         json["plain"] = candidate_json(found, found.plain);
-        json["schedule"] = schedule_json(found.schedule);
+        json["schedule"] = schedule_json(found);
         json["runners_up"] = Json::array();
         for (const Candidate& runner_up : found.runners_up) {
             json["runners_up"].push_back(candidate_json(found, runner_up));

@@ -10,6 +10,7 @@
 #include "cli/variant_reader.h"
 #include "reports/engine_flags.h"
 #include "reports/number_text.h"
+#include "reports/shape_text.h"
 #include "reports/table.h"
 
 namespace treeline {
@@ -52,19 +53,19 @@ std::string averages(const Answer& answer) {
     add("Money per million tokens", [&](const Candidate& c) {
         return device.price > DollarsPerSecond(0.0) ? dollars_text(1e6 * c.price_per_token.value()) : std::string(unknown_text);
     });
-    add("Accept length",
-        [](const Candidate& c) { return fixed_text(c.accept_length, 2) + (c.extrapolated ? " (extrapolated)" : ""); });
+    add("Accept length", [](const Candidate& c) { return fixed_text(c.accept_length, 2) + (basis_text(c.basis)); });
     add("Break-even accept length", [](const Candidate& c) { return fixed_text(c.break_even_accept_length, 2); });
     add("Wasted drafts", [](const Candidate& c) { return percent_text(c.wasted_draft_share); });
     return table.text() + "\n";
 }
 
-std::string schedule(const Schedule& schedule) {
+std::string schedule(const Recommendation& found) {
+    const Schedule& schedule = found.schedule;
     TextTable table({{"Batch", Align::left}, {"draft tokens"}, {"speed-up at its ends"}});
     for (const ScheduleEntry& entry : schedule.entries) {
         table.add({entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
                                                       : fmt::format("{} to {}", entry.batch_from, entry.batch_to),
-                   draft_tokens_text(entry.draft_tokens),
+                   drafted_text(found.speculations, entry.speculation, entry.draft_tokens),
                    fmt::format("{} to {}", ratio_text(entry.speedup_from), ratio_text(entry.speedup_to))});
     }
     std::string text = table.text();
@@ -82,7 +83,8 @@ std::string runners_up(const Recommendation& found) {
     TextTable table({{"Runner-up", Align::left}, {"draft tokens"}, {"speed-up"}, {"TPOT"}, {"tokens/s/device"}, {"regret"}});
     for (std::size_t i = 0; i < std::min(most_runners_up, found.runners_up.size()); ++i) {
         const Candidate& c = found.runners_up[i];
-        table.add({text_of(found.variants[c.variant], found.variants), draft_tokens_text(c.draft_tokens), ratio_text(c.speedup),
+        table.add({text_of(found.variants[c.variant], found.variants),
+                   drafted_text(found.speculations, c.speculation, c.draft_tokens), ratio_text(c.speedup),
                    text_of(c.time_per_token), short_text(c.tokens_per_second_device), percent_text(c.regret)});
     }
     std::string text = table.text();
@@ -109,9 +111,10 @@ std::string pareto(const Recommendation& found) {
         return a.tokens_per_second_user > b.tokens_per_second_user;
     });
     for (const TradeoffPoint& point : front) {
-        table.add({text_of(found.variants[point.variant], found.variants), draft_tokens_text(point.draft_tokens),
-                   short_text(point.batch), short_text(point.tokens_per_second_user),
-                   short_text(point.tokens_per_second_device), ratio_text(point.speedup)});
+        table.add({text_of(found.variants[point.variant], found.variants),
+                   drafted_text(found.speculations, point.speculation, point.draft_tokens), short_text(point.batch),
+                   short_text(point.tokens_per_second_user), short_text(point.tokens_per_second_device),
+                   ratio_text(point.speedup)});
     }
     return table.text() + (front.empty() ? "" : fmt::format("At context {}.\n", short_text(front.front().context))) + "\n";
 }
@@ -155,7 +158,7 @@ std::string recommendation_table(const Answer& answer) {
         const Recommendation& found = *answer.result.recommendation;
         text += configuration(answer) + averages(answer);
         if (found.speculate) {
-            text += schedule(found.schedule);
+            text += schedule(found);
         }
         text += runners_up(found) + pareto(found) + uncertainty(answer) + engines(found);
     }
@@ -172,6 +175,8 @@ std::string recommendation_csv(const Answer& answer) {
                                  "mode",
                                  "drafter",
                                  "rollback",
+                                 "shape",
+                                 "verification",
                                  "draft_tokens",
                                  "speedup",
                                  "tpot_ms",
@@ -194,6 +199,7 @@ std::string recommendation_csv(const Answer& answer) {
         const Variant& variant = found.variants[c.variant];
         const VariantLabels& labels = variant.labels;
         const Device& device = variant.setup.platform.device;
+        const Speculation& speculation = found.speculations[static_cast<std::size_t>(c.speculation)];
         text += csv_line({std::to_string(i + 1),
                           labels.target,
                           labels.device,
@@ -202,6 +208,8 @@ std::string recommendation_csv(const Answer& answer) {
                           labels.mode,
                           labels.drafter,
                           labels.rollback,
+                          speculation.label,
+                          std::string(name_of(speculation.verification)),
                           std::to_string(c.draft_tokens),
                           exact_text(c.speedup),
                           exact_text(1e3 * c.time_per_token.value()),

@@ -43,7 +43,7 @@ std::string_view name_of(CostMode mode);
 struct DrafterChoice {
     std::string label;  ///< its "name", or "llama-3-8b", "eagle", "ngram", …
     Drafter drafter;
-    Acceptance acceptance;
+    DraftAcceptance acceptance;
     std::string acceptance_text;    ///< "0.80 a token", "3.20 tokens a round of 4 drafts", …
     std::string acceptance_source;  ///< as the file says; empty where it does not
 };
@@ -52,13 +52,15 @@ DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions);
 /// The words that "kind" may be.
 const std::vector<std::string>& drafter_kinds();
 
-/// How many drafts are accepted: exactly one of {"geometric": 0.8}, {"per_position": [0.8, 0.6]}, {"mean_length": 3.2,
-/// "draft_tokens": 4} and {"curve": {"1": 1.8, "2": 2.5}}, each with an optional "source".
+/// How many drafts are accepted. Of a chain: one of {"geometric": 0.8}, {"per_position": [0.8, 0.6]}, {"mean_length": 3.2,
+/// "draft_tokens": 4} and {"curve": {"1": 1.8, "2": 2.5}}. Of siblings: "per_rank": [0.6, 0.2]; alone, its first rank is the
+/// rate of chains. Of shapes that were measured: "measured": [{"shape": "branching:3,2", "accept_length": 2.4}]. An optional
+/// "source".
 struct AcceptanceChoice {
-    Acceptance acceptance;
+    DraftAcceptance acceptance;
     std::string text, source;
 };
-AcceptanceChoice read_acceptance(json::Reader at);
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions);
 
 /// "greedy" (also without the key) or "sampling".
 Decoding read_decoding(json::Reader& at);

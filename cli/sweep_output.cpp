@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/estimate.h"
+#include "cli/speculation_reader.h"
 #include "cli/variant_reader.h"
 #include "reports/number_text.h"
 #include "reports/table.h"
@@ -20,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::array<const char*, 8> label_columns = {"target", "precision", "device",  "tensor_parallel",
                                                       "stack",  "mode",      "drafter", "rollback"};
+constexpr std::array<const char*, 2> shape_columns = {"shape", "verification"};
 constexpr std::array<const char*, 18> number_columns = {"draft_tokens",
                                                         "batch",
                                                         "context",
@@ -40,12 +42,12 @@ constexpr std::array<const char*, 18> number_columns = {"draft_tokens",
                                                         "fits"};
 
 /// In the order of number_columns, without the last; what the device's description leaves out is not a number.
-std::array<double, number_columns.size() - 1> numbers_of(const Variant& variant, int draft_tokens, double batch, double context,
-                                                         const RoundEstimate& e) {
+std::array<double, number_columns.size() - 1> numbers_of(const Variant& variant, double draft_tokens, double batch,
+                                                         double context, const RoundEstimate& e) {
     const Device& device = variant.setup.platform.device;
     const double energy = device.knows_energy() ? e.energy_per_token.value() : std::nan("");
     const double price = device.price > DollarsPerSecond(0.0) ? 1e6 * e.price_per_token.value() : std::nan("");
-    return {static_cast<double>(draft_tokens),
+    return {draft_tokens,
             batch,
             context,
             e.throughput_multiplier,
@@ -86,17 +88,31 @@ Json point_json(const SweepInput& input, const SweepPoint& point) {
         json[label_columns[i]] = labels[i];
     }
     const DesignPoint& at = point.point;
-    const auto numbers = numbers_of(variant, at.draft_tokens, at.batch, at.context, point.estimate);
+    const Speculation& speculation = input.space.speculations[static_cast<std::size_t>(at.speculation)];
+    json[shape_columns[0]] = speculation.label;
+    json[shape_columns[1]] = name_of(speculation.verification);
+    const auto numbers = numbers_of(variant, point.draft_tokens, at.batch, at.context, point.estimate);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         json[number_columns[i]] = std::isfinite(numbers[i]) ? Json(numbers[i]) : Json();
     }
     return json;
 }
 
+/// "<shape>,<verification>," of every speculation, each text written by `quoted`.
+template <class Quoted>
+std::vector<std::string> shape_fields(const SweepChunk& chunk, Quoted quoted) {
+    std::vector<std::string> fields;
+    for (const Speculation& speculation : chunk.speculations) {
+        fields.push_back(quoted(speculation.label) + "," + quoted(std::string(name_of(speculation.verification))) + ",");
+    }
+    return fields;
+}
+
 }  // namespace
 
 std::string sweep_csv_header() {
     std::vector<std::string> titles(label_columns.begin(), label_columns.end());
+    titles.insert(titles.end(), shape_columns.begin(), shape_columns.end());
     titles.insert(titles.end(), number_columns.begin(), number_columns.end());
     return csv_line(titles);
 }
@@ -106,10 +122,12 @@ void append_csv(const SweepChunk& chunk, std::string& text) {
     for (const std::string& label : labels_of(chunk.variant)) {
         labels += csv_field(label) + ",";
     }
+    const std::vector<std::string> shapes = shape_fields(chunk, csv_field);
     for (std::size_t i = 0; i < chunk.estimates.size(); ++i) {
-        text += labels;
-        for (const double value :
-             numbers_of(chunk.variant, chunk.draft_tokens[i], chunk.batch[i], chunk.context[i], chunk.estimates[i])) {
+        const auto speculation = static_cast<std::size_t>(chunk.speculation[i]);
+        text += labels + shapes[speculation];
+        for (const double value : numbers_of(chunk.variant, chunk.round.rows[speculation].draft_tokens, chunk.batch[i],
+                                             chunk.context[i], chunk.estimates[i])) {
             append_number(value, "", text);
             text += ',';
         }
@@ -122,10 +140,12 @@ void append_json(const SweepChunk& chunk, std::string& text) {
     for (const std::string& label : labels_of(chunk.variant)) {
         labels += Json(label).dump() + ",";
     }
+    const std::vector<std::string> shapes = shape_fields(chunk, [](const std::string& field) { return Json(field).dump(); });
     for (std::size_t i = 0; i < chunk.estimates.size(); ++i) {
-        text += ",\n[" + labels;
-        for (const double value :
-             numbers_of(chunk.variant, chunk.draft_tokens[i], chunk.batch[i], chunk.context[i], chunk.estimates[i])) {
+        const auto speculation = static_cast<std::size_t>(chunk.speculation[i]);
+        text += ",\n[" + labels + shapes[speculation];
+        for (const double value : numbers_of(chunk.variant, chunk.round.rows[speculation].draft_tokens, chunk.batch[i],
+                                             chunk.context[i], chunk.estimates[i])) {
             append_number(value, "null", text);
             text += ',';
         }
@@ -136,6 +156,9 @@ void append_json(const SweepChunk& chunk, std::string& text) {
 std::string sweep_json_head(const SweepInput& input) {
     Json columns = Json::array();
     for (const char* title : label_columns) {
+        columns.push_back(title);
+    }
+    for (const char* title : shape_columns) {
         columns.push_back(title);
     }
     for (const char* title : number_columns) {
@@ -174,6 +197,7 @@ std::string sweep_table(const SweepInput& input, const SweepSummary& summary) {
     text += facts.text();
     if (!summary.best.empty()) {
         TextTable table({{"Highest speed-ups", Align::left},
+                         {"shape", Align::left},
                          {"draft tokens"},
                          {"batch"},
                          {"context"},
@@ -186,7 +210,8 @@ std::string sweep_table(const SweepInput& input, const SweepSummary& summary) {
         for (const SweepPoint& point : summary.best) {
             const Variant& variant = input.space.variants[point.variant];
             const RoundEstimate& e = point.estimate;
-            table.add({text_of(variant, input.space.variants), std::to_string(point.point.draft_tokens),
+            const Speculation& speculation = input.space.speculations[static_cast<std::size_t>(point.point.speculation)];
+            table.add({text_of(variant, input.space.variants), text_of(speculation), std::to_string(point.draft_tokens),
                        short_text(point.point.batch), short_text(point.point.context), ratio_text(e.throughput_multiplier),
                        fixed_text(e.accept_length, 2), text_of(e.time_per_token), short_text(e.tokens_per_second_user),
                        short_text(e.tokens_per_second_device), text_of(e.memory)});

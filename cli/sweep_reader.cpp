@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/speculation_reader.h"
 #include "cli/variant_reader.h"
 #include "json/wording.h"
 
@@ -179,14 +180,16 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     VariantLists lists = read_lists(axes, descriptions);
     lists.decoding = read_decoding(root);
     DesignSpace& space = input.space;
-    space.draft_tokens = read_axis(axes, "draft_tokens", 0, most_draft_tokens);
+    SpeculationAxis shapes = read_speculations(axes, descriptions);
+    space.speculations = std::move(shapes.speculations);
+    space.speculation = std::move(shapes.asked_for);
     space.batch = as_numbers(read_axis(axes, "batch", 1, largest_batch));
     space.context = as_numbers(read_axis(axes, "context", 0, longest_context));
     axes.finish();
     const bool readable = document.problems().empty();
     if (readable) {
         document.add_problems(platform_problems(lists));
-        space.variants = all_variants(lists, *std::max_element(space.draft_tokens.begin(), space.draft_tokens.end()));
+        space.variants = all_variants(lists);
     }
     space.conditions = read_conditions(root, space.variants);
     root.finish();

@@ -70,7 +70,7 @@ std::vector<const TreeKind*> kinds_in(const json::Reader& at) {
     return kinds;
 }
 
-TreeShape read_shape(json::Reader& at) {
+TreeShape read_shape_object(json::Reader& at) {
     const std::vector<const TreeKind*> kinds = kinds_in(at);
     if (kinds.size() == 1) {
         return read_shape_of(at, *kinds.front());
@@ -91,38 +91,29 @@ TreeShape read_shape(json::Reader& at) {
     return ChainShape{1};
 }
 
-void build(NamedTree& named, const std::string& where, const std::optional<RankAcceptance>& acceptance) {
-    std::vector<std::string> found = problems(named.shape);
-    if (std::holds_alternative<OptimalShape>(named.shape) && !acceptance) {
-        found.emplace_back("the best tree depends on the acceptance of each rank; give --ranks or --acceptance");
-    }
+std::string where_of(const std::string& where, const std::string& problem) { return where + ": " + problem; }
+
+void require_none(std::vector<std::string> found, const std::string& where) {
     for (std::string& problem : found) {
-        problem = where + ": " + problem;
+        problem = where_of(where, problem);
     }
     if (!found.empty()) {
         throw InputError(std::move(found));
     }
-    constexpr int assumed_ranks = 32;
-    named.assumed_order = !acceptance && depends_on_acceptance(named.shape);
-    named.tree = build_tree(named.shape, acceptance ? *acceptance : RankAcceptance::halving(assumed_ranks));
 }
 
-NamedTree from_text(const std::string& where, const TreeKind& kind, const std::string& value,
-                    const std::optional<RankAcceptance>& acceptance) {
+NamedShape from_text(const std::string& where, const TreeKind& kind, const std::string& value) {
     const std::optional<TreeShape> shape = shape_from_text(kind, value);
     if (!shape) {
         throw InputError({fmt::format("{}: must be whole numbers as in {}, not \"{}\"", where, kind.placeholder, value)});
     }
-    NamedTree named;
-    named.shape = *shape;
-    named.label = text_of(named.shape);
-    build(named, where, acceptance);
-    return named;
+    require_none(problems(*shape), where);
+    return {text_of(*shape), "", "", *shape};
 }
 
-NamedTree read_description(json::Document document, std::string label, const std::optional<RankAcceptance>& acceptance) {
+NamedShape read_description(json::Document document, std::string label) {
     json::Reader root = document.root();
-    NamedTree named;
+    NamedShape named;
     if (root.raw().is_object() && root.raw().value("format", nlohmann::ordered_json()) == "treeline-tree") {
         // An earlier result: its tree as it came out; the rest of it is not asked for.
         named.shape = ParentsShape{as_ints(root.counts("parents", lowest_tree_number, highest_tree_number))};
@@ -130,12 +121,26 @@ NamedTree read_description(json::Document document, std::string label, const std
     } else {
         named.title = root.text_or("title", "");
         named.source = root.text_or("source", "");
-        named.shape = read_shape(root);
+        named.shape = read_shape_object(root);
         root.finish();
     }
     document.throw_if_problems();
     named.label = label.empty() ? text_of(named.shape) : std::move(label);
-    build(named, document.name(), acceptance);
+    require_none(problems(named.shape), document.name());
+    return named;
+}
+
+/// `where` names the shape in messages.
+NamedTree built(NamedShape shape, const std::string& where, const std::optional<RankAcceptance>& acceptance) {
+    if (std::holds_alternative<OptimalShape>(shape.shape) && !acceptance) {
+        throw InputError(
+            {where_of(where, "the best tree depends on the acceptance of each rank; give --ranks or --acceptance")});
+    }
+    constexpr int assumed_ranks = 32;
+    NamedTree named;
+    static_cast<NamedShape&>(named) = std::move(shape);
+    named.assumed_order = !acceptance && depends_on_acceptance(named.shape);
+    named.tree = build_tree(named.shape, acceptance ? *acceptance : RankAcceptance::halving(assumed_ranks));
     return named;
 }
 
@@ -151,11 +156,10 @@ std::vector<std::string> example_names(const std::filesystem::path& folder) {
     return names;
 }
 
-NamedTree read_example(const std::string& name, const CommonFlags& flags, const std::optional<RankAcceptance>& acceptance) {
-    const std::filesystem::path folder = flags.find().models.parent_path() / "examples" / "trees";
+NamedShape read_example(const std::string& name, const std::filesystem::path& folder) {
     std::vector<std::string> names = example_names(folder);
     if (std::find(names.begin(), names.end(), name) != names.end()) {
-        return read_description(json::Document::load(folder / (name + ".json")), name, acceptance);
+        return read_description(json::Document::load(folder / (name + ".json")), name);
     }
     const std::string hint = json::did_you_mean(name, names);
     throw InputError({fmt::format(
@@ -167,23 +171,36 @@ NamedTree read_example(const std::string& name, const CommonFlags& flags, const 
 
 }  // namespace
 
-NamedTree read_tree(const TreeKind& kind, const std::string& value, const std::optional<RankAcceptance>& acceptance) {
-    return from_text(flag_of(kind), kind, value, acceptance);
+TreeShape read_shape(json::Reader& at) {
+    TreeShape shape = read_shape_object(at);
+    for (const std::string& problem : problems(shape)) {
+        at.problem({}, problem);
+    }
+    return shape;
 }
 
-NamedTree read_tree(const std::string& text, const CommonFlags& flags, const std::optional<RankAcceptance>& acceptance) {
+NamedShape read_named_shape(const std::string& text, const std::filesystem::path& trees_folder) {
     if (text.starts_with("{")) {
-        return read_description(json::Document::parse(text, "tree"), "", acceptance);
+        return read_description(json::Document::parse(text, "tree"), "");
     }
     const std::size_t colon = text.find(':');
     if (colon != std::string::npos && !looks_like_path(text.substr(0, colon))) {
         const std::string key = text.substr(0, colon);
-        return from_text(text, kind_named(key), text.substr(colon + 1), acceptance);
+        return from_text(text, kind_named(key), text.substr(colon + 1));
     }
     if (looks_like_path(text)) {
-        return read_description(json::Document::load(text), std::filesystem::path(text).stem().string(), acceptance);
+        return read_description(json::Document::load(text), std::filesystem::path(text).stem().string());
     }
-    return read_example(text, flags, acceptance);
+    return read_example(text, trees_folder);
+}
+
+NamedTree read_tree(const TreeKind& kind, const std::string& value, const std::optional<RankAcceptance>& acceptance) {
+    return built(from_text(flag_of(kind), kind, value), flag_of(kind), acceptance);
+}
+
+NamedTree read_tree(const std::string& text, const std::filesystem::path& trees_folder,
+                    const std::optional<RankAcceptance>& acceptance) {
+    return built(read_named_shape(text, trees_folder), text.starts_with("{") ? "tree" : text, acceptance);
 }
 
 }  // namespace treeline

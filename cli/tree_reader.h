@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common_flags.h"
+#include "json/reader.h"
 #include "sim/trees/tree_shape.h"
 
 namespace treeline {
@@ -41,19 +41,28 @@ struct RankFlags {
 /// numbers. Nothing where neither flag is given. Throws InputError.
 std::optional<RankAcceptance> read_rank_acceptance(const RankFlags& flags);
 
-/// A tree that the user named.
-struct NamedTree {
+/// A shape that the user named.
+struct NamedShape {
     std::string label;          ///< "widths 4,8,8", or the name of its file
     std::string title, source;  ///< of its file
     TreeShape shape;
+};
+
+/// `text` is a path to a description, the name of one in `trees_folder` (the catalogue's examples/trees), a description itself
+/// ({"chain": 5}), or a short form ("chain:5"). An earlier result of `treeline tree show` or `optimise` is a description, too.
+/// Throws InputError; the shape has no problems().
+NamedShape read_named_shape(const std::string& text, const std::filesystem::path& trees_folder);
+/// The same from an object already opened, its key one of tree_kinds(); problems of the shape are noted there.
+TreeShape read_shape(json::Reader& at);
+
+/// A named shape as a tree.
+struct NamedTree : NamedShape {
     DraftTree tree;
     bool assumed_order = false;  ///< grown by ranks that halve, as no acceptance is given
 };
 
-/// `text` is a path to a description, the name of one in the catalogue's examples/trees, a description itself ({"chain": 5}),
-/// or a short form ("chain:5"). An earlier result of `treeline tree show` or `optimise` is a description, too. Throws
-/// InputError.
-NamedTree read_tree(const std::string& text, const CommonFlags& flags, const std::optional<RankAcceptance>& acceptance);
+NamedTree read_tree(const std::string& text, const std::filesystem::path& trees_folder,
+                    const std::optional<RankAcceptance>& acceptance);
 /// The tree that a flag of this kind states.
 NamedTree read_tree(const TreeKind& kind, const std::string& value, const std::optional<RankAcceptance>& acceptance);
 

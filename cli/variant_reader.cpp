@@ -49,17 +49,17 @@ std::vector<Rollback> read_rollbacks(json::Reader& at, std::string_view key) {
     return rollbacks;
 }
 
-std::vector<Variant> all_variants(const VariantLists& lists, int max_draft_tokens) {
+std::vector<Variant> all_variants(const VariantLists& lists) {
     std::vector<Variant> variants;
     for (const TargetChoice& target : lists.targets) {
-        const std::vector<Rollback> rollbacks = lists.rollbacks.empty() ? rollbacks_for(target.model) : lists.rollbacks;
         for (const Platform& platform : lists.platforms) {
+            const std::vector<Rollback> rollbacks =
+                lists.rollbacks.empty() ? rollbacks_for(target.model, platform.stack) : lists.rollbacks;
             for (const DrafterChoice& drafter : lists.drafters) {
                 for (const Rollback rollback : rollbacks) {
                     Variant variant{labels_of(target, platform, drafter, rollback),
                                     setup_of(target, platform, drafter, rollback)};
                     variant.setup.decoding = lists.decoding;
-                    variant.setup.max_draft_tokens = max_draft_tokens;
                     variants.push_back(std::move(variant));
                 }
             }
@@ -69,12 +69,12 @@ std::vector<Variant> all_variants(const VariantLists& lists, int max_draft_token
 }
 
 std::vector<std::string> platform_problems(const VariantLists& lists) {
-    const DrafterChoice nothing_drafted{"", NgramDrafter{}, Acceptance::geometric(0.0), "", ""};
+    const DrafterChoice nothing_drafted{"", NgramDrafter{}, DraftAcceptance(Acceptance::geometric(0.0)), "", ""};
     std::vector<std::string> problems;
     for (const TargetChoice& target : lists.targets) {
         for (const Platform& platform : lists.platforms) {
-            for (std::string& problem :
-                 problems_of(setup_of(target, platform, nothing_drafted, rollbacks_for(target.model).front()))) {
+            for (std::string& problem : problems_of(
+                     setup_of(target, platform, nothing_drafted, rollbacks_for(target.model, platform.stack).front()))) {
                 problems.push_back(std::move(problem));
             }
         }

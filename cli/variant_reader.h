@@ -21,9 +21,8 @@ struct VariantLists {
 /// Reads the list of policies under `key`: "auto" (also without the key) is the empty list.
 std::vector<Rollback> read_rollbacks(json::Reader& at, std::string_view key);
 
-/// Targets outermost, then platforms, drafters and rollback policies. `max_draft_tokens` is the longest draft that is asked
-/// for.
-std::vector<Variant> all_variants(const VariantLists& lists, int max_draft_tokens);
+/// Targets outermost, then platforms, drafters and rollback policies.
+std::vector<Variant> all_variants(const VariantLists& lists);
 
 /// Problems of targets and platforms that no choice of drafter would mend (no such link, no peak for the format); those of
 /// drafters exclude only their own variants.

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/speculation_reader.h"
 #include "cli/variant_reader.h"
 
 namespace treeline {
@@ -139,7 +140,7 @@ WorkloadInput read_workload(json::Document& document, Descriptions& descriptions
     input.source = root.text_or("source", "");
     const VariantLists lists = read_lists(root, descriptions);
     Workload& workload = input.workload;
-    workload.draft_tokens = read_axis(root, "draft_tokens", 0, most_draft_tokens);
+    workload.speculations = read_speculations(root, descriptions).speculations;
     workload.traffic = read_traffic(root.object("traffic"));
     workload.prompt_tokens = static_cast<double>(
         root.count_or("prompt_tokens", static_cast<std::int64_t>(most_common_context(workload.traffic)), 0, longest_context));
@@ -149,7 +150,7 @@ WorkloadInput read_workload(json::Document& document, Descriptions& descriptions
     root.finish();
     if (document.problems().empty()) {
         document.add_problems(platform_problems(lists));
-        workload.variants = all_variants(lists, *std::max_element(workload.draft_tokens.begin(), workload.draft_tokens.end()));
+        workload.variants = all_variants(lists);
         document.add_problems(problems_of(workload));
     }
     document.throw_if_problems();

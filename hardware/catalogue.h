@@ -10,6 +10,7 @@
 
 #include "json/described.h"
 #include "sim/device.h"
+#include "sim/stack.h"
 
 namespace treeline {
 

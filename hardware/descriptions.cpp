@@ -1,5 +1,6 @@
 // From JSON to Device and Stack: which keys there are, which may be left out, and what that means.
 #include "hardware/catalogue.h"
+#include "json/wording.h"
 
 namespace treeline {
 namespace {
@@ -23,6 +24,28 @@ Interconnect read_interconnect(Reader& reader) {
     link.latency = reader.seconds("all_reduce_latency", json::Zero::allowed);
     reader.finish();
     return link;
+}
+
+/// A list of policies by name, empty without the key.
+template <class Policy, class Named, class All>
+std::vector<Policy> read_policies(Reader& reader, const char* key, Named named, const All& all) {
+    std::vector<std::string> names;
+    for (const Policy policy : all) {
+        names.emplace_back(name_of(policy));
+    }
+    std::vector<Policy> policies;
+    if (!reader.has(key)) {
+        return policies;
+    }
+    for (const std::string& name : reader.texts(key)) {
+        if (const auto policy = named(name)) {
+            policies.push_back(*policy);
+        } else {
+            reader.problem(key, "must hold " + json::listed(names, "or") + ", not \"" + json::shown_key(name) + "\"" +
+                                    json::did_you_mean(name, names));
+        }
+    }
+    return policies;
 }
 
 }  // namespace
@@ -80,6 +103,11 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_draft_pass = reader.seconds("host_per_draft_pass", Zero::allowed);
     stack.host_per_round = reader.seconds("host_per_round", Zero::allowed);
     stack.launch_factor = reader.ratio("launch_factor", 0.01, 1000.0);
+    stack.state_copy = reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? StateCopy::eager : StateCopy::in_graph;
+    stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);
+    stack.verifications = read_policies<Verification>(reader, "verification", verification_named, all_verifications);
+    stack.rollbacks = read_policies<Rollback>(reader, "rollback", rollback_named, all_rollbacks);
+    static_cast<void>(reader.text("policies_source"));
     reader.finish();
     return stack;
 }

@@ -16,7 +16,8 @@ struct EngineFlags {
 };
 
 /// Flags for vLLM, SGLang, TensorRT-LLM and llama.cpp. Draft lengths by batch size are given where the engine takes them;
-/// elsewhere the length recommended for the whole traffic. Empty when plain decoding is recommended.
+/// elsewhere the length recommended for the whole traffic. An engine that cannot express the recommended shape gets the best
+/// candidate of the same drafter that it can, and the loss is said. Empty when plain decoding is recommended.
 std::vector<EngineFlags> engine_flags(const Recommendation& recommendation);
 
 }  // namespace treeline

@@ -36,9 +36,25 @@ std::string objective_text(Objective objective) {
     return "";
 }
 
-std::string draft_text(const Candidate& candidate, const Variant& variant) {
-    return candidate.draft_tokens > 0 ? fmt::format("{}, chain of {}", variant.labels.drafter, candidate.draft_tokens)
-                                      : std::string("none: plain decoding");
+std::string draft_text(const Recommendation& recommendation) {
+    const Candidate& candidate = best_of(recommendation);
+    const Variant& variant = best_variant(recommendation);
+    if (candidate.draft_tokens == 0) {
+        return "none: plain decoding";
+    }
+    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
+    return is_chain(speculation)
+               ? fmt::format("{}, chain of {}", variant.labels.drafter, candidate.draft_tokens)
+               : fmt::format("{}, {}: a tree of {} nodes", variant.labels.drafter, speculation.label, candidate.draft_tokens);
+}
+
+std::string verification_text(const Recommendation& recommendation) {
+    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)];
+    if (speculation.verification == Verification::packed) {
+        return "packed: one sequence for the whole tree";
+    }
+    const std::string rows = is_chain(speculation) ? "one pass over the chain" : "unrolled: a sequence for each leaf";
+    return speculation.verification == Verification::unrolled ? rows : rows + ", chunk scan";
 }
 
 Json configuration_of(const ReportInputs& inputs) {
@@ -51,11 +67,11 @@ Json configuration_of(const ReportInputs& inputs) {
     };
     add("Target", variant.labels.target);
     add("Precision", variant.labels.precision);
-    add("Drafter", draft_text(best, variant));
+    add("Drafter", draft_text(recommendation));
     if (recommendation.speculate && best.variant < inputs.acceptance.size()) {
         const AcceptanceNote& note = inputs.acceptance[best.variant];
         add("Acceptance", note.source.empty() ? note.text : note.text + " (" + note.source + ")");
-        add("Verification", "one pass over the chain");
+        add("Verification", verification_text(recommendation));
         add("Rollback", variant.labels.rollback);
     }
     add("Device", variant.labels.platform());
@@ -132,6 +148,12 @@ Json provenance_of(const std::vector<Provenance>& provenance) {
     return inputs;
 }
 
+/// " in the tree sglang 5,4,32", or nothing for a chain.
+std::string in_a_tree(const Recommendation& recommendation) {
+    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)];
+    return is_chain(speculation) ? "" : " in the tree " + speculation.label;
+}
+
 }  // namespace
 
 std::string answer_sentence(const Workload& workload, const Recommendation& recommendation) {
@@ -143,11 +165,13 @@ std::string answer_sentence(const Workload& workload, const Recommendation& reco
                            ratio_text(workload.limits.minimum_gain));
     }
     std::string sentence = fmt::format(
-        "Run {} with {} drafting {} token{}: {} the speed of plain decoding over this traffic, {} a token instead of {}.",
-        where, variant.labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", ratio_text(best.speedup),
-        text_of(best.time_per_token), text_of(best.time_per_token * best.speedup));
-    if (best.extrapolated) {
+        "Run {} with {} drafting {} token{}{}: {} the speed of plain decoding over this traffic, {} a token instead of {}.",
+        where, variant.labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(recommendation),
+        ratio_text(best.speedup), text_of(best.time_per_token), text_of(best.time_per_token * best.speedup));
+    if (best.basis == AcceptanceBasis::extrapolated) {
         sentence += " The accept length at that draft length is extrapolated beyond the measured positions.";
+    } else if (best.basis == AcceptanceBasis::upper_bound) {
+        sentence += " Its accept length is an upper bound: the chains are taken as independent of each other.";
     }
     const Schedule& schedule = recommendation.schedule;
     if (schedule.switch_off_batch) {
@@ -164,7 +188,7 @@ Json report_data(const ReportInputs& inputs) {
     const Candidate& best = best_of(recommendation);
     const Variant& variant = best_variant(recommendation);
     const CompiledRound round = compile_round(variant.setup);
-    const SpeedupInterval interval = speedup_interval(variant.setup, best.draft_tokens, inputs.workload.traffic);
+    const SpeedupInterval interval = speedup_interval(variant.setup, best.speculation, inputs.workload.traffic);
 
     Json data = {{"format", "treeline-report"}, {"version", 1}};
     data["title"] = inputs.workload.title;

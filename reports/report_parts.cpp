@@ -34,24 +34,26 @@ std::vector<double> powers_of_two(double from, double to) {
     return values;
 }
 
-/// The best draft length of a cell, and the speed-up of the best speculation there.
+/// The best shape of a cell, and the speed-up of the best speculation there.
 struct Cell {
+    int speculation = 0;
     int draft_tokens = 0;
     double speedup = 0.0;
     bool fits = false;
 };
 
-Cell best_cell(const CompiledRound& round, const std::vector<int>& draft_tokens, double batch, double context) {
+Cell best_cell(const CompiledRound& round, double batch, double context) {
     Cell cell;
     cell.fits = evaluate(round, {0, batch, context}).fits;
-    for (const int k : draft_tokens) {
-        if (k == 0 || static_cast<std::size_t>(k) >= round.lengths.size()) {
+    for (int i = 1; i < static_cast<int>(round.rows.size()); ++i) {
+        if (!round.runs(i)) {
             continue;
         }
-        const RoundEstimate estimate = evaluate(round, {k, batch, context});
+        const RoundEstimate estimate = evaluate(round, {i, batch, context});
         if (estimate.throughput_multiplier > cell.speedup && (estimate.fits || !cell.fits)) {
             cell.speedup = estimate.throughput_multiplier;
-            cell.draft_tokens = cell.speedup > 1.0 ? k : 0;
+            cell.speculation = cell.speedup > 1.0 ? i : 0;
+            cell.draft_tokens = static_cast<int>(round.row(cell.speculation).draft_tokens);
         }
     }
     return cell;
@@ -63,7 +65,11 @@ bool same_platform(const VariantLabels& a, const VariantLabels& b) {
 }
 
 DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
-    return {best.draft_tokens, traffic.batch, traffic.context};
+    return {best.speculation, traffic.batch, traffic.context};
+}
+
+std::string shape_text(const Recommendation& recommendation, int speculation) {
+    return speculation == 0 ? "off" : text_of(recommendation.speculations[static_cast<std::size_t>(speculation)]);
 }
 
 }  // namespace
@@ -81,6 +87,7 @@ Json schedule_rows(const Recommendation& recommendation) {
         rows.push_back({{"batch_from", entry.batch_from},
                         {"batch_to", entry.batch_to},
                         {"draft_tokens", entry.draft_tokens},
+                        {"shape", shape_text(recommendation, entry.speculation)},
                         {"speedup", entry.speedup_from},
                         {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
     }
@@ -96,11 +103,12 @@ Json heatmap_rows(const CompiledRound& round, const Workload& workload, const Re
     const double top_context = std::clamp(4.0 * largest_context(workload.traffic), 8192.0, 131072.0);
     for (const double batch : powers_of_two(1.0, top_batch)) {
         for (const double context : powers_of_two(512.0, top_context)) {
-            const Cell cell = best_cell(round, workload.draft_tokens, batch, context);
+            const Cell cell = best_cell(round, batch, context);
             rows.push_back({{"batch", batch},
                             {"context", context},
                             {"speedup", cell.speedup},
                             {"draft_tokens", cell.draft_tokens},
+                            {"shape", shape_text(recommendation, cell.speculation)},
                             {"fits", cell.fits}});
         }
     }
@@ -115,25 +123,28 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
     if (largest_batch(workload.traffic) > 1.0) {
         batches.push_back(largest_batch(workload.traffic));
     }
-    // One curve a drafter and batch: at each length the rollback policy that is fastest.
-    std::map<std::tuple<std::string, double, int>, Json> fastest;
+    // One curve a drafter, batch, and chains or trees: at each number of nodes the shape and policy that are fastest.
+    std::map<std::tuple<std::string, bool, double, int>, Json> fastest;
     for (const Variant& variant : recommendation.variants) {
         if (!same_platform(variant.labels, best) || variant.plain || !problems_of(variant.setup).empty()) {
             continue;
         }
         const CompiledRound round = compile_round(variant.setup);
         for (const double batch : batches) {
-            for (const int k : workload.draft_tokens) {
-                if (k == 0 || static_cast<std::size_t>(k) >= round.lengths.size()) {
+            for (int i = 1; i < static_cast<int>(round.rows.size()); ++i) {
+                if (!round.runs(i)) {
                     continue;
                 }
-                const RoundEstimate estimate = evaluate(round, {k, batch, context});
-                Json& row = fastest[{variant.labels.drafter, batch, k}];
+                const bool tree = !is_chain(workload.speculations[static_cast<std::size_t>(i)]);
+                const int nodes = static_cast<int>(round.row(i).draft_tokens);
+                const RoundEstimate estimate = evaluate(round, {i, batch, context});
+                Json& row = fastest[{variant.labels.drafter, tree, batch, nodes}];
                 if (row.is_null() || row["speedup"].get<double>() < estimate.throughput_multiplier) {
-                    row = {{"drafter", variant.labels.drafter},
+                    row = {{"drafter", variant.labels.drafter + (tree ? ", trees" : "")},
                            {"batch", batch},
                            {"context", context},
-                           {"draft_tokens", k},
+                           {"draft_tokens", nodes},
+                           {"shape", shape_text(recommendation, i)},
                            {"speedup", estimate.throughput_multiplier},
                            {"accept_length", estimate.accept_length},
                            {"tpot_ms", estimate.time_per_token.value() * 1e3}};
@@ -199,6 +210,7 @@ Json pareto_rows(const Recommendation& recommendation) {
         rows.push_back({{"label", labels.text()},
                         {"drafter", point.draft_tokens > 0 ? Json(labels.drafter) : Json()},
                         {"draft_tokens", point.draft_tokens},
+                        {"shape", shape_text(recommendation, point.speculation)},
                         {"batch", point.batch},
                         {"context", point.context},
                         {"device", labels.platform()},
@@ -237,6 +249,7 @@ Json candidate_table(const Recommendation& recommendation) {
     };
     column("drafter", "Drafter", "", -1);
     column("draft_tokens", "Draft tokens", "", 0);
+    column("shape", "Shape", "", -1);
     column("device", "Device", "", -1);
     column("rollback", "Rollback", "", -1);
     column("speedup", "Speed-up", "x", 2);
@@ -259,6 +272,7 @@ Json candidate_table(const Recommendation& recommendation) {
         const VariantLabels& labels = recommendation.variants[candidate.variant].labels;
         Json row = {{"drafter", labels.drafter},
                     {"draft_tokens", candidate.draft_tokens},
+                    {"shape", shape_text(recommendation, candidate.speculation)},
                     {"device", labels.platform() + ", " + labels.stack},
                     {"rollback", labels.rollback},
                     {"speedup", candidate.speedup},

@@ -153,22 +153,4 @@ std::vector<std::string> problems_of(const Device& device) {
     return constraints.take();
 }
 
-std::vector<std::string> problems_of(const Stack& stack) {
-    Constraints constraints;
-    constraints.require(!stack.name.empty(), "name must not be empty");
-    constraints.require(!stack.title.empty(), "title must not be empty");
-    const auto require_overhead = [&](Seconds time, double longest, const std::string& what) {
-        constraints.require(std::isfinite(time.value()) && time.value() >= 0.0 && time.value() <= longest,
-                            what + " must lie between 0 and " + std::to_string(longest) + " s");
-    };
-    require_overhead(stack.host_launch, 0.01, "host_launch");
-    require_overhead(stack.node_cost, 0.01, "node_cost");
-    require_overhead(stack.host_per_pass, 10.0, "host_per_pass");
-    require_overhead(stack.host_per_draft_pass, 10.0, "host_per_draft_pass");
-    require_overhead(stack.host_per_round, 10.0, "host_per_round");
-    constraints.require(std::isfinite(stack.launch_factor) && stack.launch_factor > 0.0 && stack.launch_factor <= 1000.0,
-                        "launch_factor must lie above 0 and not above 1000");
-    return constraints.take();
-}
-
 }  // namespace treeline

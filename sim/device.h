@@ -1,4 +1,4 @@
-// What executes a model: a device (silicon), a software stack (what it adds), and together a platform.
+// What executes a model: the silicon. What software adds is in sim/stack.h; together they are a platform (sim/pass.h).
 #pragma once
 
 #include <array>
@@ -51,20 +51,7 @@ struct Device {
     [[nodiscard]] FlopsPerByte intensity_for(NumberFormat format) const;
 };
 
-/// What software adds to a device. A pass costs max(device time + launches·node_cost, launches·host_launch) + host_per_pass.
-struct Stack {
-    std::string name;
-    std::string title;
-    Seconds host_launch;          ///< host time of one kernel launch (0 where a graph is replayed)
-    Seconds node_cost;            ///< device-side gap of one kernel
-    Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
-    Seconds host_per_draft_pass;  ///< the same of one pass of the drafter, which the engine does not schedule anew
-    Seconds host_per_round;       ///< what a speculation round adds: tree building, verification bookkeeping, state updates
-    double launch_factor = 1.0;   ///< kernels launched per operation of the model (eager frameworks split operations)
-};
-
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Device& device);
-std::vector<std::string> problems_of(const Stack& stack);
 
 }  // namespace treeline

@@ -22,6 +22,7 @@ LayerContext context_of(const Model& model, std::size_t kind, const Precision& p
     context.ranks = options.ranks;
     context.pass = options.kind;
     context.writes = options.writes;
+    context.verification = options.verification;
     context.occurrences = static_cast<double>(occurrences(model, kind));
     const Count distinct = model.kinds[kind].distinct_copies;
     context.copies = distinct > 0 ? static_cast<double>(distinct) : context.occurrences;
@@ -132,15 +133,57 @@ RecurrentMemory recurrent_memory(const Model& model, const Precision& precision,
     return memory;
 }
 
-std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks) {
+std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks, Replay replay) {
     std::vector<Operation> operations;
     for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
         Operation operation = start_operation(context, "activation replay", OperationKind::scan);
         operation.flops.per_token = Flops(layer.replay_flops);
-        operation.bytes.per_sequence = precision.state.per_element() * (2.0 * layer.elements);
+        if (replay == Replay::own_pass) {
+            operation.bytes.per_sequence = precision.state.per_element() * (2.0 * layer.elements);
+        } else {
+            operation.launches = 0.0;
+        }
         operation.bytes.per_token = precision.activations.per_element() * layer.replay_inputs;
         operations.push_back(operation);
     });
+    return operations;
+}
+
+std::vector<Operation> state_copy_operations(const Model& model, const Precision& precision, double ranks) {
+    std::vector<Operation> operations;
+    for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
+        Operation operation = start_operation(context, "state copy", OperationKind::scan);
+        operation.launches = layer.conv_elements > 0.0 ? 2.0 : 1.0;
+        operation.bytes.per_sequence =
+            2.0 * (precision.state.per_element() * layer.elements + precision.activations.per_element() * layer.conv_elements);
+        operations.push_back(operation);
+    });
+    return operations;
+}
+
+std::vector<Operation> state_write_operations(const Model& model, const Precision& precision, double ranks) {
+    std::vector<Operation> operations;
+    for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
+        Operation operation = start_operation(context, "state write", OperationKind::scan);
+        operation.launches = 0.0;
+        operation.bytes.per_sequence = precision.state.per_element() * layer.elements;
+        operations.push_back(operation);
+    });
+    return operations;
+}
+
+std::vector<Operation> cache_compaction_operations(const Model& model, const Precision& precision, double ranks) {
+    std::vector<Operation> operations;
+    for (const Operation& layer : layer_operations(model, precision, {PassKind::decode, StateWrites::final_state, ranks})) {
+        if (layer.reads_context) {
+            Operation operation;
+            operation.name = layer.name + ", cache compaction";
+            operation.kind = OperationKind::element_wise;
+            operation.count = layer.count;
+            operation.bytes.per_token = layer.bytes.per_context * 2.0;
+            operations.push_back(operation);
+        }
+    }
     return operations;
 }
 

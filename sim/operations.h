@@ -14,6 +14,7 @@ struct PassOptions {
     PassKind kind = PassKind::decode;
     StateWrites writes = StateWrites::final_state;
     double ranks = 1.0;  ///< tensor-parallel degree; operations are of one rank
+    Verification verification = Verification::unrolled;
 };
 
 /// Operations of one forward pass, from embedding to LM head, equal layers merged into one operation with a count.
@@ -50,8 +51,21 @@ struct RecurrentMemory {
 };
 RecurrentMemory recurrent_memory(const Model& model, const Precision& precision, double ranks);
 
-/// The operations of activation replay: every recurrent layer advances its state over `n` accepted tokens (section 1, row
-/// replay).
-std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks);
+/// Where activation replay runs: in a pass of its own (S read and written), or within the verification that follows, whose scan
+/// reads the state anyway.
+enum class Replay { own_pass, within_verification };
+
+/// Activation replay: every recurrent layer advances its state over the pass's tokens (section 1, row replay).
+std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks, Replay replay);
+
+/// One copy of every layer's recurrent state and convolution history for each sequence of the pass: each is read and written.
+std::vector<Operation> state_copy_operations(const Model& model, const Precision& precision, double ranks);
+
+/// The state written once for each sequence of the pass, by a scan that runs anyway: no kernels of its own.
+std::vector<Operation> state_write_operations(const Model& model, const Precision& precision, double ranks);
+
+/// Keys and values of the pass's tokens moved to where they belong: those of an accepted path of a tree do not lie side by
+/// side.
+std::vector<Operation> cache_compaction_operations(const Model& model, const Precision& precision, double ranks);
 
 }  // namespace treeline

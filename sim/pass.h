@@ -6,6 +6,7 @@
 
 #include "sim/device.h"
 #include "sim/operations.h"
+#include "sim/stack.h"
 
 namespace treeline {
 

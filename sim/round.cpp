@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/round_rows.h"
+
 namespace treeline {
 namespace {
 
@@ -41,32 +43,6 @@ CompileOptions pass_options(PassKind kind, StateWrites writes, Sampling sampling
 
 Sampling sampling_of(Decoding decoding) { return decoding == Decoding::greedy ? Sampling::greedy : Sampling::rejection; }
 
-/// Row k of the table: how many draft passes of how many tokens.
-DraftLength draft_length(int k, const RoundSetup& setup, const DrafterPlan& drafter) {
-    DraftLength row;
-    row.draft_tokens = k;
-    row.verified_tokens = k + 1.0;
-    row.accept_length = setup.acceptance.accept_length(k);
-    row.advanced_tokens = row.accept_length;
-    row.speculates = k > 0 ? 1.0 : 0.0;
-    if (k == 0 || !drafter.model) {
-        return row;
-    }
-    row.first_passes = 1.0;
-    row.next_passes = k - 1.0;
-    row.first_tokens = 1.0;
-    if (setup.platform.mode == CostMode::hoi) {
-        return row;  // SPIRe's model: k passes of one token at the round's context
-    }
-    if (drafter.catch_up == CatchUp::last_draft) {
-        row.first_tokens = 1.0 + setup.acceptance.position(k);
-    } else if (drafter.catch_up == CatchUp::all_accepted) {
-        row.first_tokens = row.accept_length;
-    }
-    row.next_context_offset = drafter.has_cache ? 0.5 * k : 0.0;
-    return row;
-}
-
 /// The two widest activations that live at once: a layer's input and output, in the widest linear layer.
 Bytes widest_activation(const CompiledPass& pass) {
     Bytes widest;
@@ -78,8 +54,7 @@ Bytes widest_activation(const CompiledPass& pass) {
     return widest;
 }
 
-MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, const RollbackPlan& rollback,
-                         const CompiledPass& verify) {
+MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, const CompiledPass& target_pass) {
     const double ranks = setup.platform.ranks;
     const RecurrentMemory target = recurrent_memory(setup.target, setup.precision, ranks);
     MemoryModel memory;
@@ -87,20 +62,30 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     memory.draft_weights = added_weights(drafter, ranks);
     memory.reserved = setup.platform.device.reserved;
     memory.capacity = setup.platform.device.memory;
-    memory.recurrent_per_sequence = target.state * (1.0 + rollback.extra_states);
-    memory.recurrent_per_verified = target.state * rollback.states_per_verified_token;
-    if (rollback.caches_activations) {
-        memory.recurrent_per_verified += target.replay_per_token;
-    }
-    memory.logits_per_verified = Bytes(4.0 * static_cast<double>(setup.target.vocabulary_size) / ranks);
-    memory.activations_per_verified = widest_activation(verify);
+    memory.target_state = target.state;
+    memory.replay_per_token = target.replay_per_token;
+    memory.logits_per_token = Bytes(4.0 * static_cast<double>(setup.target.vocabulary_size) / ranks);
+    memory.activations_per_token = widest_activation(target_pass);
     memory.target_caches = caches_of(setup.target, setup.precision, ranks);
     if (drafter.model && drafter.has_cache) {
         memory.draft_caches = caches_of(*drafter.model, drafter.precision, ranks);
-        // A drafter's recurrent state is kept after each of its passes, so that it can go back to the last accepted token.
-        memory.recurrent_per_verified += recurrent_memory(*drafter.model, drafter.precision, ranks).state;
+        memory.draft_state = recurrent_memory(*drafter.model, drafter.precision, ranks).state;
     }
     return memory;
+}
+
+/// Copies launched from the host cost it a launch each, whatever the stack does for whole passes.
+Platform copying_platform(const Platform& platform) {
+    Platform result = platform;
+    if (platform.stack.state_copy == StateCopy::eager) {
+        result.stack.host_launch = platform.stack.eager_launch;
+    }
+    return result;
+}
+
+CompiledPass compile_copies(const Model& model, const Precision& precision, const Platform& platform) {
+    return compile_operations(state_copy_operations(model, precision, platform.ranks), precision, copying_platform(platform),
+                              Seconds(0.0));
 }
 
 void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
@@ -109,13 +94,69 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     }
     // Heads without a cache run within the target's pass, so the host does nothing for them.
     const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass : Seconds(0.0);
-    const auto options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
-    round.draft_next = compile_pass(*drafter.model, drafter.precision, setup.platform, options, drafter.extra);
-    round.draft_first = round.draft_next;
+    CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
+    round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, setup.platform, options, drafter.extra);
+    options.pass.verification = Verification::packed;
+    round.pass(PassId::draft_tree) = compile_pass(*drafter.model, drafter.precision, setup.platform, options, drafter.extra);
+    round.pass(PassId::draft_copy) = compile_copies(*drafter.model, drafter.precision, setup.platform);
     if (drafter.needs_prefill) {
         const auto prefill = pass_options(PassKind::prefill, StateWrites::final_state, Sampling::none, host);
         round.draft_prefill = compile_pass(*drafter.model, drafter.precision, setup.platform, prefill);
     }
+}
+
+void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback, CompiledRound& round) {
+    const auto compile_target = [&](PassKind kind, StateWrites writes, Verification verification) {
+        CompileOptions options = pass_options(kind, writes, sampling_of(setup.decoding), setup.platform.stack.host_per_pass);
+        options.pass.verification = verification;
+        return compile_pass(setup.target, setup.precision, setup.platform, options);
+    };
+    round.pass(PassId::plain) = compile_target(PassKind::decode, StateWrites::final_state, Verification::unrolled);
+    round.pass(PassId::verify_unrolled) = compile_target(PassKind::decode, rollback.verify_writes, Verification::unrolled);
+    round.pass(PassId::verify_chunk) = compile_target(PassKind::decode, rollback.verify_writes, Verification::unrolled_chunk);
+    round.pass(PassId::verify_packed) = compile_target(PassKind::decode, rollback.verify_writes, Verification::packed);
+    round.pass(PassId::advance) = rollback.advance;
+    round.pass(PassId::ring_replay) = rollback.ring_replay;
+    round.pass(PassId::ring_flush) = rollback.ring_flush;
+    round.pass(PassId::state_copy) = compile_copies(setup.target, setup.precision, setup.platform);
+    round.pass(PassId::compaction) =
+        compile_operations(cache_compaction_operations(setup.target, setup.precision, setup.platform.ranks), setup.precision,
+                           setup.platform, Seconds(0.0));
+    CompileOptions prefill =
+        pass_options(PassKind::prefill, StateWrites::final_state, Sampling::greedy, setup.platform.stack.host_per_pass);
+    round.prefill = compile_pass(setup.target, setup.precision, setup.platform, prefill);
+}
+
+/// What users read for step `index` of `count` of a pass.
+std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
+    const auto number = [&](const char* text) { return count > 1 ? text + std::to_string(index + 1) : std::string(); };
+    switch (id) {
+        case PassId::plain:
+            return "plain decoding";
+        case PassId::draft:
+            return index == 0   ? "draft, first pass"
+                   : count == 2 ? "draft, next pass"
+                                : "draft, level " + std::to_string(index + 1);
+        case PassId::draft_tree:
+            return "draft, level " + std::to_string(index + 2);
+        case PassId::draft_copy:
+            return "draft, state copies";
+        case PassId::verify_unrolled:
+        case PassId::verify_chunk:
+        case PassId::verify_packed:
+            return "verify" + number(", length ");
+        case PassId::advance:
+            return "rollback";
+        case PassId::ring_replay:
+            return "rollback: replay within verification";
+        case PassId::ring_flush:
+            return "rollback: state write";
+        case PassId::state_copy:
+            return "rollback: state copies";
+        case PassId::compaction:
+            return "rollback: cache compaction";
+    }
+    return "";
 }
 
 }  // namespace
@@ -152,30 +193,47 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
             (has_recurrent_state(setup.target) ? " keeps a recurrent state, which '" : " keeps no recurrent state, so '") +
             std::string(name_of(setup.rollback)) + "' cannot be its rollback");
     }
-    if (setup.max_draft_tokens < 0 || setup.max_draft_tokens > 1024) {
-        problems.emplace_back("the number of draft tokens must lie between 0 and 1024");
+    if (setup.speculations.empty() || !is_plain_decoding(setup.speculations.front())) {
+        problems.emplace_back("the first shape must be plain decoding");
+    }
+    if (const std::string missing = setup.platform.stack.rollback_problem(setup.rollback); !missing.empty()) {
+        problems.push_back(missing);
     }
     return problems;
 }
 
+bool is_chain(const Speculation& speculation) {
+    return std::holds_alternative<ChainShape>(speculation.shape) || std::holds_alternative<VllmShape>(speculation.shape);
+}
+
+bool is_plain_decoding(const Speculation& speculation) {
+    const auto* chain = std::get_if<ChainShape>(&speculation.shape);
+    return chain != nullptr && chain->draft_tokens == 0;
+}
+
+std::string text_of(const Speculation& speculation) {
+    const bool only_way = is_chain(speculation) && speculation.verification == Verification::unrolled;
+    return only_way ? speculation.label : speculation.label + ", " + std::string(name_of(speculation.verification));
+}
+
+std::vector<Speculation> chains_up_to(int longest) {
+    std::vector<Speculation> chains;
+    for (int k = 0; k <= longest; ++k) {
+        chains.push_back({ChainShape{k}, Verification::unrolled, "chain " + std::to_string(k)});
+    }
+    return chains;
+}
+
 CompiledRound compile_round(const RoundSetup& setup) {
-    const Seconds host = setup.platform.stack.host_per_pass;
     const DrafterPlan drafter = plan(setup.drafter, setup.target, setup.precision);
-    RollbackPlan rollback = plan_rollback(setup.rollback, setup.target, setup.precision, setup.platform);
+    const RollbackPlan rollback = plan_rollback(setup.rollback, setup.target, setup.precision, setup.platform);
 
     CompiledRound round;
-    const auto compile_target = [&](PassKind kind, StateWrites writes, Sampling sampling) {
-        return compile_pass(setup.target, setup.precision, setup.platform, pass_options(kind, writes, sampling, host));
-    };
-    round.autoregressive = compile_target(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding));
-    round.verify = compile_target(PassKind::verify, rollback.verify_writes, sampling_of(setup.decoding));
-    round.prefill = compile_target(PassKind::prefill, StateWrites::final_state, Sampling::greedy);
+    compile_target_passes(setup, rollback, round);
     compile_draft_passes(setup, drafter, round);
-    round.memory = memory_model(setup, drafter, rollback, round.verify);
-    round.rollback = std::move(rollback.pass);
-
-    for (int k = 0; k <= std::min(setup.max_draft_tokens, drafter.max_draft_tokens); ++k) {
-        round.lengths.push_back(draft_length(k, setup, drafter));
+    round.memory = memory_model(setup, drafter, round.pass(PassId::plain));
+    for (const Speculation& speculation : setup.speculations) {
+        append_row({setup, drafter, rollback}, speculation, round);
     }
     if (setup.platform.mode == CostMode::roofline) {
         round.host_per_round = setup.platform.stack.host_per_round;
@@ -192,52 +250,44 @@ CompiledRound compile_round(const RoundSetup& setup) {
 }
 
 RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {
-    const DraftLength& length = row_of(round, point.draft_tokens);
-    const RoundTotals totals{totals_of(round.autoregressive, decode_shape(point.batch, point.context)),
-                             totals_of(round.verify, verify_shape(length, point.batch, point.context)),
-                             totals_of(round.draft_first, first_shape(length, point.batch, point.context)),
-                             totals_of(round.draft_next, next_shape(length, point.batch, point.context)),
-                             totals_of(round.rollback, rollback_shape(length, point.batch, point.context))};
-    return finish_round(round, length, point.batch, point.context, totals);
+    const RoundRow& row = round.row(point.speculation);
+    RoundTotals totals;
+    for (std::size_t pass = 0; pass < pass_count; ++pass) {
+        for (std::uint32_t i = row.begin[pass]; i < row.begin[pass + 1]; ++i) {
+            const RoundStep& step = round.steps[i];
+            add_step(round.passes[pass], step, totals_of(round.passes[pass], shape_of(step, point.batch, point.context)),
+                     totals);
+        }
+    }
+    return finish_round(round, row, point.batch, point.context, totals);
 }
 
 std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint& point) {
-    const DraftLength& length = row_of(round, point.draft_tokens);
-    std::vector<ExplainedPass> passes;
-    const auto add = [&](const char* phase, const CompiledPass& pass, const PassShape& shape, double runs) {
-        if (runs > 0.0 && !pass.operations.empty()) {
-            passes.push_back(
-                {phase, shape, runs, pass_time(pass, totals_of(pass, shape)), pass.launch_time, explain(pass, shape)});
+    const RoundRow& row = round.row(point.speculation);
+    std::vector<ExplainedPass> explained;
+    for (std::size_t id = 0; id < pass_count; ++id) {
+        const CompiledPass& pass = round.passes[id];
+        for (std::uint32_t i = row.begin[id]; i < row.begin[id + 1]; ++i) {
+            const PassShape shape = shape_of(round.steps[i], point.batch, point.context);
+            explained.push_back({phase_text(static_cast<PassId>(id), row.begin[id + 1] - row.begin[id], i - row.begin[id]),
+                                 shape, round.steps[i].runs, pass_time(pass, totals_of(pass, shape)), pass.launch_time,
+                                 explain(pass, shape)});
         }
-    };
-    add("plain decoding", round.autoregressive, decode_shape(point.batch, point.context), 1.0);
-    add("draft, first pass", round.draft_first, first_shape(length, point.batch, point.context), length.first_passes);
-    add("draft, next pass", round.draft_next, next_shape(length, point.batch, point.context), length.next_passes);
-    add("verify", round.verify, verify_shape(length, point.batch, point.context), length.speculates);
-    add("rollback", round.rollback, rollback_shape(length, point.batch, point.context), length.speculates);
-    return passes;
+    }
+    return explained;
 }
 
 std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoint& point) {
     const MemoryModel& memory = round.memory;
-    const DraftLength& length = row_of(round, point.draft_tokens);
-    const double tokens = point.context + length.verified_tokens;
-    const auto caches = [&](const std::vector<CacheTerm>& terms) {
-        Bytes sum;
-        for (const CacheTerm& cache : terms) {
-            sum += cached_bytes(cache, tokens);
-        }
-        return sum * point.batch;
-    };
+    const RoundRow& row = round.row(point.speculation);
     std::vector<MemoryPart> parts = {
         {"target weights", memory.target_weights},
         {"drafter weights", memory.draft_weights},
-        {"target key-value cache", caches(memory.target_caches)},
-        {"drafter key-value cache", caches(memory.draft_caches)},
-        {"recurrent states and their copies",
-         (memory.recurrent_per_sequence + memory.recurrent_per_verified * length.verified_tokens) * point.batch},
-        {"logits", memory.logits_per_verified * (length.verified_tokens * point.batch)},
-        {"activations", memory.activations_per_verified * (length.verified_tokens * point.batch)},
+        {"target key-value cache", cache_memory(memory.target_caches, row, point.context) * point.batch},
+        {"drafter key-value cache", cache_memory(memory.draft_caches, row, point.context) * point.batch},
+        {"recurrent states and their copies", state_memory(memory, row) * point.batch},
+        {"logits", memory.logits_per_token * (row.logits * point.batch)},
+        {"activations", memory.activations_per_token * (row.activations * point.batch)},
         {"reserved by driver and framework", memory.reserved},
     };
     std::erase_if(parts, [](const MemoryPart& part) { return part.bytes <= Bytes(0.0); });

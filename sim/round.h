@@ -1,13 +1,14 @@
-// One round of speculation: draft, verify, roll back. Compiled once for a pair of models on a platform; evaluated at any draft
-// length, batch and context, one point at a time (with an explanation) or in columns (millions a second). Both use the
-// functions below.
+// One round of speculation: draft, verify, roll back. Compiled once for a pair of models on a platform and a list of shapes;
+// evaluated at any shape, batch and context, one point at a time (with an explanation) or in columns (millions a second). Both
+// use the functions below.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "sim/acceptance.h"
 #include "sim/drafters/drafter.h"
 #include "sim/rollback/rollback.h"
 
@@ -16,50 +17,108 @@ namespace treeline {
 /// How tokens are chosen: greedily, or by rejection sampling from distributions.
 enum class Decoding { greedy, sampling };
 
-/// Everything that is fixed while draft length, batch and context vary.
+/// What a round drafts, and how it verifies that. A chain of no draft tokens is plain decoding.
+struct Speculation {
+    TreeShape shape;
+    Verification verification = Verification::unrolled;
+    std::string label;  ///< of the shape, as its users wrote it: "chain 4", "sglang 5,4,32"
+};
+
+/// "chain 4", "sglang 5,4,32, packed": with the way of verifying where there is a choice.
+std::string text_of(const Speculation& speculation);
+/// One draft token after the other.
+bool is_chain(const Speculation& speculation);
+/// A chain of no draft tokens.
+bool is_plain_decoding(const Speculation& speculation);
+
+/// Chains of 0 … longest draft tokens: number k drafts k tokens.
+std::vector<Speculation> chains_up_to(int longest);
+
+/// Everything that is fixed while shape, batch and context vary.
 struct RoundSetup {
     Model target;
     Precision precision;
     Platform platform;
     Drafter drafter;
-    Acceptance acceptance;
+    DraftAcceptance acceptance;
     Rollback rollback = Rollback::truncate;
     Decoding decoding = Decoding::greedy;
-    int max_draft_tokens = 16;
+    std::vector<Speculation> speculations = chains_up_to(16);  ///< the first is plain decoding
 };
 
-/// Every reason why the setup cannot be priced, as sentences.
+/// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run is no such reason: its
+/// row says why (RoundRow::problem).
 std::vector<std::string> problems_of(const RoundSetup& setup);
 
-/// What a round with k draft tokens does; row k of a compiled round's table (row 0 is plain decoding).
-struct DraftLength {
-    double draft_tokens = 0.0;
-    double verified_tokens = 1.0;      ///< k + 1
-    double accept_length = 1.0;        ///< τ
-    double first_tokens = 0.0;         ///< tokens of the first draft pass
-    double first_passes = 0.0;         ///< 1, or 0 where nothing is drafted by a model
-    double next_passes = 0.0;          ///< k − 1 further passes of one token
-    double next_context_offset = 0.0;  ///< mean growth of the drafter's context over those
-    double advanced_tokens = 0.0;      ///< tokens by which a recurrent state must advance after verification: τ
-    double speculates = 0.0;           ///< 1 for k ≥ 1
+/// The passes that rounds are made of, in the order in which both faces add them up.
+enum class PassId {
+    plain,            ///< plain decoding, n = 1: the baseline
+    draft,            ///< the drafter, token by token
+    draft_tree,       ///< the drafter on nodes of one sequence, with tree attention
+    draft_copy,       ///< copies of the drafter's recurrent states
+    verify_unrolled,  ///< the target, by way of verifying
+    verify_chunk,
+    verify_packed,
+    advance,      ///< the rollback policy's own pass over accepted tokens
+    ring_replay,  ///< what it adds to the verification
+    ring_flush,
+    state_copy,  ///< the target's recurrent states, to the rows of the next verification
+    compaction,  ///< keys and values of an accepted path of a tree
+};
+inline constexpr std::size_t pass_count = 12;
+
+/// What a pass counts as.
+enum class Phase { plain, draft, verify, rollback };
+inline constexpr std::size_t phase_count = 4;
+
+/// One pass of a round at one shape; rows and runs of each sequence of the batch.
+struct RoundStep {
+    Phase phase = Phase::plain;
+    double rows = 1.0;    ///< sequences of the pass
+    double tokens = 1.0;  ///< of a row
+    double logits = 1.0;  ///< of a row
+    double context_offset = 0.0;
+    double runs = 1.0;  ///< times it runs in a round; a probability where it does not always
 };
 
-/// Peak memory of one device: fixed + b·(per_sequence + per_verified·n + caches(s + n)).
+/// A speculation within a compiled round: its steps, what they yield, and what it keeps in memory for each sequence.
+struct RoundRow {
+    std::string problem;  ///< why it cannot be run: a sentence; nothing below holds then
+
+    double speculates = 0.0;    ///< 1, or 0 for plain decoding
+    double draft_tokens = 0.0;  ///< nodes
+    double depth = 0.0;
+    AcceptedTokens accepted;
+
+    double target_states = 1.0;       ///< copies of the target's recurrent state, the live one included
+    double draft_states = 0.0;        ///< of the drafter's
+    double cached_activations = 0.0;  ///< tokens whose replay activations are kept
+    double logits = 1.0;              ///< tokens whose logits are kept at once
+    double activations = 1.0;         ///< tokens of the verification pass
+    double new_tokens = 1.0;          ///< tokens that the key-value caches grow by before truncation
+
+    /// Its steps of pass p are CompiledRound::steps[begin[p]] … steps[begin[p + 1]] (exclusive).
+    std::array<std::uint32_t, pass_count + 1> begin{};
+
+    [[nodiscard]] double accept_length() const { return accepted.length; }
+};
+
+/// Peak memory of one device: weights + b·(states, activations, logits and caches of a row).
 struct MemoryModel {
     Bytes target_weights, draft_weights, reserved;
-    Bytes recurrent_per_sequence;    ///< live state, spare copies, and the drafter's state
-    Bytes recurrent_per_verified;    ///< snapshots or cached activations of the target, the drafter's states
-    Bytes logits_per_verified;       ///< fp32 logits
-    Bytes activations_per_verified;  ///< widest pair of layer inputs and outputs
+    Bytes target_state, draft_state;  ///< one copy
+    Bytes replay_per_token;           ///< cached activations
+    Bytes logits_per_token;           ///< fp32 logits
+    Bytes activations_per_token;      ///< widest pair of layer inputs and outputs
     std::vector<CacheTerm> target_caches, draft_caches;
     Bytes capacity;
 };
 
 struct CompiledRound {
-    CompiledPass autoregressive;  ///< plain decoding, n = 1: the baseline
-    CompiledPass verify, draft_first, draft_next, rollback;
+    std::array<CompiledPass, pass_count> passes;
     CompiledPass prefill, draft_prefill;
-    std::vector<DraftLength> lengths;  ///< indexed by k
+    std::vector<RoundRow> rows;  ///< one a speculation, in the order of the setup
+    std::vector<RoundStep> steps;
     Seconds host_per_round;
     Seconds host_per_sequence;  ///< of the drafter (look-ups), a round and sequence
     MemoryModel memory;
@@ -68,6 +127,14 @@ struct CompiledRound {
     JoulesPerByte energy_per_byte;
     JoulesPerFlop energy_per_flop;
     DollarsPerSecond price;  ///< of all ranks
+
+    [[nodiscard]] const CompiledPass& pass(PassId id) const { return passes[static_cast<std::size_t>(id)]; }
+    [[nodiscard]] CompiledPass& pass(PassId id) { return passes[static_cast<std::size_t>(id)]; }
+    [[nodiscard]] const RoundRow& row(int speculation) const { return rows[static_cast<std::size_t>(speculation)]; }
+    /// Whether a speculation can be evaluated.
+    [[nodiscard]] bool runs(int speculation) const {
+        return static_cast<std::size_t>(speculation) < rows.size() && row(speculation).problem.empty();
+    }
 };
 
 /// Compiles a setup without problems.
@@ -75,7 +142,7 @@ CompiledRound compile_round(const RoundSetup& setup);
 
 /// A design point within a compiled round.
 struct DesignPoint {
-    int draft_tokens = 0;
+    int speculation = 0;  ///< index into the setup's speculations; must run
     double batch = 1.0;
     double context = 0.0;
 };
@@ -96,93 +163,95 @@ struct RoundEstimate {
     double wasted_draft_share = 0.0;  ///< drafted tokens that were rejected / drafted
 };
 
-inline Bytes peak_memory(const MemoryModel& memory, const DraftLength& length, double batch, double context) {
-    Bytes sequence =
-        memory.recurrent_per_sequence +
-        (memory.recurrent_per_verified + memory.logits_per_verified + memory.activations_per_verified) * length.verified_tokens;
-    const double tokens = context + length.verified_tokens;
-    for (const CacheTerm& cache : memory.target_caches) {
-        sequence += cached_bytes(cache, tokens);
+/// The parts of a sequence's memory; the one place where it is added up.
+inline Bytes state_memory(const MemoryModel& memory, const RoundRow& row) {
+    return memory.target_state * row.target_states + memory.draft_state * row.draft_states +
+           memory.replay_per_token * row.cached_activations;
+}
+
+inline Bytes cache_memory(const std::vector<CacheTerm>& caches, const RoundRow& row, double context) {
+    Bytes sum;
+    for (const CacheTerm& cache : caches) {
+        sum += cached_bytes(cache, context + row.new_tokens);
     }
-    for (const CacheTerm& cache : memory.draft_caches) {
-        sequence += cached_bytes(cache, tokens);
-    }
+    return sum;
+}
+
+inline Bytes peak_memory(const MemoryModel& memory, const RoundRow& row, double batch, double context) {
+    const Bytes sequence = state_memory(memory, row) + memory.logits_per_token * row.logits +
+                           memory.activations_per_token * row.activations + cache_memory(memory.target_caches, row, context) +
+                           cache_memory(memory.draft_caches, row, context);
     return memory.target_weights + memory.draft_weights + memory.reserved + sequence * batch;
 }
 
-/// The shapes of a round's passes.
-inline PassShape decode_shape(double batch, double context) { return {batch, 1.0, context, 1.0}; }
-
-inline PassShape verify_shape(const DraftLength& length, double batch, double context) {
-    return {batch, length.verified_tokens, context, length.verified_tokens};
+/// The shape at which a step runs its pass.
+inline PassShape shape_of(const RoundStep& step, double batch, double context) {
+    return {batch * step.rows, step.tokens, context + step.context_offset, step.logits};
 }
 
-inline PassShape first_shape(const DraftLength& length, double batch, double context) {
-    return {batch, length.first_tokens, context, 1.0};
-}
-
-inline PassShape next_shape(const DraftLength& length, double batch, double context) {
-    return {batch, 1.0, context + length.next_context_offset, 1.0};
-}
-
-inline PassShape rollback_shape(const DraftLength& length, double batch, double context) {
-    return {batch, length.advanced_tokens, context, 0.0};
-}
-
-/// Totals of the passes of a round.
+/// What the steps of a round add up to.
 struct RoundTotals {
-    PassTotals autoregressive, verify, draft_first, draft_next, rollback;
+    std::array<Seconds, phase_count> time{};
+    Bytes bytes, plain_bytes;
+    Flops flops, plain_flops;
+
+    [[nodiscard]] Seconds of(Phase phase) const { return time[static_cast<std::size_t>(phase)]; }
 };
 
-/// From the totals of each pass to the estimate: section 3 and section 7. The one place where a round is put together.
-inline RoundEstimate finish_round(const CompiledRound& round, const DraftLength& length, double batch, double context,
+inline void add_step(const CompiledPass& pass, const RoundStep& step, const PassTotals& totals, RoundTotals& round) {
+    round.time[static_cast<std::size_t>(step.phase)] += step.runs * pass_time(pass, totals);
+    if (step.phase == Phase::plain) {
+        round.plain_bytes = totals.bytes;
+        round.plain_flops = totals.flops;
+    } else {
+        round.bytes += step.runs * totals.bytes;
+        round.flops += step.runs * totals.flops;
+    }
+}
+
+/// From the totals of a round's steps to the estimate: section 3 and section 7. The one place where a round is put together.
+inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double batch, double context,
                                   const RoundTotals& totals) {
     RoundEstimate estimate;
-    const double on = length.speculates;
+    const double on = row.speculates;
     const double off = 1.0 - on;
-    estimate.autoregressive = pass_time(round.autoregressive, totals.autoregressive);
-    estimate.draft = length.first_passes * pass_time(round.draft_first, totals.draft_first) +
-                     length.next_passes * pass_time(round.draft_next, totals.draft_next);
-    estimate.verify = on * pass_time(round.verify, totals.verify) + off * estimate.autoregressive;
-    estimate.rollback = on * pass_time(round.rollback, totals.rollback);
+    estimate.autoregressive = totals.of(Phase::plain);
+    estimate.draft = totals.of(Phase::draft);
+    estimate.verify = totals.of(Phase::verify) + off * estimate.autoregressive;
+    estimate.rollback = totals.of(Phase::rollback);
     estimate.host = on * (round.host_per_round + round.host_per_sequence * batch);
     estimate.round = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 
-    estimate.accept_length = length.accept_length;
+    const double accept_length = row.accept_length();
+    estimate.accept_length = accept_length;
     estimate.iteration_multiplier = estimate.round / estimate.autoregressive;
-    estimate.throughput_multiplier = length.accept_length / estimate.iteration_multiplier;
-    estimate.time_per_token = estimate.round / length.accept_length;
+    estimate.throughput_multiplier = accept_length / estimate.iteration_multiplier;
+    estimate.time_per_token = estimate.round / accept_length;
     const double rounds_per_second = Seconds(1.0) / estimate.round;
-    estimate.tokens_per_second_user = length.accept_length * rounds_per_second;
+    estimate.tokens_per_second_user = accept_length * rounds_per_second;
     estimate.tokens_per_second_device = batch * estimate.tokens_per_second_user / round.ranks;
 
-    estimate.memory = peak_memory(round.memory, length, batch, context);
+    estimate.memory = peak_memory(round.memory, row, batch, context);
     estimate.fits = estimate.memory <= round.memory.capacity;
 
-    const Bytes bytes = length.first_passes * totals.draft_first.bytes + length.next_passes * totals.draft_next.bytes +
-                        on * (totals.verify.bytes + totals.rollback.bytes) + off * totals.autoregressive.bytes;
-    const Flops flops = length.first_passes * totals.draft_first.flops + length.next_passes * totals.draft_next.flops +
-                        on * (totals.verify.flops + totals.rollback.flops) + off * totals.autoregressive.flops;
+    const Bytes bytes = totals.bytes + off * totals.plain_bytes;
+    const Flops flops = totals.flops + off * totals.plain_flops;
     const Joules used = round.idle_power * estimate.round + round.energy_per_byte * bytes + round.energy_per_flop * flops;
     const Joules limit = round.board_power * estimate.round;
-    const double tokens = batch * length.accept_length;
+    const double tokens = batch * accept_length;
     estimate.energy_per_token = (used < limit ? used : limit) * (round.ranks / tokens);
     estimate.price_per_token = round.price * estimate.round / tokens;
-    const double rejected = length.draft_tokens - (length.accept_length - 1.0);
-    estimate.wasted_draft_share = on * rejected / (length.draft_tokens + off);
+    const double rejected = row.draft_tokens - (accept_length - 1.0);
+    estimate.wasted_draft_share = on * rejected / (row.draft_tokens + off);
     return estimate;
 }
 
-inline const DraftLength& row_of(const CompiledRound& round, int draft_tokens) {
-    return round.lengths[static_cast<std::size_t>(draft_tokens)];
-}
-
-/// One point. `point.draft_tokens` must be within the table; batch ≥ 1, context ≥ 0.
+/// One point. The speculation must run; batch ≥ 1, context ≥ 0.
 RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point);
 
 /// The passes of one point, operation by operation.
 struct ExplainedPass {
-    std::string phase;  ///< "plain decoding", "draft, first pass", "draft, next pass", "verify", "rollback"
+    std::string phase;  ///< "plain decoding", "draft, first pass", "draft, next pass", "verify", "rollback: replay", …
     PassShape shape;
     double runs = 1.0;   ///< times it runs in a round
     Seconds time;        ///< of one run, launches and host included
@@ -203,7 +272,7 @@ Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens);
 
 /// Columns of design points; all spans have the same length.
 struct PointColumns {
-    std::span<const int> draft_tokens;
+    std::span<const int> speculation;
     std::span<const double> batch;
     std::span<const double> context;
 };

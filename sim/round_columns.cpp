@@ -62,35 +62,48 @@ void run(const CompiledPass& pass, PassBlock& block) {
     }
 }
 
-struct RoundBlock {
-    PassBlock autoregressive, verify, draft_first, draft_next, rollback;
+/// Which step of which point a place in a pass block belongs to.
+struct Owner {
+    std::size_t point = 0;
+    const RoundStep* step = nullptr;
 };
+
+struct RoundBlock {
+    PassBlock pass;
+    Owner owners[block_size];
+    RoundTotals totals[block_size];
+};
+
+/// Runs the steps collected in the block, and adds them to their points.
+void flush(const CompiledPass& pass, RoundBlock& block) {
+    run(pass, block.pass);
+    for (std::size_t i = 0; i < block.pass.size; ++i) {
+        const Owner& owner = block.owners[i];
+        add_step(pass, *owner.step, block.pass.totals(i), block.totals[owner.point]);
+    }
+    block.pass.size = 0;
+}
 
 void evaluate_block(const CompiledRound& round, const PointColumns& points, std::size_t begin, std::size_t size,
                     std::span<RoundEstimate> estimates, RoundBlock& block) {
-    for (PassBlock* pass : {&block.autoregressive, &block.verify, &block.draft_first, &block.draft_next, &block.rollback}) {
-        pass->size = size;
+    std::fill_n(block.totals, size, RoundTotals{});
+    for (std::size_t pass = 0; pass < pass_count; ++pass) {
+        for (std::size_t i = 0; i < size; ++i) {
+            const RoundRow& row = round.row(points.speculation[begin + i]);
+            for (std::uint32_t step = row.begin[pass]; step < row.begin[pass + 1]; ++step) {
+                const std::size_t place = block.pass.size++;
+                block.owners[place] = {i, &round.steps[step]};
+                block.pass.set(place, shape_of(round.steps[step], points.batch[begin + i], points.context[begin + i]));
+                if (block.pass.size == block_size) {
+                    flush(round.passes[pass], block);
+                }
+            }
+        }
+        flush(round.passes[pass], block);
     }
     for (std::size_t i = 0; i < size; ++i) {
-        const DraftLength& length = row_of(round, points.draft_tokens[begin + i]);
-        const double batch = points.batch[begin + i];
-        const double context = points.context[begin + i];
-        block.autoregressive.set(i, decode_shape(batch, context));
-        block.verify.set(i, verify_shape(length, batch, context));
-        block.draft_first.set(i, first_shape(length, batch, context));
-        block.draft_next.set(i, next_shape(length, batch, context));
-        block.rollback.set(i, rollback_shape(length, batch, context));
-    }
-    run(round.autoregressive, block.autoregressive);
-    run(round.verify, block.verify);
-    run(round.draft_first, block.draft_first);
-    run(round.draft_next, block.draft_next);
-    run(round.rollback, block.rollback);
-    for (std::size_t i = 0; i < size; ++i) {
-        const RoundTotals totals{block.autoregressive.totals(i), block.verify.totals(i), block.draft_first.totals(i),
-                                 block.draft_next.totals(i), block.rollback.totals(i)};
-        estimates[begin + i] = finish_round(round, row_of(round, points.draft_tokens[begin + i]), points.batch[begin + i],
-                                            points.context[begin + i], totals);
+        estimates[begin + i] = finish_round(round, round.row(points.speculation[begin + i]), points.batch[begin + i],
+                                            points.context[begin + i], block.totals[i]);
     }
 }
 

@@ -43,7 +43,7 @@ Condition::Condition(const std::string& expression) : parser_(std::make_unique<P
         parser_->parser.Eval();
     } catch (const mu::Parser::exception_type& error) {
         throw std::invalid_argument("cannot read the condition '" + expression + "': " + error.GetMsg() +
-                                    " (variables: draft_tokens, batch, context, tensor_parallel)");
+                                    " (variables: draft_tokens, depth, batch, context, tensor_parallel)");
     }
 }
 
@@ -51,8 +51,8 @@ Condition::Condition(Condition&&) noexcept = default;
 Condition& Condition::operator=(Condition&&) noexcept = default;
 Condition::~Condition() = default;
 
-bool Condition::holds(double draft_tokens, double batch, double context, double tensor_parallel) {
-    parser_->values = {draft_tokens, batch, context, tensor_parallel};
+bool Condition::holds(double draft_tokens, double depth, double batch, double context, double tensor_parallel) {
+    parser_->values = {draft_tokens, depth, batch, context, tensor_parallel};
     return parser_->parser.Eval() != 0.0;
 }
 

@@ -9,7 +9,7 @@
 namespace treeline {
 
 /// Names that an expression may use, in the order in which Condition::holds takes their values.
-inline constexpr const char* condition_variables[] = {"draft_tokens", "batch", "context", "tensor_parallel"};
+inline constexpr const char* condition_variables[] = {"draft_tokens", "depth", "batch", "context", "tensor_parallel"};
 
 /// What a sweep file says: keep a point only if `require` is true; asked only of variants whose labels match all of `when`.
 struct ConditionText {
@@ -26,7 +26,7 @@ public:
     Condition& operator=(Condition&&) noexcept;
     ~Condition();
 
-    [[nodiscard]] bool holds(double draft_tokens, double batch, double context, double tensor_parallel);
+    [[nodiscard]] bool holds(double draft_tokens, double depth, double batch, double context, double tensor_parallel);
 
 private:
     struct Parser;

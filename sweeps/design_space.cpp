@@ -26,7 +26,7 @@ const std::string* VariantLabels::find(const std::string& axis) const {
     return nullptr;
 }
 
-std::size_t DesignSpace::size() const { return variants.size() * draft_tokens.size() * batch.size() * context.size(); }
+std::size_t DesignSpace::size() const { return variants.size() * speculation.size() * batch.size() * context.size(); }
 
 std::vector<std::string> DesignSpace::problems() const {
     std::vector<std::string> problems;
@@ -36,12 +36,13 @@ std::vector<std::string> DesignSpace::problems() const {
         }
     };
     require_some(variants.empty(), "drafter");
-    require_some(draft_tokens.empty(), "draft_tokens");
+    require_some(speculation.empty(), "draft_tokens");
     require_some(batch.empty(), "batch");
     require_some(context.empty(), "context");
-    for (const int k : draft_tokens) {
-        if (k < 0 || k > 1024) {
-            problems.push_back("draft_tokens must lie between 0 and 1024, not " + std::to_string(k));
+    for (const Speculation& choice : speculations) {
+        for (const std::string& problem :
+             is_plain_decoding(choice) ? std::vector<std::string>() : treeline::problems(choice.shape)) {
+            problems.push_back(choice.label + ": " + problem);
         }
     }
     for (const double b : batch) {

@@ -1,4 +1,4 @@
-// The design space: every variant (target, precision, platform, drafter, rollback) crossed with draft length, batch and
+// The design space: every variant (target, precision, platform, drafter, rollback) crossed with shapes of drafts, batch and
 // context.
 #pragma once
 
@@ -39,12 +39,13 @@ struct Exclusion {
 
 struct DesignSpace {
     std::vector<Variant> variants;
-    std::vector<int> draft_tokens;
+    std::vector<Speculation> speculations = chains_up_to(16);  ///< every shape once; the first is plain decoding
+    std::vector<int> speculation;                              ///< the axis: indices into `speculations`
     std::vector<double> batch;
     std::vector<double> context;
     std::vector<ConditionText> conditions;
 
-    /// Points before conditions: variants × draft_tokens × batch × context.
+    /// Points before conditions: variants × shapes × batch × context.
     [[nodiscard]] std::size_t size() const;
     /// Every violated constraint as a sentence (empty axes, absurd values, conditions that do not parse).
     [[nodiscard]] std::vector<std::string> problems() const;

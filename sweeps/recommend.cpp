@@ -17,7 +17,7 @@ constexpr int largest_scheduled_batch = 1024;
 /// A variant ready to be evaluated, or the reason why it cannot be.
 struct Prepared {
     CompiledRound round;
-    std::vector<int> draft_tokens;
+    std::vector<int> speculations;  ///< those that it can run
     std::string problem;
 };
 
@@ -35,7 +35,7 @@ Variant plain_variant(const Variant& variant) {
     plain.setup.drafter = NgramDrafter{Seconds(0.0)};
     plain.setup.acceptance = Acceptance::geometric(0.0);
     plain.setup.rollback = Rollback::truncate;
-    plain.setup.max_draft_tokens = 0;
+    plain.setup.speculations = chains_up_to(0);
     plain.plain = true;
     return plain;
 }
@@ -52,7 +52,7 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     return all;
 }
 
-Prepared prepare(const Variant& variant, const std::vector<int>& draft_tokens) {
+Prepared prepare(const Variant& variant) {
     Prepared prepared;
     if (!variant.plain) {
         const std::vector<std::string> problems = problems_of(variant.setup);
@@ -62,13 +62,14 @@ Prepared prepare(const Variant& variant, const std::vector<int>& draft_tokens) {
         }
     }
     prepared.round = compile_round(variant.setup);
-    for (const int k : variant.plain ? std::vector<int>{0} : draft_tokens) {
-        if ((k > 0 || variant.plain) && static_cast<std::size_t>(k) < prepared.round.lengths.size()) {
-            prepared.draft_tokens.push_back(k);
+    const int count = static_cast<int>(prepared.round.rows.size());
+    for (int i = variant.plain ? 0 : 1; i < count; ++i) {
+        if (prepared.round.runs(i)) {
+            prepared.speculations.push_back(i);
         }
     }
-    if (prepared.draft_tokens.empty()) {
-        prepared.problem = "none of the draft lengths asked for is one that it can draft";
+    if (prepared.speculations.empty()) {
+        prepared.problem = count > 1 ? prepared.round.row(1).problem : "no shape is asked for that drafts anything";
     }
     return prepared;
 }
@@ -87,16 +88,20 @@ double objective_of(const Candidate& candidate, Objective objective) {
     return 0.0;
 }
 
-Candidate average(const Prepared& prepared, std::size_t variant, int k, const Workload& workload) {
+Candidate average(const Prepared& prepared, std::size_t variant, int speculation, const Workload& workload) {
     Candidate candidate;
     candidate.variant = variant;
-    candidate.draft_tokens = k;
+    const RoundRow& row = prepared.round.row(speculation);
+    candidate.speculation = speculation;
+    candidate.draft_tokens = static_cast<int>(row.draft_tokens);
+    candidate.basis = row.accepted.basis;
+    candidate.accept_length = row.accept_length();
     double plain_time = 0.0;
     double device_time = 0.0;
     double round_ratio = 0.0;
     double wasted = 0.0;
     for (const TrafficPoint& point : workload.traffic) {
-        const RoundEstimate estimate = evaluate(prepared.round, {k, point.batch, point.context});
+        const RoundEstimate estimate = evaluate(prepared.round, {speculation, point.batch, point.context});
         candidate.time_per_token += point.share * estimate.time_per_token;
         candidate.worst_time_per_token = std::max(candidate.worst_time_per_token, estimate.time_per_token);
         candidate.peak_memory = std::max(candidate.peak_memory, estimate.memory);
@@ -106,7 +111,6 @@ Candidate average(const Prepared& prepared, std::size_t variant, int k, const Wo
         device_time += point.share / estimate.tokens_per_second_device;
         round_ratio += point.share * estimate.iteration_multiplier;
         wasted += point.share * estimate.wasted_draft_share;
-        candidate.accept_length = estimate.accept_length;
     }
     candidate.break_even_accept_length = round_ratio;
     candidate.wasted_draft_share = wasted;
@@ -148,28 +152,39 @@ struct VariantOutcome {
     std::string reason;  ///< of its best candidate, when none keeps the limits
 };
 
+/// What the best candidate of a variant that keeps no limit would have drafted.
+std::string at_its_best(const Candidate& candidate, const Variant& variant) {
+    if (candidate.draft_tokens == 0) {
+        return "it ";
+    }
+    const Speculation& speculation = variant.setup.speculations[static_cast<std::size_t>(candidate.speculation)];
+    const bool chain = std::holds_alternative<ChainShape>(speculation.shape);
+    return chain ? "at its best draft length of " + std::to_string(candidate.draft_tokens) + " it "
+                 : "at its best shape (" + speculation.label + ") it ";
+}
+
 VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant& variant, const Workload& workload) {
     VariantOutcome outcome{{}, prepared.problem};
     if (!prepared.problem.empty()) {
         return outcome;
     }
     double best_broken = std::numeric_limits<double>::infinity();
-    for (const int k : prepared.draft_tokens) {
-        Candidate candidate = average(prepared, index, k, workload);
-        candidate.extrapolated = k > 0 && variant.setup.acceptance.extrapolated(k);
+    for (const int speculation : prepared.speculations) {
+        const Candidate candidate = average(prepared, index, speculation, workload);
         const std::string broken = limit_broken(candidate, prepared, workload.limits, variant.plain);
         if (broken.empty()) {
             outcome.candidates.push_back(candidate);
         } else if (candidate.objective < best_broken) {
             best_broken = candidate.objective;
-            outcome.reason = (k > 0 ? "at its best draft length of " + std::to_string(k) + " it " : "it ") + broken;
+            outcome.reason = at_its_best(candidate, variant) + broken;
         }
     }
     return outcome;
 }
 
 bool before(const Candidate& a, const Candidate& b) {
-    return std::tuple(a.objective, a.variant, a.draft_tokens) < std::tuple(b.objective, b.variant, b.draft_tokens);
+    return std::tuple(a.objective, a.variant, a.draft_tokens, a.speculation) <
+           std::tuple(b.objective, b.variant, b.draft_tokens, b.speculation);
 }
 
 std::vector<Candidate> best_of_each_other_variant(const std::vector<Candidate>& sorted) {
@@ -199,7 +214,7 @@ double most_common_context(const std::vector<TrafficPoint>& traffic) {
         ->context;
 }
 
-/// For each variant and batch (powers of two) the draft length with the highest speed-up that fits, with the Pareto front
+/// For each variant and batch (powers of two) the shape with the highest speed-up that fits, with the Pareto front
 /// marked.
 std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, const std::vector<TrafficPoint>& traffic) {
     const double context = most_common_context(traffic);
@@ -208,11 +223,12 @@ std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, c
         for (double batch = 1.0; prepared[variant].problem.empty() && batch <= largest_batch_of_interest(traffic);
              batch *= 2.0) {
             TradeoffPoint best;
-            for (const int k : prepared[variant].draft_tokens) {
-                const RoundEstimate e = evaluate(prepared[variant].round, {k, batch, context});
+            for (const int speculation : prepared[variant].speculations) {
+                const RoundEstimate e = evaluate(prepared[variant].round, {speculation, batch, context});
                 if (e.fits && e.tokens_per_second_user > best.tokens_per_second_user) {
                     best = {variant,
-                            k,
+                            speculation,
+                            static_cast<int>(prepared[variant].round.row(speculation).draft_tokens),
                             batch,
                             context,
                             e.tokens_per_second_user,
@@ -250,20 +266,32 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
     return {};
 }
 
+/// Plain decoding and the chains among the shapes.
+std::vector<int> runnable_chains(const CompiledRound& round, const std::vector<Speculation>& speculations) {
+    std::vector<int> chains;
+    for (int i = 0; i < static_cast<int>(round.rows.size()); ++i) {
+        if (round.runs(i) && is_chain(speculations[static_cast<std::size_t>(i)])) {
+            chains.push_back(i);
+        }
+    }
+    return chains;
+}
+
 }  // namespace
 
 RecommendationResult recommend(const Workload& workload, unsigned threads) {
     Recommendation answer;
     std::vector<Variant> variants = workload.variants;
     for (Variant& variant : variants) {
-        variant.setup.max_draft_tokens = *std::max_element(workload.draft_tokens.begin(), workload.draft_tokens.end());
+        variant.setup.speculations = workload.speculations;
     }
     answer.variants = with_plain_decoding(variants);
+    answer.speculations = workload.speculations;
 
     std::vector<Prepared> prepared(answer.variants.size());
     std::vector<VariantOutcome> outcomes(answer.variants.size());
     parallel_for(answer.variants.size(), thread_count(threads), [&](std::size_t i) {
-        prepared[i] = prepare(answer.variants[i], workload.draft_tokens);
+        prepared[i] = prepare(answer.variants[i]);
         outcomes[i] = judge(prepared[i], i, answer.variants[i], workload);
     });
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -283,8 +311,12 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     answer.runners_up = best_of_each_other_variant(answer.candidates);
     answer.speculate = best.draft_tokens > 0;
     answer.plain = plain_on_same_platform(answer, prepared, workload);
-    answer.schedule =
-        schedule_for(prepared[best.variant].round, workload.draft_tokens, workload.traffic, largest_scheduled_batch);
+    const CompiledRound& round = prepared[best.variant].round;
+    answer.schedule = schedule_for(round, workload.traffic, largest_scheduled_batch);
+    const std::vector<int> chains = runnable_chains(round, workload.speculations);
+    answer.chain_schedule = chains.size() == workload.speculations.size()
+                                ? answer.schedule
+                                : schedule_for(round, chains, workload.traffic, largest_scheduled_batch);
     answer.tradeoffs = tradeoffs_of(prepared, workload.traffic);
     if (answer.speculate && !answer.runners_up.empty()) {
         answer.flip_accept_length = best.accept_length * best.objective / answer.runners_up.front().objective;

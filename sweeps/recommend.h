@@ -11,11 +11,12 @@
 
 namespace treeline {
 
-/// A configuration (variant and fixed draft length; 0 = plain decoding), averaged over the traffic. Shares weigh tokens, so
+/// A configuration (variant and fixed shape), averaged over the traffic. Shares weigh tokens, so
 /// times per token are averaged and rates are their inverses.
 struct Candidate {
     std::size_t variant = 0;  ///< index into Recommendation::variants
-    int draft_tokens = 0;
+    int speculation = 0;      ///< index into Recommendation::speculations; 0 = plain decoding
+    int draft_tokens = 0;     ///< nodes of its shape
     double accept_length = 1.0;
     double break_even_accept_length = 1.0;  ///< mean Δt: with fewer tokens a round than this, plain decoding is faster
     double speedup = 1.0;                   ///< mean TPOT of plain decoding on the same platform / mean TPOT
@@ -28,16 +29,17 @@ struct Candidate {
     Joules energy_per_token;
     Dollars price_per_token;
     double wasted_draft_share = 0.0;
-    bool extrapolated = false;  ///< its accept length lies beyond the measured positions
-    double objective = 0.0;     ///< lower is better
-    double regret = 0.0;        ///< objective / best objective − 1
+    AcceptanceBasis basis = AcceptanceBasis::stated;  ///< of its accept length
+    double objective = 0.0;                           ///< lower is better
+    double regret = 0.0;                              ///< objective / best objective − 1
 };
 
-/// One line of a schedule: for batches from `batch_from` to `batch_to` draft this many tokens.
+/// One line of a schedule: for batches from `batch_from` to `batch_to` draft this shape.
 struct ScheduleEntry {
     int batch_from = 1;
     int batch_to = 1;
-    int draft_tokens = 0;
+    int speculation = 0;
+    int draft_tokens = 0;       ///< its nodes
     double speedup_from = 1.0;  ///< against plain decoding at batch_from
     double speedup_to = 1.0;    ///< at batch_to
 };
@@ -53,6 +55,7 @@ struct Schedule {
 /// A point of the trade-off between users and devices.
 struct TradeoffPoint {
     std::size_t variant = 0;
+    int speculation = 0;
     int draft_tokens = 0;
     double batch = 1.0;
     double context = 0.0;
@@ -63,12 +66,14 @@ struct TradeoffPoint {
 };
 
 struct Recommendation {
-    std::vector<Variant> variants;      ///< the workload's, plus plain decoding on each platform
-    std::vector<Candidate> candidates;  ///< all that keep the limits, best first; the first is the recommendation
-    std::vector<Candidate> runners_up;  ///< the best of each other variant, best first
-    Candidate plain;                    ///< plain decoding on the recommended platform
-    bool speculate = false;             ///< false when plain decoding wins
-    Schedule schedule;                  ///< of the recommended variant
+    std::vector<Variant> variants;          ///< the workload's, plus plain decoding on each platform
+    std::vector<Speculation> speculations;  ///< the workload's
+    std::vector<Candidate> candidates;      ///< all that keep the limits, best first; the first is the recommendation
+    std::vector<Candidate> runners_up;      ///< the best of each other variant, best first
+    Candidate plain;                        ///< plain decoding on the recommended platform
+    bool speculate = false;                 ///< false when plain decoding wins
+    Schedule schedule;                      ///< of the recommended variant
+    Schedule chain_schedule;                ///< the same with chains only, for engines that know no trees
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
     /// At this mean accept length (recommended drafter, other things equal) the best runner-up would be as good.
@@ -84,9 +89,11 @@ struct RecommendationResult {
 /// The workload must have no problems_of(); variants that cannot be priced are excluded with their reason.
 RecommendationResult recommend(const Workload& workload, unsigned threads);
 
-/// Draft length by batch size for one compiled variant: at each batch from 1 to `largest_batch` the length with the smallest
-/// mean TPOT over the traffic's contexts, among those with which a batch of these contexts fits.
-Schedule schedule_for(const CompiledRound& round, const std::vector<int>& draft_tokens,
+/// Shape by batch size for one compiled variant: at each batch from 1 to `largest_batch` the one with the smallest mean TPOT
+/// over the traffic's contexts, plain decoding included, among those with which a batch of these contexts fits.
+Schedule schedule_for(const CompiledRound& round, const std::vector<TrafficPoint>& traffic, int largest_batch);
+/// The same among some of the round's speculations, which must run; plain decoding (0) must be one of them.
+Schedule schedule_for(const CompiledRound& round, const std::vector<int>& speculations,
                       const std::vector<TrafficPoint>& traffic, int largest_batch);
 
 }  // namespace treeline

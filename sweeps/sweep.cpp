@@ -30,8 +30,8 @@ struct ChunkTask {
 };
 
 bool better(const SweepPoint& a, const SweepPoint& b) {
-    return std::tuple(-a.estimate.throughput_multiplier, a.variant, a.point.context, a.point.batch, a.point.draft_tokens) <
-           std::tuple(-b.estimate.throughput_multiplier, b.variant, b.point.context, b.point.batch, b.point.draft_tokens);
+    return std::tuple(-a.estimate.throughput_multiplier, a.variant, a.point.context, a.point.batch, a.point.speculation) <
+           std::tuple(-b.estimate.throughput_multiplier, b.variant, b.point.context, b.point.batch, b.point.speculation);
 }
 
 /// The best few points and the front of trade-offs among those offered. Points are offered in a fixed order, so that merging
@@ -114,24 +114,28 @@ std::vector<std::string> conditions_for(const DesignSpace& space, const VariantL
 }
 
 std::vector<PreparedVariant> prepare(const DesignSpace& space, std::vector<Exclusion>& excluded) {
-    const int longest = *std::max_element(space.draft_tokens.begin(), space.draft_tokens.end());
     std::vector<PreparedVariant> prepared;
     for (std::size_t i = 0; i < space.variants.size(); ++i) {
         Variant variant = space.variants[i];
-        variant.setup.max_draft_tokens = longest;
+        variant.setup.speculations = space.speculations;
         const std::vector<std::string> problems = problems_of(variant.setup);
         if (!problems.empty()) {
             excluded.push_back({variant.labels.text(), problems.front()});
             continue;
         }
-        prepared.push_back({i, compile_round(variant.setup), conditions_for(space, variant.labels)});
+        CompiledRound round = compile_round(variant.setup);
+        if (std::none_of(space.speculation.begin(), space.speculation.end(), [&](int choice) { return round.runs(choice); })) {
+            excluded.push_back({variant.labels.text(), round.row(space.speculation.front()).problem});
+            continue;
+        }
+        prepared.push_back({i, std::move(round), conditions_for(space, variant.labels)});
     }
     return prepared;
 }
 
 /// The points of a task that its conditions keep, as columns.
 struct Columns {
-    std::vector<int> draft_tokens;
+    std::vector<int> speculation;
     std::vector<double> batch, context;
 };
 
@@ -140,20 +144,20 @@ Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
     for (const std::string& expression : task.variant->conditions) {
         conditions.emplace_back(expression);
     }
-    const double ranks = task.variant->round.ranks;
-    const auto known_lengths = static_cast<int>(task.variant->round.lengths.size());
-    const std::size_t lengths = space.draft_tokens.size();
+    const CompiledRound& round = task.variant->round;
+    const std::size_t shapes = space.speculation.size();
     const std::size_t batches = space.batch.size();
     Columns columns;
     for (std::size_t i = task.begin; i < task.end; ++i) {
-        const int k = space.draft_tokens[i % lengths];
-        const double batch = space.batch[i / lengths % batches];
-        const double context = space.context[i / lengths / batches];
-        const bool kept = k < known_lengths && std::all_of(conditions.begin(), conditions.end(), [&](Condition& condition) {
-                              return condition.holds(k, batch, context, ranks);
+        const int choice = space.speculation[i % shapes];
+        const double batch = space.batch[i / shapes % batches];
+        const double context = space.context[i / shapes / batches];
+        const bool kept = round.runs(choice) && std::all_of(conditions.begin(), conditions.end(), [&](Condition& condition) {
+                              const RoundRow& row = round.row(choice);
+                              return condition.holds(row.draft_tokens, row.depth, batch, context, round.ranks);
                           });
         if (kept) {
-            columns.draft_tokens.push_back(k);
+            columns.speculation.push_back(choice);
             columns.batch.push_back(batch);
             columns.context.push_back(context);
         }
@@ -166,7 +170,7 @@ ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, con
     std::vector<RoundEstimate> estimates(columns.batch.size());
     ChunkResult result;
     const Clock::time_point start = Clock::now();
-    evaluate(task.variant->round, {columns.draft_tokens, columns.batch, columns.context}, estimates);
+    evaluate(task.variant->round, {columns.speculation, columns.batch, columns.context}, estimates);
     result.seconds = seconds_since(start);
     result.evaluated = estimates.size();
     result.kept = Keeper(options.best_count);
@@ -176,13 +180,15 @@ ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, con
             continue;
         }
         result.kept.offer(estimates[i], [&] {
-            return SweepPoint{
-                task.variant->index, {columns.draft_tokens[i], columns.batch[i], columns.context[i]}, estimates[i]};
+            return SweepPoint{task.variant->index,
+                              {columns.speculation[i], columns.batch[i], columns.context[i]},
+                              static_cast<int>(task.variant->round.row(columns.speculation[i]).draft_tokens),
+                              estimates[i]};
         });
     }
     if (options.format) {
-        result.text = options.format(
-            {space.variants[task.variant->index], columns.draft_tokens, columns.batch, columns.context, estimates});
+        result.text = options.format({space.variants[task.variant->index], task.variant->round, space.speculations,
+                                      columns.speculation, columns.batch, columns.context, estimates});
     }
     return result;
 }
@@ -193,7 +199,7 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
     const Clock::time_point start = Clock::now();
     SweepSummary summary;
     const std::vector<PreparedVariant> prepared = prepare(space, summary.excluded);
-    const std::size_t points_each = space.draft_tokens.size() * space.batch.size() * space.context.size();
+    const std::size_t points_each = space.speculation.size() * space.batch.size() * space.context.size();
     const std::size_t chunks_each = (points_each + chunk_size - 1) / chunk_size;
 
     const std::function<ChunkResult(std::size_t)> produce = [&](std::size_t i) {

@@ -16,7 +16,9 @@ namespace treeline {
 /// Consecutive points of one variant, with their estimates. Valid only during the call that receives it.
 struct SweepChunk {
     const Variant& variant;
-    std::span<const int> draft_tokens;
+    const CompiledRound& round;
+    const std::vector<Speculation>& speculations;
+    std::span<const int> speculation;  ///< indices into them
     std::span<const double> batch;
     std::span<const double> context;
     std::span<const RoundEstimate> estimates;
@@ -26,6 +28,7 @@ struct SweepChunk {
 struct SweepPoint {
     std::size_t variant = 0;  ///< index into DesignSpace::variants
     DesignPoint point;
+    int draft_tokens = 0;  ///< nodes of its shape
     RoundEstimate estimate;
 };
 
@@ -41,7 +44,7 @@ struct SweepOptions {
 
 struct SweepSummary {
     std::uint64_t points = 0;         ///< evaluated
-    std::uint64_t dropped = 0;        ///< left out by conditions
+    std::uint64_t dropped = 0;        ///< left out by conditions, or because a variant cannot run the shape
     std::uint64_t too_large = 0;      ///< evaluated but not fitting in memory
     std::vector<Exclusion> excluded;  ///< variants that cannot be priced
     std::vector<SweepPoint> best;     ///< highest throughput multiplier first, among points that fit
@@ -50,8 +53,9 @@ struct SweepSummary {
     double wall_seconds = 0.0;
 };
 
-/// Points run by variant, then context, then batch, then draft length (fastest). Draft lengths beyond what a drafter can do
-/// (Medusa: its heads) are left out and counted as dropped. The space must have no problems().
+/// Points run by variant, then context, then batch, then shape (fastest). Shapes that a variant cannot run (longer than a
+/// drafter's heads, a tree on an engine of chains) are left out and counted as dropped; a variant that can run none is
+/// excluded. The space must have no problems().
 SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options);
 
 }  // namespace treeline

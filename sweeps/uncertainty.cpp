@@ -8,12 +8,15 @@ namespace {
 
 using Passes = std::vector<CompiledPass*>;
 
-Passes target_passes(CompiledRound& round) { return {&round.autoregressive, &round.verify, &round.rollback}; }
-Passes draft_passes(CompiledRound& round) { return {&round.draft_first, &round.draft_next}; }
+Passes draft_passes(CompiledRound& round) {
+    return {&round.pass(PassId::draft), &round.pass(PassId::draft_tree), &round.pass(PassId::draft_copy)};
+}
+
 Passes all_passes(CompiledRound& round) {
-    Passes passes = target_passes(round);
-    const Passes drafting = draft_passes(round);
-    passes.insert(passes.end(), drafting.begin(), drafting.end());
+    Passes passes;
+    for (CompiledPass& pass : round.passes) {
+        passes.push_back(&pass);
+    }
     return passes;
 }
 
@@ -68,11 +71,11 @@ const UncertainInput inputs[] = {
     {"launch and host time", "half to twice the stack's figures (assumed)", 0.5, 2.0, scale_software_time},
 };
 
-double mean_speedup(const CompiledRound& round, int k, const std::vector<TrafficPoint>& traffic) {
+double mean_speedup(const CompiledRound& round, int speculation, const std::vector<TrafficPoint>& traffic) {
     double plain = 0.0;
     double speculative = 0.0;
     for (const TrafficPoint& point : traffic) {
-        const RoundEstimate estimate = evaluate(round, {k, point.batch, point.context});
+        const RoundEstimate estimate = evaluate(round, {speculation, point.batch, point.context});
         plain += point.share * estimate.autoregressive.value();
         speculative += point.share * estimate.time_per_token.value();
     }
@@ -85,17 +88,17 @@ Sensitivity sensitivity(std::string name, std::string range, double a, double b)
 
 }  // namespace
 
-SpeedupInterval speedup_interval(const RoundSetup& setup, int draft_tokens, const std::vector<TrafficPoint>& traffic) {
+SpeedupInterval speedup_interval(const RoundSetup& setup, int speculation, const std::vector<TrafficPoint>& traffic) {
     const CompiledRound round = compile_round(setup);
     SpeedupInterval interval;
-    interval.value = mean_speedup(round, draft_tokens, traffic);
+    interval.value = mean_speedup(round, speculation, traffic);
     for (const UncertainInput& input : inputs) {
         CompiledRound low = round;
         CompiledRound high = round;
         input.apply(low, input.at_low);
         input.apply(high, input.at_high);
-        interval.inputs.push_back(sensitivity(input.name, input.range, mean_speedup(low, draft_tokens, traffic),
-                                              mean_speedup(high, draft_tokens, traffic)));
+        interval.inputs.push_back(sensitivity(input.name, input.range, mean_speedup(low, speculation, traffic),
+                                              mean_speedup(high, speculation, traffic)));
     }
     RoundSetup fewer = setup;
     RoundSetup more = setup;
@@ -103,7 +106,7 @@ SpeedupInterval speedup_interval(const RoundSetup& setup, int draft_tokens, cons
     more.acceptance = setup.acceptance.scaled(1.1);
     interval.inputs.push_back(sensitivity(
         "acceptance", "each position 10 % lower or higher (other prompts than those measured; assumed)",
-        mean_speedup(compile_round(fewer), draft_tokens, traffic), mean_speedup(compile_round(more), draft_tokens, traffic)));
+        mean_speedup(compile_round(fewer), speculation, traffic), mean_speedup(compile_round(more), speculation, traffic)));
     double down = 0.0;
     double up = 0.0;
     for (const Sensitivity& input : interval.inputs) {

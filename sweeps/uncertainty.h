@@ -24,7 +24,7 @@ struct SpeedupInterval {
     std::vector<Sensitivity> inputs;  ///< the one that moves the answer most first
 };
 
-/// Mean speed-up over the traffic (as in Candidate::speedup) of this setup with a fixed draft length, and its interval.
-SpeedupInterval speedup_interval(const RoundSetup& setup, int draft_tokens, const std::vector<TrafficPoint>& traffic);
+/// Mean speed-up over the traffic (as in Candidate::speedup) of this setup with one of its speculations, and its interval.
+SpeedupInterval speedup_interval(const RoundSetup& setup, int speculation, const std::vector<TrafficPoint>& traffic);
 
 }  // namespace treeline

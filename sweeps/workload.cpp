@@ -20,7 +20,10 @@ std::vector<TrafficPoint> traffic_from(const std::vector<WeightedValue>& batch, 
 std::vector<std::string> problems_of(const Workload& workload) {
     DesignSpace space;
     space.variants = workload.variants;
-    space.draft_tokens = workload.draft_tokens;
+    space.speculations = workload.speculations;
+    for (std::size_t i = 0; i < space.speculations.size(); ++i) {
+        space.speculation.push_back(static_cast<int>(i));
+    }
     for (const TrafficPoint& point : workload.traffic) {
         space.batch.push_back(point.batch);
         space.context.push_back(point.context);

@@ -34,7 +34,7 @@ enum class Objective {
 struct Workload {
     std::string title;
     std::vector<Variant> variants;  ///< candidates; plain decoding on each of their platforms is added
-    std::vector<int> draft_tokens;
+    std::vector<Speculation> speculations = chains_up_to(8);  ///< shapes to choose from; the first is plain decoding
     std::vector<TrafficPoint> traffic;
     double prompt_tokens = 0.0;
     Limits limits;

@@ -42,6 +42,14 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     operations.push_back(index_scores(context, indexer));
 }
 
+/// Tree attention: a dense block of new tokens with a mask of a bit a pair, where a chain computes and needs only half of it.
+void add_tree_mask(const LayerContext& context, Operation& scores) {
+    if (context.verification == Verification::packed && context.pass != PassKind::prefill) {
+        scores.flops.per_token_pair = scores.flops.per_visible * 0.5;
+        scores.bytes.per_token_pair = Bytes(0.125);
+    }
+}
+
 }  // namespace
 
 void append(const Attention& attention, const LayerContext& context, std::vector<Operation>& operations) {
@@ -78,6 +86,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
     scores.bytes.per_context = cached;
     scores.bytes.per_token = cached + activation * (2.0 * local_query_heads * dim);
+    add_tree_mask(context, scores);
     operations.push_back(scores);
 
     operations.push_back(
@@ -121,6 +130,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     scores.flops.per_visible = Flops(2.0 * local_heads * widths);
     scores.bytes.per_context = cached;
     scores.bytes.per_token = cached + activation * (2.0 * local_heads * kv_rank);
+    add_tree_mask(context, scores);
     operations.push_back(scores);
 
     operations.push_back(linear(context, "output projection", heads * value, context.width, false, Cut::row));

@@ -64,25 +64,6 @@ Operation causal_convolution(const LayerContext& context, double channels, doubl
     return operation;
 }
 
-Operation multi_step_scan(const LayerContext& context, const RecurrentState& state) {
-    const Bytes state_bytes = context.precision.state.per_element() * state.elements;
-    Operation operation = start_operation(context, "state scan", OperationKind::scan);
-    operation.flops.per_token = Flops(state.step_flops);
-    operation.bytes.per_token = context.precision.activations.per_element() * state.inputs;
-    operation.bytes.per_sequence = state_bytes;  // the state is read once, however many tokens follow
-    switch (context.writes) {
-        case StateWrites::final_state:
-            operation.bytes.per_sequence += state_bytes;
-            break;
-        case StateWrites::every_state:
-            operation.bytes.per_token += state_bytes;
-            break;
-        case StateWrites::none:
-            break;
-    }
-    return operation;
-}
-
 void append(const Projection& projection, const LayerContext& context, std::vector<Operation>& operations) {
     operations.push_back(linear(context, "projection", static_cast<double>(projection.in), static_cast<double>(projection.out),
                                 projection.bias, Cut::column));

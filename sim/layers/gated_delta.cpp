@@ -18,6 +18,15 @@ RecurrentState recurrent_state(const GatedDelta& delta, double ranks) {
     const double channels = 2.0 * key_width + value_width;
     result.conv_elements = channels * static_cast<double>(delta.conv_width - 1);
     result.conv_inputs = channels;
+    // Chunked form, a head and a chunk of Q tokens: k·kᵀ and q·kᵀ (4Q²K), triangular solve (Q²(K+V)), scores·v (2Q²V), three
+    // products with the state (6QKV). A tree solves over ancestors in the same way and meets its state twice (4nKV).
+    const double key_dim = static_cast<double>(delta.key_dim);
+    const double value_dim = static_cast<double>(delta.value_dim);
+    result.chunk = static_cast<double>(delta.chunk);
+    result.pair_flops = value_heads * (5.0 * key_dim + 3.0 * value_dim);
+    result.tree_pair_flops = result.pair_flops + value_heads;
+    result.chunk_token_flops = value_heads * 6.0 * key_dim * value_dim;
+    result.tree_token_flops = value_heads * 4.0 * key_dim * value_dim;
     return result;
 }
 
@@ -48,17 +57,7 @@ void append(const GatedDelta& delta, const LayerContext& context, std::vector<Op
     operations.push_back(causal_convolution(context, static_cast<double>(delta.conv_channels()),
                                             static_cast<double>(delta.conv_width), false, context.ranks));
 
-    Operation scan = multi_step_scan(context, recurrent_state(delta, context.ranks));
-    if (context.pass == PassKind::prefill) {
-        // Chunked form, a head and a chunk of Q tokens: k·kᵀ and q·kᵀ (4Q²K), triangular solve (Q²(K+V)), scores·v (2Q²V),
-        // three products with the state (6QKV); fp32 chunk states go through memory.
-        const double chunk = static_cast<double>(delta.chunk);
-        scan.name = context.layer + ": chunk scan";
-        scan.launches = 5.0;
-        scan.flops.per_token =
-            Flops(value_heads / context.ranks * (chunk * (5.0 * key_dim + 3.0 * value_dim) + 6.0 * key_dim * value_dim));
-        scan.bytes.per_token += Bytes(4.0) * (2.0 * value_heads / context.ranks * key_dim * value_dim / chunk);
-    }
+    Operation scan = state_scan(context, recurrent_state(delta, context.ranks));
     const double decay_parameters = value_heads + (per_channel ? key_width : value_heads);  // A a head, dt bias
     scan.weight_elements += decay_parameters;
     scan.active_elements += decay_parameters;

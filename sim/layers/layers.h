@@ -7,17 +7,17 @@
 
 #include "sim/model.h"
 #include "sim/operation.h"
+#include "sim/verification.h"
 
 namespace treeline {
 
 /// What a pass is for decides which kernel a recurrent layer runs and whether attention over latents is absorbed.
 enum class PassKind {
-    decode,   ///< a few new tokens after a cached context; recurrent layers keep their final state
-    verify,   ///< draft tokens are scored; what becomes of recurrent states is the rollback policy's choice (StateWrites)
+    decode,   ///< a few new tokens after a cached context: plain decoding, drafting, verification
     prefill,  ///< a prompt; recurrent layers run the chunked scan
 };
 
-/// Which recurrent states a multi-token pass writes back.
+/// Which recurrent states a multi-token pass writes back: the rollback policy's choice.
 enum class StateWrites { final_state, none, every_state };
 
 /// Everything a block needs to know about its surroundings. `ranks` devices share each layer (tensor parallelism).
@@ -27,6 +27,7 @@ struct LayerContext {
     double ranks = 1.0;
     PassKind pass = PassKind::decode;
     StateWrites writes = StateWrites::final_state;
+    Verification verification = Verification::unrolled;
     double occurrences = 1.0;  ///< times the layer runs in one pass
     double copies = 1.0;       ///< distinct copies of its weights
     std::string layer;         ///< the layer kind's name, the first half of each operation's
@@ -74,15 +75,22 @@ struct RecurrentState {
     double replay_flops = 0.0;   ///< FLOPs of replaying one token
     double conv_elements = 0.0;  ///< convolution history of one sequence, elements
     double conv_inputs = 0.0;    ///< convolution input of one token, elements
+    // The form over pairs of tokens: for chunks of a prompt, and for trees. All 0 where a layer has none (Mamba-1).
+    double chunk = 0.0;               ///< tokens of a chunk of a prompt
+    double pair_flops = 0.0;          ///< of a pair of tokens: scores, their product with the inputs
+    double chunk_token_flops = 0.0;   ///< of a token of a chunk: products with the state, which is read and advanced
+    double tree_pair_flops = 0.0;     ///< of a pair of a tree: the same, decays and mask included
+    double tree_token_flops = 0.0;    ///< of a token of a tree: products with the state, which is read only
+    double pair_scratch_bytes = 0.0;  ///< scores of a pair that go through memory, written and read
 };
 
 RecurrentState recurrent_state(const Mamba1& mamba, double ranks);
 RecurrentState recurrent_state(const Mamba2& mamba, double ranks);
 RecurrentState recurrent_state(const GatedDelta& delta, double ranks);
 
-/// The scan of a decode or verify pass: state traffic by `context.writes`, inputs, FLOPs (section 1, rows SSU and fused n-step
-/// scan).
-Operation multi_step_scan(const LayerContext& context, const RecurrentState& state);
+/// The scan of a pass: of a prompt in chunks, of a tree, or step by step, as `context` says. State traffic, inputs and FLOPs
+/// by section 1, rows SSU to chunk scan.
+Operation state_scan(const LayerContext& context, const RecurrentState& state);
 
 /// Causal convolution over `channels` of width `width` (section 1).
 Operation causal_convolution(const LayerContext& context, double channels, double width, bool bias, double ranks);

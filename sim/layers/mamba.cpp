@@ -46,7 +46,7 @@ void append(const Mamba1& mamba, const LayerContext& context, std::vector<Operat
     operations.push_back(linear(context, "dt up-projection", dt_rank, inner, true, Cut::column));
 
     // One kernel scans prompts and single tokens alike: sequential in the tokens, parallel over channels.
-    Operation scan = multi_step_scan(context, recurrent_state(mamba, context.ranks));
+    Operation scan = state_scan(context, recurrent_state(mamba, context.ranks));
     add_vectors(scan, inner * state + inner, (inner * state + inner) / context.ranks, Bytes(4.0));  // A and D, kept in fp32
     operations.push_back(scan);
 
@@ -68,15 +68,19 @@ RecurrentState recurrent_state(const Mamba2& mamba, double ranks) {
     const double channels = static_cast<double>(mamba.conv_channels()) / ranks;
     result.conv_elements = channels * static_cast<double>(mamba.conv_width - 1);
     result.conv_inputs = channels;
+    // Section 1: 2GQ²N + 2HQ²P + 4HQPN a chunk of Q; a tree of n has 2Gn²N + 2Hn²P + Hn² + 2HnPN. C·B products are fp32.
+    result.chunk = static_cast<double>(mamba.chunk);
+    result.pair_flops = 2.0 * groups * state + 2.0 * heads * dim;
+    result.tree_pair_flops = result.pair_flops + heads;
+    result.chunk_token_flops = 4.0 * heads * dim * state;
+    result.tree_token_flops = 2.0 * heads * dim * state;
+    result.pair_scratch_bytes = 8.0 * groups;
     return result;
 }
 
 void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operation>& operations) {
     const double inner = static_cast<double>(mamba.inner());
     const double heads = static_cast<double>(mamba.heads);
-    const double state = static_cast<double>(mamba.state);
-    const double dim = static_cast<double>(mamba.head_dim);
-    const double groups = static_cast<double>(mamba.groups);
     const Bytes activation = context.precision.activations.per_element();
 
     operations.push_back(
@@ -84,18 +88,7 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
     operations.push_back(causal_convolution(context, static_cast<double>(mamba.conv_channels()),
                                             static_cast<double>(mamba.conv_width), true, context.ranks));
 
-    Operation scan = multi_step_scan(context, recurrent_state(mamba, context.ranks));
-    if (context.pass == PassKind::prefill) {
-        // Chunk scan, a chunk of Q tokens: 2GQ²N + 2HQ²P + 4HQPN FLOPs; fp32 chunk states and C·B products go through memory.
-        const double chunk = static_cast<double>(mamba.chunk);
-        const double local_heads = heads / context.ranks;
-        const double local_groups = per_rank(groups, context.ranks);
-        scan.name = context.layer + ": chunk scan";
-        scan.launches = 5.0;  // cumulative decay, chunk states, state passing, C·B, chunk scan
-        scan.flops.per_token =
-            Flops(2.0 * local_groups * chunk * state + 2.0 * local_heads * chunk * dim + 4.0 * local_heads * dim * state);
-        scan.bytes.per_token += Bytes(4.0) * (2.0 * local_heads * dim * state / chunk + 2.0 * local_groups * chunk);
-    }
+    Operation scan = state_scan(context, recurrent_state(mamba, context.ranks));
     add_vectors(scan, 3.0 * heads, 3.0 * heads / context.ranks, Bytes(4.0));  // A, D and the bias of dt, kept in fp32
     operations.push_back(scan);
 

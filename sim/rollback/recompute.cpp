@@ -11,7 +11,7 @@ RollbackPlan plan_recompute(const Model& target, const Precision& precision, con
     options.pass.kind = PassKind::decode;
     options.sampling = Sampling::none;
     options.host = platform.stack.host_per_draft_pass;
-    plan.pass = compile_pass(target, precision, platform, options);
+    plan.advance = compile_pass(target, precision, platform, options);
     return plan;
 }
 

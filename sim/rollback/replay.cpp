@@ -7,8 +7,8 @@ RollbackPlan plan_replay(const Model& target, const Precision& precision, const 
     RollbackPlan plan;
     plan.verify_writes = StateWrites::none;
     plan.caches_activations = true;
-    plan.pass = compile_operations(replay_operations(target, precision, platform.ranks), precision, platform,
-                                   platform.stack.host_per_draft_pass);
+    plan.advance = compile_operations(replay_operations(target, precision, platform.ranks, Replay::own_pass), precision,
+                                      platform, platform.stack.host_per_draft_pass);
     return plan;
 }
 

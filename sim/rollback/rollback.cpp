@@ -2,33 +2,14 @@
 
 namespace treeline {
 
-std::string_view name_of(Rollback rollback) {
-    switch (rollback) {
-        case Rollback::truncate:
-            return "truncate";
-        case Rollback::replay:
-            return "replay";
-        case Rollback::snapshot:
-            return "snapshot";
-        case Rollback::recompute:
-            return "recompute";
-    }
-    return "";
-}
-
-std::optional<Rollback> rollback_named(std::string_view name) {
-    for (const Rollback rollback : all_rollbacks) {
-        if (name_of(rollback) == name) {
-            return rollback;
-        }
-    }
-    return std::nullopt;
-}
-
 RollbackPlan plan_rollback(Rollback rollback, const Model& target, const Precision& precision, const Platform& platform) {
     switch (rollback) {
         case Rollback::replay:
             return plan_replay(target, precision, platform);
+        case Rollback::ring:
+            return plan_ring(target, precision, platform);
+        case Rollback::joint:
+            return plan_joint();
         case Rollback::snapshot:
             return plan_snapshot();
         case Rollback::recompute:
@@ -43,7 +24,27 @@ std::vector<Rollback> rollbacks_for(const Model& target) {
     if (!has_recurrent_state(target)) {
         return {Rollback::truncate};
     }
-    return {Rollback::replay, Rollback::snapshot, Rollback::recompute};
+    return {Rollback::replay, Rollback::ring, Rollback::joint, Rollback::snapshot, Rollback::recompute};
+}
+
+std::vector<Rollback> rollbacks_for(const Model& target, const Stack& stack) {
+    std::vector<Rollback> rollbacks = rollbacks_for(target);
+    std::erase_if(rollbacks, [&](Rollback rollback) { return !stack.rollback_problem(rollback).empty(); });
+    return rollbacks;
+}
+
+std::string rollback_problem(Rollback rollback, Verification verification) {
+    const auto cannot = [&](const char* why) {
+        return "'" + std::string(name_of(rollback)) + "' cannot follow verification '" + std::string(name_of(verification)) +
+               "': " + why;
+    };
+    if (rollback == Rollback::joint && verification == Verification::packed) {
+        return cannot("it adds a row to rows that are padded on the left, and a packed tree has none");
+    }
+    if (verification == Verification::unrolled_chunk && (rollback == Rollback::snapshot || rollback == Rollback::ring)) {
+        return cannot("the chunk scan starts from the live state and returns the last one only");
+    }
+    return {};
 }
 
 }  // namespace treeline

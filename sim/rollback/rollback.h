@@ -2,39 +2,31 @@
 // file a policy beside this interface; a new policy is an enumerator, a file and a line in plan_rollback.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
+#include "sim/draft_acceptance.h"
 #include "sim/pass.h"
 
 namespace treeline {
 
-enum class Rollback {
-    truncate,   ///< no recurrent state: cut the key-value cache
-    replay,     ///< verification writes no state; accepted tokens are replayed from cached activations (ARP)
-    snapshot,   ///< verification writes the state after every token; the right one is kept
-    recompute,  ///< verification works on a copy; accepted tokens run through the whole target again
-};
-
-inline constexpr std::array<Rollback, 4> all_rollbacks = {Rollback::truncate, Rollback::replay, Rollback::snapshot,
-                                                          Rollback::recompute};
-
-std::string_view name_of(Rollback rollback);
-std::optional<Rollback> rollback_named(std::string_view name);
-
-/// What a policy does to a round: the states that verification writes, the pass that follows, and the memory it holds.
+/// What a policy does to a round: the states that verification writes, the passes beside it, and the memory it holds. An empty
+/// pass is not run.
 struct RollbackPlan {
     StateWrites verify_writes = StateWrites::final_state;
-    CompiledPass pass;  ///< run over the tokens that the state must advance (accepted drafts and the root); may be empty
-    double extra_states = 0.0;               ///< copies of a sequence's recurrent state beside the live one
+    CompiledPass advance;                    ///< over the tokens that the state must advance: the root and the accepted drafts
+    CompiledPass ring_replay;                ///< over the tokens in the ring, within verification
+    CompiledPass ring_flush;                 ///< writes the state, when the ring is full
+    bool joins_next_round = false;           ///< accepted tokens are verified again with the next draft
+    double extra_states = 0.0;               ///< copies of a sequence's recurrent state beside those that verification needs
     double states_per_verified_token = 0.0;  ///< further copies for each verified token
     bool caches_activations = false;         ///< keeps each verified token's replay activations
 };
 
 RollbackPlan plan_truncate();
 RollbackPlan plan_replay(const Model& target, const Precision& precision, const Platform& platform);
+RollbackPlan plan_ring(const Model& target, const Precision& precision, const Platform& platform);
+RollbackPlan plan_joint();
 RollbackPlan plan_snapshot();
 RollbackPlan plan_recompute(const Model& target, const Precision& precision, const Platform& platform);
 
@@ -42,5 +34,24 @@ RollbackPlan plan_rollback(Rollback rollback, const Model& target, const Precisi
 
 /// The policies that can serve this target: truncation alone without recurrent state, every other one with it.
 std::vector<Rollback> rollbacks_for(const Model& target);
+
+/// Of these, the ones that the stack implements.
+std::vector<Rollback> rollbacks_for(const Model& target, const Stack& stack);
+
+/// Why a policy cannot follow this way of verifying: a sentence, empty when it can.
+std::string rollback_problem(Rollback rollback, Verification verification);
+
+/// Tokens that fit in the ring of inputs of one sequence: several rounds of a usual draft, far less memory than a state.
+inline constexpr int ring_capacity = 32;
+
+/// How full the ring is on average when a verification begins, and how often that verification must write the state.
+struct RingUse {
+    double mean_tokens = 0.0;
+    double flush_probability = 0.0;
+};
+
+/// A verification replays the f tokens of the ring. Where f and the most that a round can add (depth + 1) exceed the capacity
+/// it writes the state, and the ring starts again with this round's tokens. Exact, by renewal.
+RingUse ring_use(const AcceptedTokens& accepted, int capacity);
 
 }  // namespace treeline

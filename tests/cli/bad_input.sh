@@ -20,7 +20,7 @@ estimate 'needs one of geometric|acceptance: is missing' --drafter eagle
 estimate '--acceptance: geometric: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
 estimate 'say the same thing twice' --drafter eagle --acceptance 0.8 --accept-length 3
 estimate 'at most 6' --drafter eagle --accept-length 9
-estimate 'draft_tokens is 9, but medusa drafts at most 4' --drafter medusa --acceptance 0.8 --draft-tokens 9
+estimate 'chain 9: the drafter reaches 4 tokens ahead, not 9' --drafter medusa --acceptance 0.8 --draft-tokens 9
 estimate 'there is no drafter' --draft-tokens 3
 estimate 'speaks the vocabulary .gpt-neox-20b., target llama-3-8b speaks .llama-3.' --drafter pythia-70m --acceptance 0.8
 estimate 'window' --drafter sparse-self --acceptance 0.8

@@ -41,14 +41,14 @@ std::string drafter_problem(const std::string& keys) {
 
 AcceptanceChoice acceptance(const std::string& keys) {
     Input input("{\"a\": {" + keys + "}}");
-    AcceptanceChoice choice = read_acceptance(input.root.object("a"));
+    AcceptanceChoice choice = read_acceptance(input.root.object("a"), input.descriptions);
     CHECK(input.problems().empty());
     return choice;
 }
 
 std::string acceptance_problem(const std::string& keys) {
     Input input("{\"a\": {" + keys + "}}");
-    static_cast<void>(read_acceptance(input.root.object("a")));
+    static_cast<void>(read_acceptance(input.root.object("a"), input.descriptions));
     return input.problems();
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("each kind of drafter is read with its keys") {
     CHECK(model.label == "small");
     CHECK(std::get<IndependentDrafter>(model.drafter).model.name == "llama-3.2-1b");
     CHECK(std::get<IndependentDrafter>(model.drafter).precision.weights.format == NumberFormat::fp8);
-    CHECK(model.acceptance.position(2) == Approx(0.64));  // 0.8²
+    CHECK(model.acceptance.chain.position(2) == Approx(0.64));  // 0.8²
 
     Input sparse(R"({"d": {"kind": "sparse-self", "window": 512, "sink": 4, "acceptance": {"geometric": 0.8}}})");
     const ContextReach reach = std::get<SparseSelfDrafter>(drafter(sparse).drafter).reach;
@@ -125,17 +125,17 @@ TEST_CASE("a drafter that is described wrongly is a sentence at its place") {
 }
 
 TEST_CASE("acceptance is one of four kinds") {
-    CHECK(acceptance(R"("geometric": 0.5)").acceptance.accept_length(3) == Approx(1.875));  // 1 + 1/2 + 1/4 + 1/8
-    CHECK(acceptance(R"("per_position": [0.8, 0.6])").acceptance.accept_length(2) == Approx(2.4));
-    CHECK(acceptance(R"("mean_length": 3.2, "draft_tokens": 4)").acceptance.accept_length(4) == Approx(3.2));
-    CHECK(acceptance(R"("curve": {"1": 1.84, "2": 2.5})").acceptance.accept_length(2) == Approx(2.5));
+    CHECK(acceptance(R"("geometric": 0.5)").acceptance.chain.accept_length(3) == Approx(1.875));  // 1 + 1/2 + 1/4 + 1/8
+    CHECK(acceptance(R"("per_position": [0.8, 0.6])").acceptance.chain.accept_length(2) == Approx(2.4));
+    CHECK(acceptance(R"("mean_length": 3.2, "draft_tokens": 4)").acceptance.chain.accept_length(4) == Approx(3.2));
+    CHECK(acceptance(R"("curve": {"1": 1.84, "2": 2.5})").acceptance.chain.accept_length(2) == Approx(2.5));
     const AcceptanceChoice described = acceptance(R"("mean_length": 3.2, "draft_tokens": 4, "source": "a run of ours")");
     CHECK(described.source == "a run of ours");
     CHECK(described.text == "3.20 tokens a round of 4 drafts");
 }
 
 TEST_CASE("acceptance that cannot be is refused") {
-    CHECK(acceptance_problem("") == "in: a: needs one of geometric, per_position, mean_length and curve");
+    CHECK(acceptance_problem("") == "in: a: needs one of geometric, per_position, mean_length and curve, or per_rank");
     CHECK(acceptance_problem(R"("geometric": 0.8, "per_position": [0.8])").find("gives geometric and per_position") !=
           std::string::npos);
     CHECK(acceptance_problem(R"("geometric": 1.01)").find("must lie between 0 and 1") != std::string::npos);

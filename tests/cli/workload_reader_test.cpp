@@ -64,8 +64,9 @@ TEST_CASE("a workload becomes variants and traffic") {
     CHECK(w.limits.memory->value() == Approx(75e9));
     CHECK_FALSE(w.limits.time_to_first_token);
     CHECK(w.objective == Objective::cost);
-    CHECK(w.prompt_tokens == 1024.0);  // the first of the most common contexts
-    CHECK(w.variants.front().setup.max_draft_tokens == 3);
+    CHECK(w.prompt_tokens == 1024.0);   // the first of the most common contexts
+    CHECK(w.speculations.size() == 3);  // plain decoding, chains of 1 and 3
+    CHECK(w.speculations.back().label == "chain 3");
     CHECK_FALSE(input.provenance.empty());
 }
 
@@ -146,12 +147,12 @@ TEST_CASE("paths are relative to the file that names them") {
 
 TEST_CASE("a point has defaults, and plain decoding without a drafter") {
     const PointInput plain = read(R"({"target": "llama-3-8b", "platform": "h100-sxm"})", read_point);
-    CHECK(plain.point.draft_tokens == 0);
-    CHECK(plain.point.batch == 1.0);
-    CHECK(plain.prompt_tokens == plain.point.context);
+    CHECK_FALSE(plain.speculates());
+    CHECK(plain.batch == 1.0);
+    CHECK(plain.prompt_tokens == plain.context);
     const PointInput drafted =
         read(R"({"target": "llama-3-8b", "platform": "h100-sxm", "drafter": )" + eagle + "}", read_point);
-    CHECK(drafted.point.draft_tokens == 5);
+    CHECK(drafted.speculations.back().label == "chain 5");
     CHECK_FALSE(drafted.rollback);
 }
 

@@ -32,7 +32,7 @@ DesignSpace space_of(int contexts) {
         space.variants.push_back(variant);
     }
     for (int k = 1; k <= 16; ++k) {
-        space.draft_tokens.push_back(k);
+        space.speculation.push_back(k);
     }
     for (int batch = 1; batch <= 256; ++batch) {
         space.batch.push_back(batch);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "sim/device.h"
+#include "sim/stack.h"
 
 using namespace treeline;
 

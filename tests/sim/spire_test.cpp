@@ -45,7 +45,7 @@ RoundSetup setup_for(const std::string& method, double accept_length) {
     setup.precision = uniform_precision(NumberFormat::fp8);
     setup.platform = paper_platform();
     setup.acceptance = Acceptance::mean_length(accept_length, 4.0);
-    setup.max_draft_tokens = 4;
+    setup.speculations = chains_up_to(4);
     const ContextReach eighth{unlimited, 1.0, 1.0 / 8.0};  // the draft cache is 1 + L/8
     if (method == "vanilla") {
         setup.drafter = IndependentDrafter{model("spire-vanilla-draft"), setup.precision};

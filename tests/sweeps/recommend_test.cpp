@@ -29,7 +29,10 @@ Workload llama_workload() {
     Workload workload;
     workload.variants = {variant("llama-3.2-1b", pair_setup("llama-3-8b", "llama-3.2-1b", where)), variant("ngram", ngram),
                          variant("one-layer", one_layer)};
-    workload.draft_tokens = {1, 2, 3, 4, 5, 6, 7, 8};
+    workload.speculations = chains_up_to(8);
+    for (Variant& each : workload.variants) {
+        each.setup.speculations = workload.speculations;
+    }
     workload.traffic = traffic_from({{1, 0.5}, {16, 0.5}}, {{1024, 1.0}, {8192, 1.0}});
     workload.prompt_tokens = 1024;
     return workload;
@@ -39,7 +42,7 @@ double by_hand(const Workload& workload, const Candidate& candidate) {
     const CompiledRound round = compile_round(workload.variants[candidate.variant].setup);
     double device_time = 0.0;
     for (const TrafficPoint& point : workload.traffic) {
-        const RoundEstimate e = evaluate(round, {candidate.draft_tokens, point.batch, point.context});
+        const RoundEstimate e = evaluate(round, {candidate.speculation, point.batch, point.context});
         device_time += point.share * e.round.value() / (point.batch * e.accept_length);
     }
     return device_time;
@@ -62,10 +65,10 @@ TEST_CASE("the recommendation has the smallest objective of all candidates, comp
     CHECK(answer.speculate);
     double smallest = 1e9;
     for (std::size_t variant = 0; variant < workload.variants.size(); ++variant) {
-        for (const int k : workload.draft_tokens) {
+        for (int k = 1; k <= 8; ++k) {
             Candidate candidate;
             candidate.variant = variant;
-            candidate.draft_tokens = k;
+            candidate.speculation = k;
             smallest = std::min(smallest, by_hand(workload, candidate));
         }
     }
@@ -130,7 +133,7 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
     setup.platform.device.memory = Bytes(1e15);  // so that gain alone decides
     const CompiledRound round = compile_round(setup);
     const std::vector<TrafficPoint> traffic = traffic_from({{1, 1.0}}, {{32, 1.0}});
-    const Schedule schedule = schedule_for(round, workload.draft_tokens, traffic, 1024);
+    const Schedule schedule = schedule_for(round, traffic, 1024);
     int previous_end = 0;
     int previous_length = 1000;
     for (const ScheduleEntry& entry : schedule.entries) {
@@ -153,14 +156,14 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
     }
     REQUIRE(schedule.switch_off_batch);
     // Long contexts keep speculation on at larger batches: verification stays bound by the key-value cache.
-    const Schedule long_context = schedule_for(round, workload.draft_tokens, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
+    const Schedule long_context = schedule_for(round, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
     CHECK(long_context.switch_off_batch.value_or(long_context.largest_batch + 1) > *schedule.switch_off_batch);
 }
 
 TEST_CASE("the schedule ends where the drafts that pay no longer fit") {
     const Workload workload = llama_workload();
     const CompiledRound round = compile_round(workload.variants.front().setup);
-    const Schedule schedule = schedule_for(round, workload.draft_tokens, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
+    const Schedule schedule = schedule_for(round, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
     CHECK(schedule.ends_with_memory);
     CHECK_FALSE(schedule.switch_off_batch);
     const double last = schedule.largest_batch;

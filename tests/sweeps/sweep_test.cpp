@@ -22,7 +22,7 @@ Variant variant(const std::string& drafter, const std::string& device_name) {
 DesignSpace small_space() {
     DesignSpace space;
     space.variants = {variant("llama-3.2-1b", "h100-sxm"), variant("llama-3.2-1b", "rtx-4090")};
-    space.draft_tokens = {1, 2, 3, 4, 5, 6, 7, 8};
+    space.speculation = {1, 2, 3, 4, 5, 6, 7, 8};
     for (int batch = 1; batch <= 64; ++batch) {
         space.batch.push_back(batch);
     }
@@ -35,7 +35,7 @@ DesignSpace small_space() {
 std::string row(const SweepChunk& chunk) {
     std::string text;
     for (std::size_t i = 0; i < chunk.estimates.size(); ++i) {
-        text += chunk.variant.labels.device + "," + std::to_string(chunk.draft_tokens[i]) + "," +
+        text += chunk.variant.labels.device + "," + std::to_string(chunk.speculation[i]) + "," +
                 std::to_string(chunk.batch[i]) + "," + std::to_string(chunk.context[i]) + "," +
                 std::to_string(chunk.estimates[i].throughput_multiplier) + "\n";
     }
@@ -88,7 +88,7 @@ TEST_CASE("the best point and the Pareto set are those of an exhaustive search")
         const CompiledRound round = compile_round(v.setup);
         for (const double context : space.context) {
             for (const double batch : space.batch) {
-                for (const int k : space.draft_tokens) {
+                for (const int k : space.speculation) {
                     const RoundEstimate estimate = evaluate(round, {k, batch, context});
                     if (estimate.fits) {
                         all.push_back(estimate);
@@ -114,7 +114,7 @@ TEST_CASE("conditions drop the points they name, in the variants they name") {
     space.conditions = {{{{"device", "rtx-4090"}}, "batch * draft_tokens <= 64"}};
     REQUIRE(space.problems().empty());
     std::uint64_t expected = 0;
-    for (const int k : space.draft_tokens) {
+    for (const int k : space.speculation) {
         for (const double batch : space.batch) {
             expected += batch * k > 64.0 ? 50 : 0;
         }

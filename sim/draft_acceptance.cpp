@@ -1,0 +1,139 @@
+#include "sim/draft_acceptance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace treeline {
+namespace {
+
+const MeasuredShape* find_measured(const DraftAcceptance& acceptance, const DraftTree& tree) {
+    const auto at = std::find_if(acceptance.measured.begin(), acceptance.measured.end(),
+                                 [&](const MeasuredShape& shape) { return shape.tree == tree; });
+    return at == acceptance.measured.end() ? nullptr : &*at;
+}
+
+bool is_chain(const DraftTree& tree) { return tree.nodes() == tree.depth(); }
+
+const SequencesShape* independent_chains(const TreeShape& shape) {
+    const auto* sequences = std::get_if<SequencesShape>(&shape);
+    return sequences != nullptr && sequences->drafts > 1 ? sequences : nullptr;
+}
+
+/// From P(at least i accepted), i = 0 … depth.
+AcceptedTokens from_at_least(std::vector<double> at_least) {
+    AcceptedTokens tokens;
+    tokens.exactly.clear();
+    tokens.length = 0.0;
+    for (std::size_t i = 0; i < at_least.size(); ++i) {
+        tokens.length += at_least[i];
+        const double next = i + 1 < at_least.size() ? at_least[i + 1] : 0.0;
+        tokens.exactly.push_back(at_least[i] - next);
+    }
+    tokens.ends_at_leaf = tokens.exactly.back();
+    return tokens;
+}
+
+AcceptedTokens of_chain(const Acceptance& chain, int depth) {
+    std::vector<double> at_least;
+    for (int i = 0; i <= depth; ++i) {
+        at_least.push_back(chain.position(i));
+    }
+    AcceptedTokens tokens = from_at_least(std::move(at_least));
+    tokens.length = chain.accept_length(depth);
+    tokens.basis = chain.extrapolated(depth) ? AcceptanceBasis::extrapolated : AcceptanceBasis::stated;
+    return tokens;
+}
+
+/// P(child of this rank is accepted | its parent on the level above was).
+double child_acceptance(const DraftAcceptance& acceptance, int level, int rank) {
+    const double before = acceptance.chain.position(level - 1);
+    const double first = before > 0.0 ? acceptance.chain.position(level) / before : 0.0;
+    if (rank == 1) {
+        return first;
+    }
+    const double others = 1.0 - acceptance.siblings.rank(1);
+    return others > 0.0 ? (1.0 - first) * std::min(1.0, acceptance.siblings.rank(rank) / others) : 0.0;
+}
+
+AcceptedTokens of_tree(const DraftAcceptance& acceptance, const DraftTree& tree) {
+    std::vector<double> path(static_cast<std::size_t>(tree.verified_tokens()), 1.0);
+    std::vector<double> at_least(static_cast<std::size_t>(tree.depth()) + 1, 0.0);
+    std::vector<bool> has_children(path.size(), false);
+    at_least.front() = 1.0;
+    for (int level = 1; level <= tree.depth(); ++level) {
+        const auto [begin, end] = tree.level_range(level);
+        for (int token = begin; token < end; ++token) {
+            const auto parent = static_cast<std::size_t>(tree.parent(token));
+            has_children[parent] = true;
+            const double p = path[parent] * child_acceptance(acceptance, level, tree.rank(token));
+            path[static_cast<std::size_t>(token)] = p;
+            at_least[static_cast<std::size_t>(level)] += p;
+        }
+    }
+    AcceptedTokens tokens = from_at_least(std::move(at_least));
+    tokens.ends_at_leaf = 0.0;
+    for (std::size_t token = 0; token < path.size(); ++token) {
+        tokens.ends_at_leaf += has_children[token] ? 0.0 : path[token];
+    }
+    tokens.basis = acceptance.chain.extrapolated(tree.depth()) ? AcceptanceBasis::extrapolated : AcceptanceBasis::stated;
+    return tokens;
+}
+
+}  // namespace
+
+DraftAcceptance DraftAcceptance::scaled(double factor) const {
+    DraftAcceptance result = *this;
+    result.chain = chain.scaled(factor);
+    for (MeasuredShape& shape : result.measured) {
+        shape.accept_length = std::min(1.0 + (shape.accept_length - 1.0) * factor, shape.tree.depth() + 1.0);
+    }
+    return result;
+}
+
+std::vector<std::string> DraftAcceptance::problems() const {
+    std::vector<std::string> problems = chain.problems();
+    if (siblings.ranks() > 0) {
+        const std::vector<std::string> more = siblings.problems();
+        problems.insert(problems.end(), more.begin(), more.end());
+    }
+    for (const MeasuredShape& shape : measured) {
+        if (!(shape.accept_length >= 1.0 && shape.accept_length <= shape.tree.depth() + 1.0)) {
+            char text[160];
+            std::snprintf(text, sizeof text, "a shape of %d levels yields 1 to %d tokens a round, not %g", shape.tree.depth(),
+                          shape.tree.depth() + 1, shape.accept_length);
+            problems.emplace_back(text);
+        }
+    }
+    return problems;
+}
+
+std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree) {
+    const bool known = is_chain(tree) || acceptance.siblings.ranks() > 0 || independent_chains(shape) != nullptr ||
+                       find_measured(acceptance, tree) != nullptr;
+    return known
+               ? ""
+               : "nothing says how often siblings are accepted: give \"per_rank\" with the drafter's acceptance, or the accept "
+                 "length measured with this shape";
+}
+
+AcceptedTokens accepted_tokens(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree) {
+    if (const MeasuredShape* measured = find_measured(acceptance, tree)) {
+        AcceptedTokens tokens = of_chain(Acceptance::mean_length(measured->accept_length, tree.depth()), tree.depth());
+        tokens.basis = AcceptanceBasis::stated;
+        return tokens;
+    }
+    if (is_chain(tree)) {
+        return of_chain(acceptance.chain, tree.depth());
+    }
+    const SequencesShape* sequences = independent_chains(shape);
+    if (sequences != nullptr && acceptance.siblings.ranks() == 0) {
+        AcceptedTokens tokens = of_chain(independent_chains_bound(acceptance.chain, sequences->drafts, sequences->draft_tokens),
+                                         sequences->draft_tokens);
+        tokens.basis = AcceptanceBasis::upper_bound;
+        return tokens;
+    }
+    return of_tree(acceptance, tree);
+}
+
+}  // namespace treeline

@@ -1,0 +1,61 @@
+// How many draft tokens survive, for shapes of every kind.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/acceptance.h"
+#include "sim/trees/draft_tree.h"
+#include "sim/trees/rank_acceptance.h"
+#include "sim/trees/tree_shape.h"
+
+namespace treeline {
+
+/// A measured accept length of one shape.
+struct MeasuredShape {
+    DraftTree tree;
+    double accept_length = 1.0;  ///< τ, the bonus token included
+};
+
+/// What is known of a drafter. `chain` says how often its first choice is accepted, by position; `siblings` how often the child
+/// of rank r is, averaged over positions (empty: unknown, so that only chains, and shapes that were measured, can be priced);
+/// `measured` lengths take precedence over both.
+struct DraftAcceptance {
+    Acceptance chain;
+    RankAcceptance siblings;
+    std::vector<MeasuredShape> measured;
+
+    DraftAcceptance() = default;
+    DraftAcceptance(Acceptance positions) : chain(std::move(positions)) {}  // NOLINT: a chain's acceptance is one
+
+    /// As Acceptance::scaled, measured lengths likewise. Siblings share what first choices leave, so they follow.
+    [[nodiscard]] DraftAcceptance scaled(double factor) const;
+    /// Every violated constraint as a sentence; empty when usable.
+    [[nodiscard]] std::vector<std::string> problems() const;
+};
+
+/// How the accept length of a shape was come by.
+enum class AcceptanceBasis {
+    stated,        ///< measured for this shape, or follows from measured positions and ranks
+    extrapolated,  ///< a chain beyond its measured positions
+    upper_bound,   ///< several chains, taken as independent of each other
+};
+
+/// The outcome of a round with one shape.
+struct AcceptedTokens {
+    std::vector<double> exactly = {1.0};  ///< P(i drafts accepted), i = 0 … depth; sums to 1
+    double length = 1.0;                  ///< τ = 1 + Σ i·P(i)
+    double ends_at_leaf = 0.0;            ///< P(the last accepted node is a leaf, which the drafter has not run yet)
+    AcceptanceBasis basis = AcceptanceBasis::stated;
+};
+
+/// Why the accept length of this shape is not known: a sentence, empty when it is.
+std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree);
+
+/// A child of rank 1 on level i is accepted with the chain's conditional rate c_i = a_i / a_{i−1}; siblings share the rest in
+/// the proportions of their ranks, so rank r is with (1 − c_i)·p_r / (1 − p_1). For a chain with the rate p_1 throughout this
+/// is f(v) = Π p_rank. Several independent chains without known ranks: the bound 1 − (1 − a_i)^d. There must be no
+/// acceptance_problem().
+AcceptedTokens accepted_tokens(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree);
+
+}  // namespace treeline

@@ -1,0 +1,158 @@
+#include "sim/round_rows.h"
+
+#include "sim/drafters/draft_steps.h"
+
+namespace treeline {
+namespace {
+
+/// Siblings that shapes grown by preference have where no acceptance by rank is known; such rows then say that it is missing,
+/// unless their accept length was measured.
+constexpr int most_assumed_ranks = 64;
+
+/// Steps by pass, in the order of PassId.
+using StepsByPass = std::array<std::vector<RoundStep>, pass_count>;
+
+std::vector<RoundStep>& steps_of(StepsByPass& steps, PassId id) { return steps[static_cast<std::size_t>(id)]; }
+
+std::string drafter_problem(const DrafterPlan& drafter, const DraftTree& tree) {
+    return tree.depth() <= drafter.max_draft_tokens ? ""
+                                                    : "the drafter reaches " + std::to_string(drafter.max_draft_tokens) +
+                                                          " tokens ahead, not " + std::to_string(tree.depth());
+}
+
+std::string first_of(const std::vector<std::string>& problems) { return problems.empty() ? "" : problems.front(); }
+
+std::string row_problem(const RowInputs& inputs, const Speculation& speculation, const DraftTree& tree) {
+    const RoundSetup& setup = inputs.setup;
+    for (std::string problem :
+         {drafter_problem(inputs.drafter, tree), acceptance_problem(setup.acceptance, speculation.shape, tree),
+          rollback_problem(setup.rollback, speculation.verification),
+          setup.platform.stack.verification_problem(speculation.verification, tree)}) {
+        if (!problem.empty()) {
+            return problem;
+        }
+    }
+    if (setup.rollback == Rollback::ring && tree.depth() + 1 > ring_capacity) {
+        return "a draft of " + std::to_string(tree.depth()) + " levels does not fit in a ring of " +
+               std::to_string(ring_capacity) + " tokens";
+    }
+    return {};
+}
+
+PassId verify_pass(Verification verification) {
+    switch (verification) {
+        case Verification::unrolled_chunk:
+            return PassId::verify_chunk;
+        case Verification::packed:
+            return PassId::verify_packed;
+        case Verification::unrolled:
+            break;
+    }
+    return PassId::verify_unrolled;
+}
+
+void add_drafting(const RowInputs& inputs, const Speculation& speculation, const DraftTree& tree, RoundRow& row,
+                  StepsByPass& steps) {
+    const bool counts_hoi = inputs.setup.platform.mode == CostMode::hoi;
+    const DraftSteps drafting = draft_steps(inputs.drafter, speculation.shape, tree, row.accepted, counts_hoi);
+    for (std::size_t i = 0; i < drafting.passes.size(); ++i) {
+        const DraftStep& pass = drafting.passes[i];
+        const PassId id = i > 0 && drafting.tree_attention ? PassId::draft_tree : PassId::draft;
+        steps_of(steps, id).push_back({Phase::draft, pass.rows, pass.tokens, pass.logits, pass.context_offset, pass.runs});
+    }
+    if (drafting.copied_states > 0.0) {
+        steps_of(steps, PassId::draft_copy).push_back({Phase::draft, drafting.copied_states, 1.0, 0.0, 0.0, 1.0});
+    }
+    row.draft_states = inputs.drafter.has_cache ? drafting.kept_states : 0.0;
+}
+
+/// Joint attainment: a pass for each number of accepted drafts that it may have to take along, with a row more.
+void add_joint_verification(const VerifyShape& shape, RoundRow& row, std::vector<RoundStep>& steps) {
+    const double rows = shape.sequences + 1.0;
+    for (std::size_t taken = 0; taken < row.accepted.exactly.size(); ++taken) {
+        if (row.accepted.exactly[taken] > 0.0) {
+            const double logits = shape.sequences * shape.tokens / rows;
+            steps.push_back(
+                {Phase::verify, rows, shape.tokens + static_cast<double>(taken), logits, 0.0, row.accepted.exactly[taken]});
+        }
+    }
+    row.activations = rows * (shape.tokens + row.depth);
+}
+
+void add_verification(const RowInputs& inputs, const Speculation& speculation, const VerifyShape& shape, RoundRow& row,
+                      StepsByPass& steps) {
+    std::vector<RoundStep>& verify = steps_of(steps, verify_pass(speculation.verification));
+    row.logits = shape.sequences * shape.tokens;
+    row.activations = row.logits;
+    row.new_tokens = row.logits;
+    if (inputs.rollback.joins_next_round) {
+        add_joint_verification(shape, row, verify);
+    } else {
+        verify.push_back({Phase::verify, shape.sequences, shape.tokens, shape.tokens, 0.0, 1.0});
+    }
+}
+
+void add_rollback(const RowInputs& inputs, const VerifyShape& shape, const DraftTree& tree, RoundRow& row, StepsByPass& steps) {
+    const RollbackPlan& plan = inputs.rollback;
+    const double verified = shape.sequences * shape.tokens;
+    row.target_states = shape.sequences + plan.extra_states + plan.states_per_verified_token * verified;
+    row.cached_activations = plan.caches_activations ? verified : 0.0;
+    steps_of(steps, PassId::advance).push_back({Phase::rollback, 1.0, row.accept_length(), 0.0, 0.0, 1.0});
+    if (inputs.setup.rollback == Rollback::ring) {
+        const RingUse ring = ring_use(row.accepted, ring_capacity);
+        steps_of(steps, PassId::ring_replay).push_back({Phase::rollback, shape.sequences, ring.mean_tokens, 0.0, 0.0, 1.0});
+        steps_of(steps, PassId::ring_flush).push_back({Phase::rollback, 1.0, 1.0, 0.0, 0.0, ring.flush_probability});
+        row.cached_activations += ring_capacity;
+    }
+    // Rows of an unrolled verification start from a state each: copies of the live one, or of the row that attained it.
+    const double copies = plan.joins_next_round ? shape.sequences : shape.sequences - 1.0;
+    if (copies > 0.0) {
+        steps_of(steps, PassId::state_copy).push_back({Phase::rollback, copies, 1.0, 0.0, 0.0, 1.0});
+    }
+    if (tree.nodes() > tree.depth() && row.accept_length() > 1.0) {
+        steps_of(steps, PassId::compaction).push_back({Phase::rollback, 1.0, row.accept_length() - 1.0, 0.0, 0.0, 1.0});
+    }
+}
+
+void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow& row, StepsByPass& steps) {
+    row.problem = first_of(problems(speculation.shape));
+    if (!row.problem.empty()) {
+        return;
+    }
+    const RankAcceptance& known = inputs.setup.acceptance.siblings;
+    const DraftTree tree =
+        build_tree(speculation.shape, known.ranks() > 0 ? known : RankAcceptance::halving(most_assumed_ranks));
+    row.speculates = 1.0;
+    row.draft_tokens = tree.nodes();
+    row.depth = tree.depth();
+    row.problem = row_problem(inputs, speculation, tree);
+    if (!row.problem.empty()) {
+        return;
+    }
+    row.accepted = accepted_tokens(inputs.setup.acceptance, speculation.shape, tree);
+    const VerifyShape shape = verify_shape(speculation.verification, tree);
+    add_drafting(inputs, speculation, tree, row, steps);
+    add_verification(inputs, speculation, shape, row, steps);
+    add_rollback(inputs, shape, tree, row, steps);
+}
+
+}  // namespace
+
+void append_row(const RowInputs& inputs, const Speculation& speculation, CompiledRound& round) {
+    RoundRow row;
+    StepsByPass steps;
+    steps_of(steps, PassId::plain).push_back({Phase::plain, 1.0, 1.0, 1.0, 0.0, 1.0});
+    if (!is_plain_decoding(speculation)) {
+        fill_row(inputs, speculation, row, steps);
+    }
+    for (std::size_t pass = 0; pass < pass_count; ++pass) {
+        row.begin[pass] = static_cast<std::uint32_t>(round.steps.size());
+        if (!round.passes[pass].operations.empty()) {
+            round.steps.insert(round.steps.end(), steps[pass].begin(), steps[pass].end());
+        }
+    }
+    row.begin[pass_count] = static_cast<std::uint32_t>(round.steps.size());
+    round.rows.push_back(std::move(row));
+}
+
+}  // namespace treeline

@@ -1,0 +1,19 @@
+// From a speculation to the steps of its round and the memory it keeps.
+#pragma once
+
+#include "sim/round.h"
+
+namespace treeline {
+
+/// What rows are made from: fixed for a setup.
+struct RowInputs {
+    const RoundSetup& setup;
+    const DrafterPlan& drafter;
+    const RollbackPlan& rollback;
+};
+
+/// Appends the row of a speculation, and its steps, to the round. Its passes must be compiled already: steps of passes without
+/// operations are left out.
+void append_row(const RowInputs& inputs, const Speculation& speculation, CompiledRound& round);
+
+}  // namespace treeline

@@ -1,0 +1,41 @@
+// The software that runs a model on a device: what it adds to every pass and round, and what it can do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/rollback/policy.h"
+#include "sim/units.h"
+#include "sim/verification.h"
+
+namespace treeline {
+
+/// How copies of recurrent states are launched: by the host, one by one, or within the captured graph, just in time.
+enum class StateCopy { eager, in_graph };
+
+/// What software adds to a device. A pass costs max(device time + launches·node_cost, launches·host_launch) + host_per_pass.
+struct Stack {
+    std::string name;
+    std::string title;
+    Seconds host_launch;          ///< host time of one kernel launch (0 where a graph is replayed)
+    Seconds node_cost;            ///< device-side gap of one kernel
+    Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
+    Seconds host_per_draft_pass;  ///< the same of one pass of the drafter, which the engine does not schedule anew
+    Seconds host_per_round;       ///< what a speculation round adds: tree building, verification bookkeeping, state updates
+    double launch_factor = 1.0;   ///< kernels launched per operation of the model (eager frameworks split operations)
+    StateCopy state_copy = StateCopy::in_graph;
+    Seconds eager_launch;  ///< host time of one kernel launch outside any graph: state copies that are eager
+    std::vector<Verification> verifications = {all_verifications.begin(),
+                                               all_verifications.end()};             ///< of drafts with branches
+    std::vector<Rollback> rollbacks = {all_rollbacks.begin(), all_rollbacks.end()};  ///< of targets with a recurrent state
+
+    /// Why it cannot verify such a tree in this way, as a sentence; empty when it can. Every stack verifies chains.
+    [[nodiscard]] std::string verification_problem(Verification verification, const DraftTree& tree) const;
+    /// Why it cannot roll back so; likewise. Truncation needs nothing.
+    [[nodiscard]] std::string rollback_problem(Rollback rollback) const;
+};
+
+/// Every violated constraint as a sentence; empty when usable.
+std::vector<std::string> problems_of(const Stack& stack);
+
+}  // namespace treeline

@@ -1,0 +1,35 @@
+// Verification: how one pass of the target scores a whole draft. A closed set of ways, each of which says what sequences the
+// pass is made of; which kernels its layers run is written in sim/layers/.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "sim/trees/draft_tree.h"
+
+namespace treeline {
+
+enum class Verification {
+    unrolled,        ///< a sequence for each leaf, scanned by the fused multi-step kernel; a chain is one such sequence
+    unrolled_chunk,  ///< the same sequences, scanned by the chunk scan that prompts use
+    packed,          ///< one sequence for the whole tree: tree attention and tree scan
+};
+
+inline constexpr std::array<Verification, 3> all_verifications = {Verification::unrolled, Verification::unrolled_chunk,
+                                                                  Verification::packed};
+
+std::string_view name_of(Verification verification);
+std::optional<Verification> verification_named(std::string_view name);
+
+/// The verification pass of a draft, for each sequence of the batch.
+struct VerifyShape {
+    double sequences = 1.0;  ///< rows of the pass
+    double tokens = 1.0;     ///< tokens of a row; the mean where paths differ in length
+};
+
+/// Packed: one row of all tokens. Unrolled: a row for each leaf, its path with the root. A full binary tree of 4 levels has 1
+/// row of 15 tokens, or 8 rows of 4 (STree, arXiv 2505.14969, Figure 3).
+VerifyShape verify_shape(Verification verification, const DraftTree& tree);
+
+}  // namespace treeline
