@@ -24,12 +24,23 @@ double mean_length(Method method, const DraftTree& tree, const WorldParameters& 
     return total / count;
 }
 
-WorldParameters small() { return {16, 6.0, 2.5, 0.3, 1}; }
+/// P(the first draft is accepted) after a uniformly drawn token, averaged over 16 worlds.
+double first_draft(Method method, const WorldParameters& parameters, double temperature) {
+    double total = 0.0;
+    for (const SyntheticWorld& world : worlds(parameters, 16)) {
+        const Models models = world.at(temperature);
+        const Probabilities roots(static_cast<std::size_t>(parameters.vocabulary), 1.0 / parameters.vocabulary);
+        total += (*law_of(method, models, chain(1)))(roots).at_least[1] / 16.0;
+    }
+    return total;
+}
+
+WorldParameters small() { return {16, 6.0, 2.5, 0.25, 1}; }
 
 }  // namespace
 
 TEST_CASE("with the default drafter the accept length falls with the temperature") {
-    for (const Method method : {Method::token_wise, Method::block, Method::naive, Method::naive_best}) {
+    for (const Method method : {Method::token_wise, Method::block, Method::naive}) {
         double before = 100.0;
         for (const double temperature : {0.1, 0.4, 0.7, 1.0}) {
             const double length = mean_length(method, chain(4), small(), temperature);
@@ -38,18 +49,17 @@ TEST_CASE("with the default drafter the accept length falls with the temperature
             before = length;
         }
     }
-    CHECK(mean_length(Method::multi_step, branching(), small(), 1.0) <
-          mean_length(Method::multi_step, branching(), small(), 0.3));
+    for (const Method method : {Method::multi_step, Method::multi_step_replacement, Method::naive, Method::naive_best}) {
+        CHECK(mean_length(method, branching(), small(), 1.0) < mean_length(method, branching(), small(), 0.3));
+    }
 }
 
-TEST_CASE("a well calibrated drafter loses nothing when tokens are sampled") {
-    // Confidence 36 / (36 + 6.25) = 0.85 makes the drafter's logits the best guess of the target's.
-    WorldParameters calibrated = small();
-    calibrated.confidence = 0.85;
-    CHECK(mean_length(Method::token_wise, chain(4), calibrated, 1.0) >=
-          mean_length(Method::token_wise, chain(4), calibrated, 0.0));
-    // Naive sampling loses all the same, as two samples differ even between equal models.
-    CHECK(mean_length(Method::naive, chain(4), calibrated, 1.0) < mean_length(Method::naive, chain(4), calibrated, 0.0));
+TEST_CASE("a well calibrated drafter gains acceptance when tokens are sampled, naive sampling loses it") {
+    // Confidence 9 / (9 + 1) = 0.9 makes the drafter's logits the best guess of the target's: sharpness 3, mismatch 1.
+    const WorldParameters calibrated{32, 3.0, 1.0, 0.9, 1};
+    CHECK(first_draft(Method::token_wise, calibrated, 1.0) > first_draft(Method::token_wise, calibrated, 0.0) + 0.03);
+    // Two samples differ even between equal models.
+    CHECK(first_draft(Method::naive, calibrated, 1.0) < first_draft(Method::naive, calibrated, 0.0) - 0.1);
 }
 
 TEST_CASE("naive sampling accepts less than multi-step sampling at temperature 1") {
@@ -67,8 +77,6 @@ TEST_CASE("block verification never accepts less than token-wise verification") 
             for (const double confidence : {0.3, 1.0, 2.0}) {
                 const Models models = SyntheticWorld({8, 3.0, 2.0, confidence, seed}).at(temperature);
                 for (const int k : {1, 2, 4}) {
-                    const double block = expected_acceptance(*law_of(Method::block, models, chain(k)), 8).at_least.size();
-                    CHECK(block == k + 1);
                     const Probabilities roots(8, 0.125);
                     const ExpectedRound by_block = (*law_of(Method::block, models, chain(k)))(roots);
                     const ExpectedRound by_token = (*law_of(Method::token_wise, models, chain(k)))(roots);
