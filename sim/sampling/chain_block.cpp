@@ -2,7 +2,7 @@
 
 #include "sim/sampling/chain.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 /// max(r·p − q, 0).
@@ -143,4 +143,4 @@ std::optional<RoundLaw> block_law(const Models& models, int draft_tokens, int mo
     return [&models, draft_tokens](const Probabilities& roots) { return expected_round(models, draft_tokens, roots); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

@@ -3,7 +3,7 @@
 
 #include "sim/sampling/chain.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 void draw_round(const Models& models, int draft_tokens, int drafts, int root, Random& random, DrawnRound& round) {
@@ -102,4 +102,4 @@ RoundLaw independent_drafts_law(const Models& models, int draft_tokens, int draf
     };
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

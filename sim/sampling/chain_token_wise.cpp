@@ -2,7 +2,7 @@
 
 #include "sim/sampling/chain.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 void draw_round(const Models& models, int draft_tokens, int root, Random& random, DrawnRound& round) {
@@ -66,4 +66,4 @@ RoundLaw token_wise_law(const Models& models, int draft_tokens) {
     };
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 void count_at(std::vector<double>& histogram, std::size_t bin, double count = 1.0) {
@@ -81,4 +81,4 @@ ExpectedRound expected_acceptance(const RoundLaw& law, int vocabulary) {
     return mean;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

@@ -4,7 +4,7 @@
 #include "sim/sampling/round_law.h"
 #include "sim/trees/rank_acceptance.h"
 
-namespace treeline {
+namespace treeline::sampling {
 
 /// Requests start from a last token that is drawn uniformly and run for this many rounds, each from where the last one ended.
 /// Their number is fixed so that τ is a plain mean (no ratio of random numbers) and exists at temperature 0, too, where a
@@ -35,4 +35,4 @@ MeasuredAcceptance combined(const std::vector<MeasuredAcceptance>& worlds);
 /// The expectation of decode(): the mean of the rounds of a request. `next_root` is the distribution of its last token.
 ExpectedRound expected_acceptance(const RoundLaw& law, int vocabulary);
 
-}  // namespace treeline
+}  // namespace treeline::sampling

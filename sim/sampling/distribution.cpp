@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace treeline {
+namespace treeline::sampling {
 
 double sum(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
@@ -63,4 +63,4 @@ void Siblings::update() {
     next_[static_cast<std::size_t>(*best)] = 1.0;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

@@ -6,7 +6,7 @@
 
 #include "sim/sampling/random.h"
 
-namespace treeline {
+namespace treeline::sampling {
 
 using Probabilities = std::vector<double>;
 
@@ -45,4 +45,4 @@ private:
     int left_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sampling

@@ -5,7 +5,7 @@
 #include "sim/sampling/chain.h"
 #include "sim/sampling/siblings.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 std::optional<RoundLaw> over(const DraftTree& tree, std::optional<SiblingLaw> law) {
@@ -153,4 +153,4 @@ std::optional<RoundLaw> law_of(Method method, const Models& models, const DraftT
     return std::nullopt;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

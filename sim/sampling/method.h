@@ -8,7 +8,7 @@
 #include "sim/sampling/round_law.h"
 #include "sim/trees/draft_tree.h"
 
-namespace treeline {
+namespace treeline::sampling {
 
 /// All are lossless: the output is distributed as the target's (greedy: as the target's at temperature 0).
 enum class Method {
@@ -44,4 +44,4 @@ std::vector<Method> methods_for(const DraftTree& tree);
 Round round_of(Method method, const Models& models, const DraftTree& tree);
 std::optional<RoundLaw> law_of(Method method, const Models& models, const DraftTree& tree);
 
-}  // namespace treeline
+}  // namespace treeline::sampling

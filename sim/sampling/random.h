@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace treeline {
+namespace treeline::sampling {
 
 /// xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021), its state filled by splitmix64.
 class Random {
@@ -55,4 +55,4 @@ private:
     std::array<std::uint64_t, 4> state_{};
 };
 
-}  // namespace treeline
+}  // namespace treeline::sampling

@@ -6,7 +6,7 @@
 
 #include "sim/sampling/world.h"
 
-namespace treeline {
+namespace treeline::sampling {
 
 /// What one drawn round produced.
 struct DrawnRound {
@@ -37,4 +37,4 @@ struct ExpectedRound {
 /// The exact expectation of a round whose root is distributed like `roots`; linear in it.
 using RoundLaw = std::function<ExpectedRound(const Probabilities& roots)>;
 
-}  // namespace treeline
+}  // namespace treeline::sampling

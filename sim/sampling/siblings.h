@@ -7,7 +7,7 @@
 #include "sim/sampling/round_law.h"
 #include "sim/trees/draft_tree.h"
 
-namespace treeline {
+namespace treeline::sampling {
 
 /// How the drafts of siblings come about.
 enum class SiblingDrafts {
@@ -64,4 +64,4 @@ Round tree_round(DraftTree tree, SiblingStep step);
 /// every rank of the tree.
 RoundLaw tree_law(SiblingLaw law, DraftTree tree);
 
-}  // namespace treeline
+}  // namespace treeline::sampling

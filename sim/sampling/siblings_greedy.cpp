@@ -1,6 +1,6 @@
 #include "sim/sampling/siblings.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 /// The rank that the drafter gives to the target's best token.
@@ -43,4 +43,4 @@ SiblingLaw greedy_law(const Models& models, int children) {
     return law;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

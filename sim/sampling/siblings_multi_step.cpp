@@ -3,7 +3,7 @@
 
 #include "sim/sampling/siblings.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 constexpr double negligible = 1e-14;
@@ -122,4 +122,4 @@ std::optional<SiblingLaw> multi_step_law(const Models& models, SiblingDrafts dra
     return law;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

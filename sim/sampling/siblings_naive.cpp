@@ -3,7 +3,7 @@
 
 #include "sim/sampling/siblings.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 constexpr double negligible = 1e-14;
@@ -94,4 +94,4 @@ std::optional<SiblingLaw> naive_law(const Models& models, SiblingDrafts drafts, 
     return law;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

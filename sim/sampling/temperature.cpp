@@ -5,7 +5,7 @@
 
 #include "sim/sampling/decoder.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 std::string three_digits(double value) {
@@ -28,7 +28,7 @@ std::vector<SyntheticWorld> with(const std::vector<SyntheticWorld>& worlds, doub
 }
 
 /// Precondition: exact_length() has values for this decoding.
-double length_with(const std::vector<SyntheticWorld>& worlds, const Decoding& decoding, Temperatures at, double mismatch,
+double length_with(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding, Temperatures at, double mismatch,
                    double confidence) {
     return *exact_length(with(worlds, mismatch, confidence), decoding, at);
 }
@@ -40,7 +40,7 @@ FittedWorlds unreachable(const MeasuredLength& measured, double least, double mo
 }
 
 /// The mismatch that gives the measured length, or nothing where none does.
-std::optional<double> fitted_mismatch(const std::vector<SyntheticWorld>& worlds, const Decoding& decoding,
+std::optional<double> fitted_mismatch(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
                                       const MeasuredLength& measured, double confidence) {
     const auto length = [&](double mismatch) { return length_with(worlds, decoding, measured.at, mismatch, confidence); };
     double low = 0.0, high = 16.0 * worlds.front().parameters().sharpness;
@@ -57,7 +57,7 @@ std::optional<double> fitted_mismatch(const std::vector<SyntheticWorld>& worlds,
 
 }  // namespace
 
-std::optional<double> exact_length(const std::vector<SyntheticWorld>& worlds, const Decoding& decoding, Temperatures at) {
+std::optional<double> exact_length(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding, Temperatures at) {
     double total = 0.0;
     for (const SyntheticWorld& world : worlds) {
         const Models models = world.at(at.target, at.drafter);
@@ -70,7 +70,7 @@ std::optional<double> exact_length(const std::vector<SyntheticWorld>& worlds, co
     return total / static_cast<double>(worlds.size());
 }
 
-FittedWorlds fit_mismatch(const std::vector<SyntheticWorld>& worlds, const Decoding& decoding, MeasuredLength measured) {
+FittedWorlds fit_mismatch(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding, MeasuredLength measured) {
     if (!exact_length(worlds, decoding, measured.at)) {
         return {{}, too_large};
     }
@@ -83,7 +83,7 @@ FittedWorlds fit_mismatch(const std::vector<SyntheticWorld>& worlds, const Decod
     return {with(worlds, *mismatch, parameters.confidence), ""};
 }
 
-FittedWorlds fit_mismatch_and_confidence(const std::vector<SyntheticWorld>& worlds, const Decoding& decoding,
+FittedWorlds fit_mismatch_and_confidence(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
                                          MeasuredLength first, MeasuredLength second) {
     if (!exact_length(worlds, decoding, first.at) || !exact_length(worlds, decoding, second.at)) {
         return {{}, too_large};
@@ -124,4 +124,4 @@ FittedWorlds fit_mismatch_and_confidence(const std::vector<SyntheticWorld>& worl
     return most < least ? unreachable(first, 1.0, decoding.tree.depth() + 1.0) : unreachable(second, least, most);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

@@ -2,7 +2,7 @@
 
 #include "sim/sampling/siblings.h"
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 /// Σ_x weights(x)·table(x, ·), added to `to`.
@@ -68,4 +68,4 @@ RoundLaw tree_law(SiblingLaw law, DraftTree tree) {
     return [shared, tree = std::move(tree)](const Probabilities& roots) { return expected_round(*shared, tree, roots); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

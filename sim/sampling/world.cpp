@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace treeline {
+namespace treeline::sampling {
 namespace {
 
 void check(std::vector<std::string>& problems, const char* what, double value, double low, double high) {
@@ -90,4 +90,4 @@ std::vector<SyntheticWorld> worlds(const WorldParameters& parameters, int count)
     return all;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sampling

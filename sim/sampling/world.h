@@ -8,7 +8,7 @@
 
 #include "sim/sampling/distribution.h"
 
-namespace treeline {
+namespace treeline::sampling {
 
 inline constexpr int most_vocabulary = 256;
 
@@ -77,4 +77,4 @@ private:
 /// `count` worlds with the seeds parameters.seed, parameters.seed + 1, …
 std::vector<SyntheticWorld> worlds(const WorldParameters& parameters, int count);
 
-}  // namespace treeline
+}  // namespace treeline::sampling

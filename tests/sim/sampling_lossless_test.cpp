@@ -6,6 +6,7 @@
 #include "sim/sampling/method.h"
 
 using namespace treeline;
+using namespace treeline::sampling;
 
 namespace {
 

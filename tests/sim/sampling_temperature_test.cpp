@@ -4,6 +4,7 @@
 #include "sim/sampling/temperature.h"
 
 using namespace treeline;
+using namespace treeline::sampling;
 
 namespace {
 
@@ -38,7 +39,7 @@ TEST_CASE("the fitted mismatch gives the measured length back") {
 
 TEST_CASE("a fit finds the worlds that the length came from") {
     const std::vector<SyntheticWorld> all = worlds({16, 5.0, 2.0, 0.4, 3}, 4);
-    const Decoding decoding{Method::token_wise, chain(3)};
+    const MethodOnTree decoding{Method::token_wise, chain(3)};
     const MeasuredLength cool{{0.5, 0.5}, *exact_length(all, decoding, {0.5, 0.5})};
     const MeasuredLength warm{{1.0, 1.0}, *exact_length(all, decoding, {1.0, 1.0})};
     const FittedWorlds one = fit_mismatch(all, decoding, cool);
@@ -69,7 +70,7 @@ TEST_CASE("STree: two chain lengths foretell the tree and naive sampling at temp
 
 TEST_CASE("lengths out of reach are refused with what can be reached") {
     const std::vector<SyntheticWorld> all = worlds({16, 6.0, 2.5, 0.1, 1}, 2);
-    const Decoding decoding{Method::token_wise, chain(4)};
+    const MethodOnTree decoding{Method::token_wise, chain(4)};
     // So unsure a drafter never gets near 5 tokens at temperature 1.
     CHECK(
         fit_mismatch(all, decoding, {{1.0, 1.0}, 4.9}).problem.find("4.900 tokens a round at temperature 1.000; they reach") !=

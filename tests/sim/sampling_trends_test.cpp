@@ -5,6 +5,7 @@
 #include "sim/sampling/method.h"
 
 using namespace treeline;
+using namespace treeline::sampling;
 
 namespace {
 
