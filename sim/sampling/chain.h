@@ -24,9 +24,9 @@ Round block_round(const Models& models, int draft_tokens);
 
 /// Closed form: P(at least i drafts kept | the draft) = r_i, so τ = 1 + Σ_i E_{X~q}[r_i(X)], and a round that keeps i < k
 /// drafts ends in y with E[max(r_i·p(y|X_i) − q(y|X_i), 0)]. Found by following every draft, those with the same last token and
-/// r = 1 together. Drafts that could add less than 1e-14 to τ are left out. Nothing where more than `most_paths` are to be
-/// followed at once.
-std::optional<RoundLaw> block_law(const Models& models, int draft_tokens, int most_paths = 200'000);
+/// r = 1 together. Drafts that could add less than 1e-14 each to τ are left out. Nothing where a round takes more than
+/// `most_steps`.
+std::optional<RoundLaw> block_law(const Models& models, int draft_tokens, double most_steps = 4e6);
 
 /// Several drafts of a chain, sampled independently and verified against one sample of the target: the target's own tokens
 /// count as accepted as long as some chain agrees with all of them. Lossless, as every token is the target's.

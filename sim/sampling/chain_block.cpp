@@ -117,15 +117,22 @@ ExpectedRound expected_round(const Models& models, int draft_tokens, const Proba
     return expected;
 }
 
-/// Whether the paths that must be extended stay few enough.
-bool can_follow(const Models& models, int draft_tokens, std::size_t most_paths) {
+/// Whether following all paths of a round stays within this many steps.
+bool can_follow(const Models& models, int draft_tokens, double most_steps) {
     const auto vocabulary = static_cast<std::size_t>(models.target.vocabulary());
     Probabilities unused(vocabulary, 0.0);
     std::vector<Path> paths = starts(Probabilities(vocabulary, 1.0 / static_cast<double>(vocabulary)));
-    for (int i = 1; i < draft_tokens && paths.size() <= most_paths; ++i) {
-        paths = extended(models, paths, unused);
+    double steps = 0.0;
+    for (int i = 0; i < draft_tokens; ++i) {
+        steps += static_cast<double>(paths.size() * vocabulary);
+        if (steps > most_steps) {
+            return false;
+        }
+        if (i + 1 < draft_tokens) {
+            paths = extended(models, paths, unused);
+        }
     }
-    return paths.size() <= most_paths;
+    return true;
 }
 
 }  // namespace
@@ -136,8 +143,8 @@ Round block_round(const Models& models, int draft_tokens) {
     };
 }
 
-std::optional<RoundLaw> block_law(const Models& models, int draft_tokens, int most_paths) {
-    if (!can_follow(models, draft_tokens, static_cast<std::size_t>(most_paths))) {
+std::optional<RoundLaw> block_law(const Models& models, int draft_tokens, double most_steps) {
+    if (!can_follow(models, draft_tokens, most_steps)) {
         return std::nullopt;
     }
     return [&models, draft_tokens](const Probabilities& roots) { return expected_round(models, draft_tokens, roots); };
