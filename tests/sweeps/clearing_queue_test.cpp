@@ -71,15 +71,15 @@ TEST_CASE("clearing queue: the simulation of the same discipline agrees with the
     // A 99 % interval holds the truth in 99 of 100 runs. Of 200 runs at most 7 may miss: P(more) = 0.1 % for each figure.
     constexpr int runs = 200;
     for (const WindowOpens opens : {WindowOpens::with_last_clearing, WindowOpens::with_first_request}) {
-        const ClearingQueue queue{20.0, 8, Seconds(0.25), opens};
-        const std::vector<Seconds> service = constant(0.05, 8);
+        const ClearingQueue queue{20.0, 5, Seconds(0.15), opens};
+        const std::vector<Seconds> service = constant(0.05, 5);
         const ClearingForecast closed = forecast(queue);
         const ClearingLoad load = load_of(queue, closed, service);
         REQUIRE(load.utilisation < 1.0);
         std::map<std::string, int> held;
         for (std::uint64_t seed = 0; seed < runs; ++seed) {
-            const ClearingSimulation run = simulate_clearing(queue, service, {1'000, 100, 10, seed, 0}, Confidence::percent_99);
-            for (std::size_t j = 1; j <= 8; ++j) {
+            const ClearingSimulation run = simulate_clearing(queue, service, {2'000, 100, 10, seed, 0}, Confidence::percent_99);
+            for (std::size_t j = 1; j <= 5; ++j) {
                 held["size " + std::to_string(j)] += run.batch_size[j].holds(closed.batch_size[j]) ? 1 : 0;
             }
             held["mean batch"] += run.mean_batch.holds(closed.mean_batch) ? 1 : 0;
