@@ -24,6 +24,8 @@ const std::vector<Command>& commands() {
         {"recommend", "find the best configuration for a workload", add_recommend},
         {"report", "the same as one HTML page with interactive plots", add_report},
         {"tree", "show, optimise and compare draft trees", add_tree},
+        {"bandit", "simulate tree shapes picked while decoding", add_bandit},
+        {"traffic", "throughput and latency under arriving requests, by speculation schedule", add_traffic},
     };
     return all;
 }

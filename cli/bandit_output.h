@@ -1,0 +1,26 @@
+// How `treeline bandit` shows what it found.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/bandit_reader.h"
+
+namespace treeline {
+
+struct BanditAnswer {
+    BanditInput input;
+    BanditRuns runs;
+    BanditOutcome outcome;
+};
+
+/// The answer: one sentence.
+std::string sentence_of(const BanditAnswer& answer);
+std::string bandit_table(const BanditAnswer& answer);
+/// Format "treeline-bandit", version 1. "regret" holds columns of equal length, ready to plot.
+nlohmann::ordered_json bandit_json(const BanditAnswer& answer);
+/// The regret curve, one line a round.
+std::string bandit_csv(const BanditAnswer& answer);
+
+}  // namespace treeline
