@@ -16,8 +16,13 @@ using Json = nlohmann::ordered_json;
 
 const std::string& arm_name(const BanditAnswer& answer, std::size_t arm) { return answer.input.problem.arms[arm].name; }
 
+/// Of equal samples only rounding is left.
+double width_of(const Interval& interval) {
+    return interval.half_width > 1e-12 * std::abs(interval.mean) ? interval.half_width : 0.0;
+}
+
 std::string with_interval(const Interval& interval) {
-    return fmt::format("{} +- {}", short_text(interval.mean), short_text(interval.half_width));
+    return fmt::format("{} +- {}", short_text(interval.mean), short_text(width_of(interval)));
 }
 
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100.0 * share); }
@@ -79,7 +84,9 @@ std::string regret_table(const BanditAnswer& answer) {
     const std::vector<RegretPoint>& regret = answer.outcome.regret;
     for (std::size_t i = 0; i < regret.size(); ++i) {
         if (regret[i].round >= next || i + 1 == regret.size()) {
-            table.add({grouped_text(regret[i].round), with_interval(regret[i].lost_seconds) + " s",
+            table.add({grouped_text(regret[i].round),
+                       fmt::format("{} +- {}", text_of(Seconds(regret[i].lost_seconds.mean)),
+                                   text_of(Seconds(width_of(regret[i].lost_seconds)))),
                        with_interval(regret[i].lost_reward)});
             next = 10 * next;
         }
@@ -204,6 +211,9 @@ std::string bandit_table(const BanditAnswer& answer) {
         facts.add("Round times", "by the simulator: " + input.priced);
     }
     facts.add("Draft share", fmt::format("{} ({})", short_text(input.problem.draft_share), input.draft_share_meaning));
+    facts.add("Reward", input.rule.reward == BanditReward::published
+                            ? "-(1 + draft share x passes) / tokens, averaged (published)"
+                            : "-(time of all rounds) / (their tokens)");
     facts.add("Exploration",
               short_text(input.rule.exploration) + (input.rule.restart_with_task ? ", forgetting where the task changes" : ""));
     facts.add("Simulated", fmt::format("{} repetitions, seed {}; +- is a 95 % interval", input.repetitions, answer.runs.seed));
@@ -221,6 +231,7 @@ nlohmann::ordered_json bandit_json(const BanditAnswer& answer) {
     json["priced"] = input.priced.empty() ? Json() : Json(input.priced);
     json["draft_share"] = input.problem.draft_share;
     json["draft_share_meaning"] = input.draft_share_meaning;
+    json["reward"] = input.rule.reward == BanditReward::published ? "published" : "time_per_token";
     json["exploration"] = input.rule.exploration;
     json["restart_with_task"] = input.rule.restart_with_task;
     json["repetitions"] = input.repetitions;

@@ -19,7 +19,8 @@ struct BanditInput {
     std::int64_t repetitions = 40;
 };
 
-/// {"title"?, "source"?, "exploration": λ, "restart_with_task"?: false, "default"?: name of a shape, "repetitions"?: 40,
+/// {"title"?, "source"?, "exploration": λ, "reward"?: "published" or "time_per_token", "restart_with_task"?: false, "default"?:
+/// name of a shape, "repetitions"?: 40,
 ///  "tasks": [{"name", and one of "acceptance": as drafters have it (shapes must be given), "accepted_exactly": {name of a
 ///  shape: [P(0), P(1), ...]}; "source"?}], "sequence": [{"task", "rounds"}]}
 /// and the shapes with the times of their rounds, either

@@ -64,7 +64,7 @@ std::vector<std::string> problems_of(const BanditProblem& problem) {
     return problems;
 }
 
-UcbBandit::UcbBandit(std::size_t arms, double exploration) : arms_(arms), exploration_(exploration) {}
+UcbBandit::UcbBandit(std::size_t arms, const BanditRule& rule) : arms_(arms), rule_(rule) {}
 
 std::size_t UcbBandit::choose() const {
     const double twice_log = rounds_ > 0.0 ? 2.0 * std::log(rounds_) : 0.0;
@@ -75,7 +75,7 @@ std::size_t UcbBandit::choose() const {
         if (arm.runs <= 0.0) {
             return k;
         }
-        const double index = arm.mean_reward + exploration_ * std::sqrt(twice_log / arm.runs);
+        const double index = arm.worth + rule_.exploration * std::sqrt(twice_log / arm.runs);
         if (index > highest) {
             highest = index;
             best = k;
@@ -84,19 +84,31 @@ std::size_t UcbBandit::choose() const {
     return best;
 }
 
-void UcbBandit::learn(std::size_t arm, double reward) {
+void UcbBandit::learn(std::size_t arm, double cost, double tokens) {
     Experience& experience = arms_[arm];
     experience.runs += 1.0;
-    experience.mean_reward += (reward - experience.mean_reward) / experience.runs;
+    experience.cost += cost;
+    experience.tokens += tokens;
+    if (rule_.reward == BanditReward::time_per_token) {
+        experience.worth = -experience.cost / experience.tokens;
+    } else {
+        experience.worth += (-cost / tokens - experience.worth) / experience.runs;
+    }
     rounds_ += 1.0;
 }
 
-TaskFacts facts_of(const BanditProblem& problem, const BanditTask& task) {
+double round_cost(const BanditProblem& problem, const BanditTask& task, std::size_t arm, BanditReward reward) {
+    const auto published = [&](std::size_t k) { return 1.0 + problem.draft_share * problem.arms[k].draft_passes; };
+    const std::size_t usual = problem.default_arm;
+    return reward == BanditReward::published ? published(arm)
+                                             : published(usual) * (task.arms[arm].round / task.arms[usual].round);
+}
+
+TaskFacts facts_of(const BanditProblem& problem, const BanditTask& task, BanditReward reward) {
     TaskFacts facts;
     std::vector<double> reward_by_means;
     for (std::size_t k = 0; k < task.arms.size(); ++k) {
         const std::vector<double>& exactly = task.arms[k].accepted_exactly;
-        const double cost = 1.0 + problem.draft_share * problem.arms[k].draft_passes;
         double length = 0.0;
         double inverse = 0.0;
         for (std::size_t i = 0; i < exactly.size(); ++i) {
@@ -104,8 +116,9 @@ TaskFacts facts_of(const BanditProblem& problem, const BanditTask& task) {
             length += exactly[i] * tokens;
             inverse += exactly[i] / tokens;
         }
-        facts.arms.push_back({length, -cost * inverse, task.arms[k].round / length});
-        reward_by_means.push_back(-cost / length);
+        const double per_token = reward == BanditReward::time_per_token ? 1.0 / length : inverse;
+        facts.arms.push_back({length, -round_cost(problem, task, k, reward) * per_token, task.arms[k].round / length});
+        reward_by_means.push_back(-round_cost(problem, task, k, BanditReward::published) / length);
     }
     for (std::size_t k = 1; k < facts.arms.size(); ++k) {
         const ArmFacts& arm = facts.arms[k];

@@ -6,7 +6,8 @@
 // minus the time per token of that round where verification costs one target pass whatever the shape.
 //
 // Two things make the best mean reward differ from the least time per token, E[T_round] / E[N]: E[1/N] ≥ 1/E[N], more so
-// the more N varies; and 1 + λ_γ·γ_k is not the round's true time. TaskFacts shows both.
+// the more N varies; and 1 + λ_γ·γ_k is not the round's true time. TaskFacts shows both, and BanditReward::time_per_token
+// avoids both.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +50,16 @@ struct BanditProblem {
     std::size_t default_arm = 0;  ///< gains are over this one
 };
 
+/// What the bandit takes for the worth r̂_k of a shape.
+enum class BanditReward {
+    published,       ///< the mean of the rewards above
+    time_per_token,  ///< −(Σ time of its rounds) / (Σ their tokens), in units of time in which a round of the default shape
+                     ///< takes 1 + λ_γ·γ, so that the same exploration suits both
+};
+
 struct BanditRule {
-    double exploration = 1.0;        ///< λ; 0 is greedy
+    double exploration = 1.0;  ///< λ; 0 is greedy
+    BanditReward reward = BanditReward::published;
     bool restart_with_task = false;  ///< forgets what it learned where the task changes
 };
 
@@ -60,25 +69,27 @@ std::vector<std::string> problems_of(const BanditProblem& problem);
 /// The learner alone.
 class UcbBandit {
 public:
-    UcbBandit(std::size_t arms, double exploration);
+    UcbBandit(std::size_t arms, const BanditRule& rule);
 
     /// Arms that never ran first, then the largest index; the first of equal ones.
     [[nodiscard]] std::size_t choose() const;
-    void learn(std::size_t arm, double reward);
+    /// A round of this cost (its reward is −cost / tokens) yielded so many tokens.
+    void learn(std::size_t arm, double cost, double tokens);
 
 private:
     struct Experience {
         double runs = 0.0;
-        double mean_reward = 0.0;
+        double cost = 0.0, tokens = 0.0;  ///< sums
+        double worth = 0.0;               ///< r̂
     };
     std::vector<Experience> arms_;
-    double exploration_;
+    BanditRule rule_;
     double rounds_ = 0.0;
 };
 
 struct ArmFacts {
     double accept_length = 1.0;  ///< E[N]
-    double mean_reward = 0.0;    ///< −(1 + λ_γ·γ)·E[1/N]
+    double mean_reward = 0.0;    ///< −(1 + λ_γ·γ)·E[1/N], or of BanditReward::time_per_token
     Seconds time_per_token;      ///< T_round / E[N]
 };
 
@@ -90,8 +101,11 @@ struct TaskFacts {
     double loss_of_favoured = 0.0;      ///< its time per token / the least − 1
 };
 
+/// What a round of a shape costs in the bandit's eyes.
+double round_cost(const BanditProblem& problem, const BanditTask& task, std::size_t arm, BanditReward reward);
+
 /// What is true of a task, without simulation. The problem has no problems_of().
-TaskFacts facts_of(const BanditProblem& problem, const BanditTask& task);
+TaskFacts facts_of(const BanditProblem& problem, const BanditTask& task, BanditReward reward = BanditReward::published);
 
 /// Where the bandit stands after so many rounds, over repetitions (95 %).
 struct RegretPoint {
@@ -119,7 +133,7 @@ struct BanditOutcome {
     Interval loss_to_oracle;                        ///< 1 − the bandit's rate / the oracle's
     std::vector<double> arm_share;
     std::vector<StretchOutcome> stretches;
-    std::vector<RegretPoint> regret;  ///< at rounds that grow geometrically, and at the ends of stretches
+    std::vector<RegretPoint> regret;  ///< at rounds that grow geometrically, powers of ten, ends of stretches
 };
 
 struct BanditRuns {

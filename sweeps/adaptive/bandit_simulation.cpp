@@ -11,22 +11,18 @@ namespace {
 /// What running a shape once on a task means, ready for the inner loop.
 struct Play {
     CountDistribution accepted;
-    std::vector<double> reward;  ///< by drafts accepted
-    double round = 0.0;          ///< s
-    double lost_seconds = 0.0;   ///< in the mean, against the fastest shape
-    double lost_reward = 0.0;    ///< in the mean, against the favoured shape
+    double cost = 0.0;          ///< in the bandit's eyes
+    double round = 0.0;         ///< s
+    double lost_seconds = 0.0;  ///< in the mean, against the fastest shape
+    double lost_reward = 0.0;   ///< in the mean, against the favoured shape
 };
 
-std::vector<Play> plays_of(const BanditProblem& problem, const BanditTask& task, const TaskFacts& facts) {
+std::vector<Play> plays_of(const BanditProblem& problem, const BanditTask& task, const TaskFacts& facts, BanditReward reward) {
     std::vector<Play> plays;
     for (std::size_t k = 0; k < task.arms.size(); ++k) {
         const ArmOnTask& arm = task.arms[k];
         const ArmFacts& fact = facts.arms[k];
-        const double cost = 1.0 + problem.draft_share * problem.arms[k].draft_passes;
-        Play play{CountDistribution(arm.accepted_exactly), {}, arm.round.value(), 0.0, 0.0};
-        for (std::size_t i = 0; i < arm.accepted_exactly.size(); ++i) {
-            play.reward.push_back(-cost / (static_cast<double>(i) + 1.0));
-        }
+        Play play{CountDistribution(arm.accepted_exactly), round_cost(problem, task, k, reward), arm.round.value(), 0.0, 0.0};
         play.lost_seconds = fact.accept_length * (fact.time_per_token - facts.arms[facts.fastest].time_per_token).value();
         play.lost_reward = facts.arms[facts.favoured].mean_reward - fact.mean_reward;
         plays.push_back(std::move(play));
@@ -46,7 +42,7 @@ struct Repetition {
     std::vector<double> lost_seconds, lost_reward;
 };
 
-/// 1, 2, 3, … growing by about a sixth each, every end of a stretch, and the last round.
+/// 1, 2, 3, … growing by about a sixth each, powers of ten, every end of a stretch, and so the last round.
 std::vector<std::int64_t> checkpoints(const std::vector<TaskStretch>& sequence) {
     std::int64_t total = 0;
     std::vector<std::int64_t> rounds;
@@ -57,6 +53,9 @@ std::vector<std::int64_t> checkpoints(const std::vector<TaskStretch>& sequence) 
     for (std::int64_t round = 1; round < total; round = std::max(round + 1, round * 7 / 6)) {
         rounds.push_back(round);
     }
+    for (std::int64_t round = 10; round < total; round *= 10) {
+        rounds.push_back(round);
+    }
     std::sort(rounds.begin(), rounds.end());
     rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
     return rounds;
@@ -65,7 +64,7 @@ std::vector<std::int64_t> checkpoints(const std::vector<TaskStretch>& sequence) 
 Repetition run_once(const BanditProblem& problem, const BanditRule& rule, const std::vector<std::vector<Play>>& plays,
                     const std::vector<std::int64_t>& stops, RandomStream random) {
     Repetition repetition;
-    UcbBandit bandit(problem.arms.size(), rule.exploration);
+    UcbBandit bandit(problem.arms.size(), rule);
     double lost_seconds = 0.0;
     double lost_reward = 0.0;
     std::int64_t round = 0;
@@ -73,17 +72,17 @@ Repetition run_once(const BanditProblem& problem, const BanditRule& rule, const 
     for (std::size_t s = 0; s < problem.sequence.size(); ++s) {
         const TaskStretch& stretch = problem.sequence[s];
         if (rule.restart_with_task && s > 0 && stretch.task != problem.sequence[s - 1].task) {
-            bandit = UcbBandit(problem.arms.size(), rule.exploration);
+            bandit = UcbBandit(problem.arms.size(), rule);
         }
         StretchTally tally{std::vector<double>(problem.arms.size(), 0.0), 0.0, 0.0};
         for (std::int64_t i = 0; i < stretch.rounds; ++i) {
             const std::size_t k = bandit.choose();
             const Play& play = plays[stretch.task][k];
-            const int accepted = random.draw(play.accepted);
-            bandit.learn(k, play.reward[static_cast<std::size_t>(accepted)]);
+            const double tokens = 1.0 + random.draw(play.accepted);
+            bandit.learn(k, play.cost, tokens);
             tally.runs[k] += 1.0;
             tally.seconds += play.round;
-            tally.tokens += accepted + 1.0;
+            tally.tokens += tokens;
             lost_seconds += play.lost_seconds;
             lost_reward += play.lost_reward;
             if (++round == *stop) {
@@ -184,8 +183,8 @@ BanditOutcome simulate_bandit(const BanditProblem& problem, const BanditRule& ru
     BanditOutcome outcome;
     std::vector<std::vector<Play>> plays;
     for (const BanditTask& task : problem.tasks) {
-        outcome.tasks.push_back(facts_of(problem, task));
-        plays.push_back(plays_of(problem, task, outcome.tasks.back()));
+        outcome.tasks.push_back(facts_of(problem, task, rule.reward));
+        plays.push_back(plays_of(problem, task, outcome.tasks.back(), rule.reward));
     }
     const std::vector<std::int64_t> stops = checkpoints(problem.sequence);
     std::vector<Repetition> repetitions(static_cast<std::size_t>(runs.repetitions));

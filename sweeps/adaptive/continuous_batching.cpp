@@ -41,13 +41,17 @@ int output_tokens(const Requests& requests, RandomStream& random) {
 /// One repetition, round by round.
 class Serving {
 public:
-    Serving(const BatchServer& server, const Requests& requests, const SimulationSize& size, RandomStream random)
-        : server_(server), requests_(requests), size_(size), random_(random) {
+    Serving(const BatchServer& server, const Requests& requests, const SimulationSize& size, std::uint64_t repetition)
+        : server_(server),
+          requests_(requests),
+          size_(size),
+          coming_(size.seed, 2 * repetition),
+          verifying_(size.seed, 2 * repetition + 1) {
         for (const SpeculationSetting& setting : server.settings) {
             accepted_.emplace_back(setting.accepted_exactly);
         }
         tally_.rounds_by_setting.assign(server.settings.size(), 0.0);
-        next_arrival_ = random_.exponential(requests_.per_second);
+        next_arrival_ = coming_.exponential(requests_.per_second);
     }
 
     Tally run() {
@@ -75,9 +79,9 @@ private:
 
     void arrive_until(double time) {
         while (next_arrival_ <= time) {
-            const int tokens = output_tokens(requests_, random_);
+            const int tokens = output_tokens(requests_, coming_);
             queue_.push_back({arrived_++, next_arrival_, tokens, tokens});
-            next_arrival_ += random_.exponential(requests_.per_second);
+            next_arrival_ += coming_.exponential(requests_.per_second);
         }
     }
 
@@ -121,7 +125,7 @@ private:
         int wanted = 0;
         for (std::size_t i = 0; i < batch_.size();) {
             Request& request = batch_[i];
-            const int tokens = std::min(request.left, 1 + random_.draw(accepted));
+            const int tokens = std::min(request.left, 1 + verifying_.draw(accepted));
             wanted += tokens;
             request.left -= tokens;
             request.first_token = request.first_token < 0.0 ? clock_ : request.first_token;
@@ -152,7 +156,9 @@ private:
     const BatchServer& server_;
     const Requests& requests_;
     const SimulationSize& size_;
-    RandomStream random_;
+    /// Arrivals and lengths apart from acceptance: every schedule meets the same requests, so that their differences are
+    /// theirs.
+    RandomStream coming_, verifying_;
     std::vector<CountDistribution> accepted_;
     Tally tally_;
     std::deque<Request> queue_;
@@ -174,7 +180,7 @@ ServedTraffic simulate_serving(const BatchServer& server, const Requests& reques
                                Confidence confidence) {
     std::vector<Tally> tallies(static_cast<std::size_t>(size.repetitions));
     parallel_for(tallies.size(), thread_count(size.threads),
-                 [&](std::size_t i) { tallies[i] = Serving(server, requests, size, RandomStream(size.seed, i)).run(); });
+                 [&](std::size_t i) { tallies[i] = Serving(server, requests, size, i).run(); });
     const auto over = [&](auto figure) { return interval_over(tallies, confidence, figure); };
     ServedTraffic served;
     served.utilisation = requests.per_second / most_requests_per_second(server, requests);

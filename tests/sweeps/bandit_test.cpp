@@ -54,7 +54,7 @@ TEST_CASE("bandit: the best mean reward can be the slower shape, as E[1/N] is no
     CHECK(facts.favoured_by_means == 1);
     CHECK(facts.favoured == 0);
     CHECK(facts.loss_of_favoured == Approx(0.1));
-    const BanditOutcome outcome = simulate_bandit(problem, {0.2, false}, {10, 1, 1});
+    const BanditOutcome outcome = simulate_bandit(problem, {0.2, BanditReward::published, false}, {10, 1, 1});
     CHECK(outcome.arm_share[0] > 0.8);
     // Each round of a: 2 tokens, each 1/200 s − 1/220 s too slow: 9.09e-4 s lost a round.
     CHECK(outcome.regret.back().lost_seconds.mean == Approx(outcome.arm_share[0] * 1000 * 2 * (0.005 - 0.01 / 2.2)));
@@ -103,7 +103,7 @@ TEST_CASE("bandit: regret grows like ln t and stays below the bound of UCB1") {
     const BanditProblem problem = even_cost({{1.0}, {0.1, 0.9}}, 100'000);
     const TaskFacts facts = facts_of(problem, problem.tasks[0]);
     REQUIRE(facts.arms[1].mean_reward == Approx(-0.55));
-    const BanditOutcome outcome = simulate_bandit(problem, {1.0, false}, {20, 7, 0});
+    const BanditOutcome outcome = simulate_bandit(problem, {1.0, BanditReward::published, false}, {20, 7, 0});
     for (const RegretPoint& point : outcome.regret) {
         if (point.round >= 2) {
             CHECK(point.lost_reward.high() < ucb_regret_bound(facts, 1.0, static_cast<double>(point.round)));
@@ -124,7 +124,7 @@ TEST_CASE("bandit: regret grows like ln t and stays below the bound of UCB1") {
 
 TEST_CASE("bandit: identical shapes are run equally often and lose nothing") {
     const BanditProblem problem = even_cost({{0.0, 1.0}, {0.0, 1.0}, {0.0, 1.0}}, 3000);
-    const BanditOutcome outcome = simulate_bandit(problem, {0.5, false}, {3, 1, 1});
+    const BanditOutcome outcome = simulate_bandit(problem, {0.5, BanditReward::published, false}, {3, 1, 1});
     for (std::size_t k = 0; k < 3; ++k) {
         CHECK(outcome.arm_share[k] == Approx(1.0 / 3.0).margin(0.001));
         CHECK(outcome.fixed_tokens_per_second[k].mean == Approx(200.0));  // 2 tokens every 0.01 s
@@ -137,35 +137,35 @@ TEST_CASE("bandit: identical shapes are run equally often and lose nothing") {
 TEST_CASE("bandit: without exploration it stays with the best first impression") {
     // Certain rewards −1, −1/2, −1/3: each runs once, then the third for good.
     const BanditProblem problem = even_cost({{1.0}, {0.0, 1.0}, {0.0, 0.0, 1.0}}, 100);
-    const BanditOutcome outcome = simulate_bandit(problem, {0.0, false}, {2, 1, 1});
+    const BanditOutcome outcome = simulate_bandit(problem, {0.0, BanditReward::published, false}, {2, 1, 1});
     CHECK(outcome.arm_share == std::vector<double>{0.01, 0.01, 0.98});
     // 1 + 2 + 98·3 tokens in 100 rounds of 0.01 s.
     CHECK(outcome.tokens_per_second.mean == Approx(297.0));
     CHECK(outcome.tokens_per_second.half_width == Approx(0.0).margin(1e-9));
     // A coin decides the first impression of the second shape here; a greedy bandit that saw the worse side never returns.
     const BanditProblem luck = even_cost({{0.0, 1.0}, {0.5, 0.0, 0.0, 0.5}}, 100);
-    UcbBandit greedy(2, 0.0);
-    greedy.learn(0, -0.5);
-    greedy.learn(1, -1.0);
+    UcbBandit greedy(2, {0.0});
+    greedy.learn(0, 0.5, 1.0);
+    greedy.learn(1, 1.0, 1.0);
     CHECK(greedy.choose() == 0);
     CHECK(facts_of(luck, luck.tasks[0]).fastest == 1);
 }
 
 TEST_CASE("bandit: the index is the mean plus λ·sqrt(2 ln t / n)") {
-    UcbBandit bandit(2, 0.1);
+    UcbBandit bandit(2, {0.1});
     CHECK(bandit.choose() == 0);
-    bandit.learn(0, -0.5);
+    bandit.learn(0, 0.5, 1.0);
     CHECK(bandit.choose() == 1);
-    bandit.learn(1, -0.6);
+    bandit.learn(1, 0.6, 1.0);
     // t = 2: both have the bonus 0.1·sqrt(2·0.693) = 0.118.
     CHECK(bandit.choose() == 0);
-    bandit.learn(0, -0.5);
+    bandit.learn(0, 0.5, 1.0);
     // t = 3: −0.5 + 0.1·sqrt(2·1.0986/2) = −0.3952; −0.6 + 0.1·sqrt(2·1.0986) = −0.4518.
     CHECK(bandit.choose() == 0);
-    bandit.learn(0, -0.5);
-    bandit.learn(0, -0.5);
+    bandit.learn(0, 0.5, 1.0);
+    bandit.learn(0, 0.5, 1.0);
     // t = 5: −0.5 + 0.1·sqrt(2·1.6094/4) = −0.4103; −0.6 + 0.1·sqrt(2·1.6094) = −0.4206. t = 6, n = 5 after one more:
-    bandit.learn(0, -0.5);
+    bandit.learn(0, 0.5, 1.0);
     // −0.5 + 0.1·sqrt(2·1.7918/5) = −0.4153; −0.6 + 0.1·sqrt(2·1.7918) = −0.4107.
     CHECK(bandit.choose() == 1);
 }
@@ -177,8 +177,8 @@ TEST_CASE("bandit: it follows the task, sooner if it forgets") {
     problem.tasks = {{"code", {arm(0.01, {0.1, 0.1, 0.8}), arm(0.01, {0.5, 0.5})}},
                      {"chat", {arm(0.01, {0.9, 0.1}), arm(0.01, {0.5, 0.5})}}};
     problem.sequence = {{0, 4000}, {1, 4000}};
-    const BanditOutcome keeps = simulate_bandit(problem, {0.3, false}, {10, 3, 0});
-    const BanditOutcome forgets = simulate_bandit(problem, {0.3, true}, {10, 3, 0});
+    const BanditOutcome keeps = simulate_bandit(problem, {0.3, BanditReward::published, false}, {10, 3, 0});
+    const BanditOutcome forgets = simulate_bandit(problem, {0.3, BanditReward::published, true}, {10, 3, 0});
     CHECK(keeps.tasks[0].fastest == 0);
     CHECK(keeps.tasks[1].fastest == 1);
     CHECK(forgets.stretches[0].arm_share[0] > 0.9);
@@ -190,14 +190,36 @@ TEST_CASE("bandit: it follows the task, sooner if it forgets") {
     CHECK(forgets.gain_over_fixed[forgets.best_fixed].low() > 0.0);
     // ... and in 40,000 it does.
     problem.sequence[1].rounds = 40'000;
-    CHECK(simulate_bandit(problem, {0.3, false}, {4, 3, 0}).stretches[1].arm_share[1] > 0.75);
+    CHECK(simulate_bandit(problem, {0.3, BanditReward::published, false}, {4, 3, 0}).stretches[1].arm_share[1] > 0.75);
+}
+
+TEST_CASE("bandit: by time per token it finds the fastest shape where the published reward does not") {
+    // As above: the reward prefers a shape that is a tenth slower. Costs are relative to the default shape's, which is 1 here.
+    const BanditProblem problem = even_cost({{0.0, 1.0}, {0.6, 0.0, 0.0, 0.4}}, 20'000);
+    const TaskFacts facts = facts_of(problem, problem.tasks[0], BanditReward::time_per_token);
+    CHECK(facts.arms[0].mean_reward == Approx(-1.0 / 2.0));
+    CHECK(facts.arms[1].mean_reward == Approx(-1.0 / 2.2));
+    CHECK(facts.favoured == facts.fastest);
+    const BanditOutcome published = simulate_bandit(problem, {0.4, BanditReward::published, false}, {10, 1, 0});
+    const BanditOutcome by_time = simulate_bandit(problem, {0.4, BanditReward::time_per_token, false}, {10, 1, 0});
+    CHECK(published.arm_share[1] < 0.1);
+    // A gap of 0.0455: about 2·0.4²·ln(20,000) / 0.0455² = 1,530 runs of the slower shape, 8 %.
+    CHECK(by_time.arm_share[1] > 0.85);
+    CHECK(by_time.loss_to_oracle.high() < published.loss_to_oracle.low());
+    // A sum of two rounds, 1 and 4 tokens at cost 1 each: −2/5, where the mean of −1 and −1/4 is −0.625.
+    UcbBandit learner(2, {0.0, BanditReward::time_per_token, false});
+    learner.learn(0, 1.0, 2.0);
+    learner.learn(1, 1.0, 1.0);
+    CHECK(learner.choose() == 0);
+    learner.learn(1, 1.0, 4.0);
+    CHECK(learner.choose() == 1);
 }
 
 TEST_CASE("bandit: a seed gives the same, whatever the threads; another seed something else") {
     const BanditProblem problem = even_cost({{0.5, 0.5}, {0.4, 0.6}}, 500);
-    const BanditOutcome one = simulate_bandit(problem, {0.5, false}, {8, 42, 1});
-    const BanditOutcome three = simulate_bandit(problem, {0.5, false}, {8, 42, 3});
-    const BanditOutcome other = simulate_bandit(problem, {0.5, false}, {8, 43, 1});
+    const BanditOutcome one = simulate_bandit(problem, {0.5, BanditReward::published, false}, {8, 42, 1});
+    const BanditOutcome three = simulate_bandit(problem, {0.5, BanditReward::published, false}, {8, 42, 3});
+    const BanditOutcome other = simulate_bandit(problem, {0.5, BanditReward::published, false}, {8, 43, 1});
     CHECK(one.tokens_per_second.mean == three.tokens_per_second.mean);
     CHECK(one.arm_share == three.arm_share);
     CHECK(one.tokens_per_second.mean != other.tokens_per_second.mean);
