@@ -82,7 +82,7 @@ std::string clearing_table(const TrafficAnswer& answer) {
                      {"collecting"},
                      {"simulated (99 %)"},
                      {"service"},
-                     {"server free"},
+                     {"E2E, free server"},
                      {"server wait"},
                      {"E2E simulated (99 %)"},
                      {"P99"}});

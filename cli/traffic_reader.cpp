@@ -63,7 +63,7 @@ std::optional<ClearingWindow> read_clearing(json::Reader& root) {
 }
 
 SimulationSize read_size(json::Reader& root) {
-    SimulationSize size{2000, 500, 5, 1, 0};
+    SimulationSize size{1000, 300, 10, 1, 0};
     if (std::optional<json::Reader> at = root.optional_object("simulation")) {
         size.requests = at->count_or("requests", size.requests, 10, 10'000'000);
         size.warm_up = at->count_or("warm_up", size.requests / 4, 0, 10'000'000);

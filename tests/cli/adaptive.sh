@@ -87,7 +87,7 @@ expect 2 'sequence: has 15000 rounds' bandit input.json
 changed '"shape": "branching:3,3,2,1"' '"draft_passes": 4'
 expect 2 'arms: "\(3,3,2,1\)" has no shape' bandit input.json
 with_json "${one/\[0, 1\]/[0.5, 0.6\]}"
-expect 2 'tasks\[0\].accepted_exactly.a: sums to 1.1, but' bandit input.json
+expect 2 'tasks\[0\].accepted_exactly.a: sums to 1.10, but' bandit input.json
 with_json "${one/\[0, 1\]/[1.5, -0.5\]}"
 expect 2 'accepted_exactly.a\[0\]: .*between 0 and 1' bandit input.json
 with_json "${one/\"a\": [0, 1\]/\"b\": [1\]}"
@@ -100,7 +100,7 @@ expect 2 'nowhere.json: cannot be opened' bandit nowhere.json
 
 base=$traffics/measured-table.json
 changed '[0.3, 0.21, 0.49]' '[0.3, 0.21, 0.59]'
-expect 2 'settings\[1\].accepted_exactly: sums to 1.1, but the probabilities' traffic input.json
+expect 2 'settings\[1\].accepted_exactly: sums to 1.10, but the probabilities' traffic input.json
 changed '[0.5, 2, 6, 12]' '[-1]'
 expect 2 'arrivals_per_second\[0\]: .*between' traffic input.json
 changed '[0.5, 2, 6, 12]' '-3'
@@ -125,7 +125,7 @@ changed '"name": "chain 2"' '"name": "plain"'
 expect 2 'settings: holds "plain" twice' traffic input.json
 changed '"name": "plain",' '"name": "plain", "accepted_exactly": [0.5, 0.5],'
 expect 2 'settings: none decodes plainly' traffic input.json
-with_json "${plain/\"settings\": [*/\"settings\": []\}}"
+with_json '{"batch": [1], "capacity": 1, "output_tokens": 100, "arrivals_per_second": 1, "settings": []}'
 expect 2 'settings: .*at least one' traffic input.json
 base=$traffics/llama-3-8b-eagle-h100.json
 changed '"capacity": 128' '"capacity": 4096'
