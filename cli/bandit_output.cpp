@@ -93,7 +93,8 @@ std::string regret_table(const BanditAnswer& answer) {
     return table.text();
 }
 
-/// Where the reward misleads: E[1/N] is not 1/E[N], and its cost is not the round's time.
+}  // namespace
+
 std::string misled_text(const BanditAnswer& answer) {
     std::string text;
     const BanditProblem& problem = answer.input.problem;
@@ -111,8 +112,6 @@ std::string misled_text(const BanditAnswer& answer) {
     }
     return text.empty() ? "On every task, the shape with the best mean reward is the fastest.\n" : text;
 }
-
-}  // namespace
 
 std::string sentence_of(const BanditAnswer& answer) {
     const BanditOutcome& outcome = answer.outcome;

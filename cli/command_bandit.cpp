@@ -8,13 +8,14 @@
 #include "cli/bandit_output.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "reports/output_file.h"
 
 namespace treeline {
 namespace {
 
 struct BanditFlags {
     CommonFlags common;
-    std::string file;
+    std::string file, html;
     std::string seed = "1", threads = "0";
 };
 
@@ -28,6 +29,9 @@ void bandit(const BanditFlags& flags) {
     answer.input = read_bandit(document, descriptions);
     answer.runs.repetitions = answer.input.repetitions;
     answer.outcome = simulate_bandit(answer.input.problem, answer.input.rule, answer.runs);
+    if (!flags.html.empty()) {
+        write_file(flags.html, bandit_html(answer));
+    }
     flags.common.deliver(format == Format::table  ? bandit_table(answer)
                          : format == Format::json ? bandit_json(answer).dump(2) + "\n"
                                                   : bandit_csv(answer));
@@ -40,6 +44,7 @@ Run add_bandit(CLI::App& app) {
     app.add_option("FILE", flags->file, "Shapes, tasks and the order of tasks (JSON)")->required();
     app.add_option("--seed", flags->seed, "Of the random numbers")->type_name("N")->capture_default_str();
     app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
         "Simulates an upper-confidence bandit that picks a tree shape every round by its reward\n"

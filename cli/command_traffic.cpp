@@ -8,13 +8,14 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/traffic_study.h"
+#include "reports/output_file.h"
 
 namespace treeline {
 namespace {
 
 struct TrafficFlags {
     CommonFlags common;
-    std::string file;
+    std::string file, html;
     std::string seed = "1", threads = "0";
 };
 
@@ -28,6 +29,9 @@ void traffic(const TrafficFlags& flags) {
     input.size.seed = static_cast<std::uint64_t>(seed);
     input.size.threads = static_cast<unsigned>(threads);
     const TrafficAnswer answer = study_traffic(std::move(input));
+    if (!flags.html.empty()) {
+        write_file(flags.html, traffic_html(answer));
+    }
     flags.common.deliver(format == Format::table  ? traffic_table(answer)
                          : format == Format::json ? traffic_json(answer).dump(2) + "\n"
                                                   : traffic_csv(answer));
@@ -40,6 +44,7 @@ Run add_traffic(CLI::App& app) {
     app.add_option("FILE", flags->file, "Settings with their round times, and the requests (JSON)")->required();
     app.add_option("--seed", flags->seed, "Of the random numbers")->type_name("N")->capture_default_str();
     app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
         "Simulates continuous batching under Poisson arrivals, for every setting alone and for the schedule of the best one\n"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/shape_prices.h"
+#include "reports/number_text.h"
 
 namespace treeline {
 namespace {
@@ -159,6 +160,18 @@ void read_priced(json::Document& document, json::Reader& root, Descriptions& des
     }
 }
 
+/// Above it a run takes minutes.
+constexpr double most_simulated_tokens = 2e9;
+
+void check_effort(json::Reader& root, const TrafficInput& input) {
+    const auto requests = static_cast<double>((input.size.requests + input.size.warm_up) * input.size.repetitions);
+    const double tokens = requests * input.requests.output_tokens;
+    if (tokens > most_simulated_tokens) {
+        root.problem("simulation", fmt::format("asks for {} tokens at each arrival rate and setting; at most {} are simulated",
+                                               short_text(tokens), short_text(most_simulated_tokens)));
+    }
+}
+
 void check_settings(json::Reader& root, const TrafficInput& input) {
     std::vector<std::string> names;
     for (const SpeculationSetting& setting : input.settings) {
@@ -193,6 +206,7 @@ TrafficInput read_traffic(json::Document& document, Descriptions& descriptions) 
     } else {
         read_table(document, root, descriptions, input);
     }
+    check_effort(root, input);
     check_settings(root, input);
     document.add_problems(problems_of(input.settings, input.capacity));
     document.throw_if_problems();

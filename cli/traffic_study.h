@@ -59,6 +59,8 @@ std::vector<std::string> overload_sentences(const TrafficAnswer& answer);
 std::string traffic_table(const TrafficAnswer& answer);
 /// Format "treeline-traffic", version 1. Columns over the arrival rates for each policy; null where a queue grows without end.
 nlohmann::ordered_json traffic_json(const TrafficAnswer& answer);
+/// A self-contained page of charts.
+std::string traffic_html(const TrafficAnswer& answer);
 /// One line an arrival rate and policy.
 std::string traffic_csv(const TrafficAnswer& answer);
 

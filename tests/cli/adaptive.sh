@@ -42,6 +42,13 @@ value /tasks/0/fastest '"(3,2,2,1,1)"' bandit "$bandits/mamba-drafters.json"
 value /tasks/1/fastest '"(2,2,2,1,1,1)"' bandit "$bandits/mamba-drafters.json"
 value /tasks/1/best_reward '"(2,2,2,1,1,1)"' bandit "$bandits/mamba-drafters.json"
 
+# A page of charts beside the table.
+expect 0 'requests/s' traffic "$traffics/measured-table.json" --html traffic.html
+expect 0 'tokens/s' bandit "$bandits/mamba-drafters.json" --html bandit.html
+checks=$((checks + 1))
+grep -q '</html>' traffic.html && grep -q '</html>' bandit.html || fail "a page is not whole"
+expect 1 'no-such-folder' bandit "$bandits/mamba-drafters.json" --html no-such-folder/page.html
+
 # One shape cannot lose to itself: 2 tokens every 10 ms.
 one='{"arms": [{"name": "a", "draft_passes": 1, "round_ms": 10}], "draft_share": 0, "exploration": 1,
     "tasks": [{"name": "t", "accepted_exactly": {"a": [0, 1]}}], "sequence": [{"task": "t", "rounds": 50}]}'
@@ -117,6 +124,8 @@ changed '"batch": [1, 4' '"batch": [2, 4'
 expect 2 'batch: must rise and start at 1' traffic input.json
 changed '"output_tokens": 200' '"output_tokens": 0'
 expect 2 'output_tokens: .*between 1' traffic input.json
+changed '"output_tokens": 200' '"output_tokens": 1000000'
+expect 2 'simulation: asks for .* tokens' traffic input.json
 changed '"opens": "first_request"' '"opens": "first_requst"'
 expect 2 'clearing.opens: .*did you mean "first_request"' traffic input.json
 changed '"wait_ms"' '"wait_m"'
