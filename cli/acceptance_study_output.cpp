@@ -27,7 +27,7 @@ std::string fit_text(const AcceptanceStudyAnswer& answer) {
     std::string text;
     for (std::size_t i = 0; i < measured.lengths.size(); ++i) {
         text += fmt::format("{} at T = {} (they accept {}), ", fixed_text(measured.lengths[i].accept_length, 3),
-                            short_text(measured.lengths[i].at.target), fixed_text(answer.fitted_lengths[i], 3));
+                            exact_text(measured.lengths[i].at.target), fixed_text(answer.fitted_lengths[i], 3));
     }
     return fmt::format("{}{}, {}", text, measured.tree.label, sampling::name_of(measured.method));
 }
@@ -43,7 +43,7 @@ std::string cell_text(const StudiedCell& cell) {
 std::string tree_text(const StudiedTreeAnswer& answer, const std::vector<double>& temperatures) {
     std::vector<Column> columns = {{"Method", Align::left}};
     for (const double temperature : temperatures) {
-        columns.push_back({"T = " + short_text(temperature)});
+        columns.push_back({"T = " + exact_text(temperature)});
     }
     TextTable table(columns);
     for (const StudiedMethod& method : answer.methods) {
@@ -128,7 +128,7 @@ std::string acceptance_table(const AcceptanceStudyAnswer& answer) {
     }
     facts.add("Synthetic models", world_text(study));
     if (study.drafter_temperature) {
-        facts.add("Drafter", "at temperature " + short_text(*study.drafter_temperature) + " throughout");
+        facts.add("Drafter", "at temperature " + exact_text(*study.drafter_temperature) + " throughout");
     }
     if (study.measured) {
         facts.add("Fitted to", fit_text(answer));

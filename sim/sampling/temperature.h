@@ -38,10 +38,9 @@ struct FittedWorlds {
     std::string problem;
 };
 
-/// One measured accept length determines the mismatch; the caution stays. By bisection of the mean over `worlds` (24
-/// halvings of 0 … 16 · sharpness). At temperature 0 acceptance moves in steps, as one context after the other stops agreeing,
-/// so it is met only roughly (16 worlds of 32 tokens: to about 0.01). Precondition: no problem(decoding), 1 < accept length <
-/// depth + 1.
+/// One measured accept length determines the mismatch; the caution stays. By bisection of the mean over `worlds` (24 halvings
+/// of 0 … 16 · sharpness). At temperature 0 acceptance moves in steps, as one context after the other stops agreeing, so it is
+/// met only roughly (16 worlds of 32 tokens: to about 0.01). Precondition: no problem(decoding), 1 < accept length < depth + 1.
 FittedWorlds fit_mismatch(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding, MeasuredLength measured);
 
 /// Two measured at different temperatures determine mismatch and caution. A drafter too sure of itself loses acceptance like

@@ -29,7 +29,7 @@ near "$(json_value /trees/1/methods/2/temperatures/0/accept_length "$stree" --te
 
 expect 0 'Accept length of chain 4 \(4 nodes, 4 levels\).*token-wise.*block' acceptance --shape chain:4 $quick
 expect 0 'stree-mil \(12 nodes, 4 levels\).*multi-step .*not a measurement' acceptance $quick
-expect 0 'Fitted to +2.040 at temperature 0 .*measured with chain 4, token-wise' acceptance "$stree" $quick
+expect 0 'Fitted to +2.040 at T = 0 .*chain 4, token-wise' acceptance "$stree" $quick
 expect 0 'independent-drafts' acceptance --shape sequences:3x4 $quick
 expect 0 'Drafter +at temperature 0 throughout' acceptance --drafter-temperature 0 $quick
 # Eight siblings: the closed form without replacement takes too long, decoding does not.
@@ -67,7 +67,7 @@ expect 2 'input.json: measured.points.0.: gives accept_length and per_position' 
 with_json '{"shapes": ["chain:3"], "measured": {"points": [{"temperature": 1, "per_position": [0.5, 0.6, 0.2]}]}}'
 expect 2 'input.json: measured.points.0..per_position: ' acceptance input.json
 with_json '{"shapes": ["chain:3"], "measured": {"points": [{"temperature": 1, "per_position": [0.6, 0.4, 0.3]}]}}'
-expect 0 'Fitted to +2.300 at temperature 1' acceptance input.json $quick
+expect 0 'Fitted to +2.300 at T = 1' acceptance input.json $quick
 with_json '{"shape": ["chain:3"]}'
 expect 2 'input.json: shape: unknown key; did you mean "shapes"' acceptance input.json
 with_json '{"temperatures": []}'
