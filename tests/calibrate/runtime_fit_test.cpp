@@ -97,6 +97,10 @@ TEST_CASE("a spread twice as large counts a quarter") {
     CHECK(fit.law.coefficients[0] == Approx(12.0));
     CHECK(fit.residual_scale == Approx(std::sqrt(20.0)));
     CHECK(fit.parameters[0].standard_error == Approx(4.0));
+    // Both rows spread by 10 %, so a new one by √20·0.1·12; with the mean's 16: √(16 + 28.8) = 6.693280, times t(0.975, 1)
+    // = 12.7062.
+    CHECK(fit.typical_spread == Approx(0.1));
+    CHECK(fit.prediction_interval(3).high.value() == Approx(12.0 + 12.7062 * 6.693280).epsilon(1e-5));
 }
 
 TEST_CASE("relative weights: the constant that halves relative errors of its own size") {
