@@ -26,6 +26,9 @@ same() {
     cmp -s one.txt two.txt && fail "$1 $2: the seed changes nothing"
 }
 
+for command in bandit traffic; do
+    expect 0 'Example' $command --help
+done
 for file in "$bandits"/*.json; do
     expect 0 'The bandit decodes .* tokens/s.*Source' bandit "$file"
     same bandit "$file"
@@ -102,6 +105,8 @@ with_json "${one/\"a\": [0, 1\]/\"b\": [1\]}"
 expect 2 'accepted_exactly.a: is missing' bandit input.json
 with_json '{"arms": [], "draft_share": 0, "exploration": 1, "tasks": [], "sequence": []}'
 expect 2 'arms: .*at least one' bandit input.json
+with_json '{"arms": [{"draft_passes": 1, "round_ms": 10}], "draft_share": 0, "exploration": 1, "tasks": [], "sequence": [{"task": "t", "rounds": 50}]}'
+expect 2 'tasks: is empty' bandit input.json
 expect 2 'FILE' bandit
 expect 2 '--seed: must be a whole number' bandit "$base" --seed x
 expect 2 'nowhere.json: cannot be opened' bandit nowhere.json
