@@ -116,13 +116,15 @@ std::string misled_text(const BanditAnswer& answer) {
 std::string sentence_of(const BanditAnswer& answer) {
     const BanditOutcome& outcome = answer.outcome;
     const std::size_t usual = answer.input.problem.default_arm;
-    return fmt::format(
-        "The bandit decodes {} tokens/s: {} against {} throughout, {} against the best single shape ({}), and {} below the "
-        "fastest "
-        "shape of each task.",
-        short_text(outcome.tokens_per_second.mean), signed_percent(outcome.gain_over_fixed[usual].mean),
-        arm_name(answer, usual), signed_percent(outcome.gain_over_fixed[outcome.best_fixed].mean),
-        arm_name(answer, outcome.best_fixed), percent_text(outcome.loss_to_oracle.mean));
+    std::string text =
+        fmt::format("The bandit decodes {} tokens/s: {} against {} throughout", short_text(outcome.tokens_per_second.mean),
+                    signed_percent(outcome.gain_over_fixed[usual].mean), arm_name(answer, usual));
+    if (outcome.best_fixed != usual) {
+        text +=
+            fmt::format(", {} against the best single shape ({})",
+                        signed_percent(outcome.gain_over_fixed[outcome.best_fixed].mean), arm_name(answer, outcome.best_fixed));
+    }
+    return text + fmt::format(", and {} against the fastest shape of each task.", signed_percent(-outcome.loss_to_oracle.mean));
 }
 
 std::string bandit_table(const BanditAnswer& answer) {

@@ -39,6 +39,10 @@ std::vector<std::string> names_of(const BanditProblem& problem) {
 
 /// The index of a name; a problem, and 0, where there is none.
 std::size_t index_of(json::Reader& at, std::string_view key, const std::vector<std::string>& names) {
+    if (names.empty()) {  // which is a problem of its own
+        static_cast<void>(at.has(key));
+        return 0;
+    }
     const std::string name = at.choice(key, names);
     const auto found = std::find(names.begin(), names.end(), name);
     return found == names.end() ? 0 : static_cast<std::size_t>(found - names.begin());

@@ -149,6 +149,7 @@ nlohmann::ordered_json traffic_json(const TrafficAnswer& answer) {
     json["simulation"] = {{"requests", input.size.requests},
                           {"warm_up", input.size.warm_up},
                           {"repetitions", input.size.repetitions},
+                          {"clearing_requests", input.size.requests * clearing_requests_factor},
                           {"seed", input.size.seed}};
     json["settings"] = settings_json(answer);
     json["schedule"] = schedule_json(answer);

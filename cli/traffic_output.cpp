@@ -125,9 +125,10 @@ std::string clearing_text(const TrafficAnswer& answer) {
     const std::string head = fmt::format(
         "Periodic clearing: a batch starts when {} requests are there or {} after {}. The closed form gives sizes, collecting "
         "and "
-        "the latency of a server that is always free; waiting for a busy server is simulated.",
+        "the latency of a server that is always free; waiting for a busy server is simulated, with {} times the requests.",
         answer.input.capacity, text_of(window.wait),
-        window.opens == WindowOpens::with_first_request ? "its first request" : "the last batch was collected");
+        window.opens == WindowOpens::with_first_request ? "its first request" : "the last batch was collected",
+        clearing_requests_factor);
     return "\n" + wrapped(head, 120) + "\n\n" + clearing_table(answer);
 }
 

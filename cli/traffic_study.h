@@ -41,6 +41,9 @@ struct TrafficAnswer {
     [[nodiscard]] std::size_t plain() const;
 };
 
+/// Requests of the clearing queue's simulation by those of continuous batching.
+inline constexpr std::int64_t clearing_requests_factor = 10;
+
 /// A batch of the clearing queue is served for the mean rounds of one request at its batch size, plus its prefills.
 TrafficAnswer study_traffic(TrafficInput input);
 
