@@ -138,6 +138,7 @@ std::vector<Operation> replay_operations(const Model& model, const Precision& pr
     for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
         Operation operation = start_operation(context, "activation replay", OperationKind::scan);
         operation.flops.per_token = Flops(layer.replay_flops);
+        operation.sequential = true;
         if (replay == Replay::own_pass) {
             operation.bytes.per_sequence = precision.state.per_element() * (2.0 * layer.elements);
         } else {
