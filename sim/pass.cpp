@@ -71,7 +71,8 @@ Rates rates_of(const Operation& operation, const Precision& precision, const Pla
     if (operation.kind == OperationKind::scan && operation.launches > 1.0) {
         return {Seconds(0.0), per_byte, 1.0 / vector_peak, 1.0};  // kernels one after the other hide nothing of each other
     }
-    const FlopsPerSecond peak = matrix_units ? matrix_peak * stack.compute_efficiency : vector_peak;
+    const double vector_efficiency = operation.kind == OperationKind::scan ? stack.scan_efficiency : 1.0;
+    const FlopsPerSecond peak = matrix_units ? matrix_peak * stack.compute_efficiency : vector_peak * vector_efficiency;
     return {Seconds(0.0), per_byte, 1.0 / peak, stack.unhidden};
 }
 

@@ -41,6 +41,11 @@ CompileOptions pass_options(PassKind kind, StateWrites writes, Sampling sampling
     return options;
 }
 
+/// Of each pass whose logits are sampled: those that draft, those that verify, and plain decoding.
+Seconds host_of_sampling(const RoundSetup& setup) {
+    return setup.decoding == Decoding::sampling ? setup.platform.stack.host_per_sampling : Seconds(0.0);
+}
+
 Sampling sampling_of(Decoding decoding) { return decoding == Decoding::greedy ? Sampling::greedy : Sampling::rejection; }
 
 /// The two widest activations that live at once: a layer's input and output, in the widest linear layer.
@@ -108,7 +113,7 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
         return;
     }
     // Heads without a cache run within the target's pass, so the host does nothing for them.
-    const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass : Seconds(0.0);
+    const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass + host_of_sampling(setup) : Seconds(0.0);
     const Platform platform = drafting_platform(setup.platform);
     CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
     round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
@@ -123,7 +128,8 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
 
 void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback, CompiledRound& round) {
     const auto compile_target = [&](PassKind kind, StateWrites writes, Verification verification) {
-        CompileOptions options = pass_options(kind, writes, sampling_of(setup.decoding), setup.platform.stack.host_per_pass);
+        CompileOptions options = pass_options(kind, writes, sampling_of(setup.decoding),
+                                              setup.platform.stack.host_per_pass + host_of_sampling(setup));
         options.pass.verification = verification;
         return compile_pass(setup.target, setup.precision, setup.platform, options);
     };
@@ -252,8 +258,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
         append_row({setup, drafter, rollback}, speculation, round);
     }
     if (setup.platform.mode == CostMode::roofline) {
-        const Seconds sampling = setup.decoding == Decoding::sampling ? setup.platform.stack.host_per_sampling : Seconds(0.0);
-        round.host_per_round = setup.platform.stack.host_per_round + sampling;
+        round.host_per_round = setup.platform.stack.host_per_round;
         round.host_per_sequence = drafter.host_per_round_and_sequence;
         round.host_per_tree = setup.platform.stack.host_per_tree;
         round.host_per_verified_token = setup.platform.stack.host_per_verified_token;

@@ -110,10 +110,10 @@ void add_rollback(const RowInputs& inputs, const VerifyShape& shape, const Draft
     // Rows of an unrolled verification start from a state each: copies of the live one, or of the row that attained it.
     const double copies = plan.joins_next_round ? shape.sequences : shape.sequences - 1.0;
     if (copies > 0.0) {
-        // The host copies one row after the other; a kernel within a graph copies all of them.
+        // The host copies one row after the other; a kernel within a graph reads the state once and writes all of them.
         const bool eager = inputs.setup.platform.stack.state_copy == StateCopy::eager;
         steps_of(steps, PassId::state_copy)
-            .push_back({Phase::rollback, eager ? 1.0 : copies, 1.0, 0.0, 0.0, eager ? copies : 1.0});
+            .push_back({Phase::rollback, 1.0, eager ? 1.0 : copies, 0.0, 0.0, eager ? copies : 1.0});
     }
     if (tree.nodes() > tree.depth() && row.accept_length() > 1.0) {
         steps_of(steps, PassId::compaction).push_back({Phase::rollback, 1.0, row.accept_length() - 1.0, 0.0, 0.0, 1.0});
@@ -131,7 +131,9 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     row.speculates = 1.0;
     row.draft_tokens = tree.nodes();
     row.depth = tree.depth();
-    row.branched = tree.nodes() > tree.depth() ? 1.0 : 0.0;
+    // Independent sequences branch at the root alone: rows of a batch, without masks and paths.
+    const bool sequences = std::holds_alternative<SequencesShape>(speculation.shape);
+    row.branched = tree.nodes() > tree.depth() && !sequences ? 1.0 : 0.0;
     row.problem = row_problem(inputs, speculation, tree);
     if (!row.problem.empty()) {
         return;

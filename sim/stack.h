@@ -25,7 +25,7 @@ struct Stack {
     Seconds host_per_rollback;        ///< launch and bookkeeping of a rollback policy's own pass (replay)
     Seconds host_per_tree;            ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
     Seconds host_per_verified_token;  ///< host work on each token of a verification, one sequence after the other
-    Seconds host_per_sampling;        ///< what sampling adds to host_per_round: distributions, random numbers, residuals
+    Seconds host_per_sampling;        ///< of each pass that samples: distributions, random numbers, residuals
     /// Passes of the drafter are replayed from captured graphs although the target's may be launched one kernel at a time.
     bool draft_graphs = false;
     double memory_efficiency = 1.0;   ///< share of the device's peak bandwidth that its kernels reach

@@ -110,6 +110,7 @@ TEST_CASE("host work of a round: replay passes, trees, verified tokens, sampling
     CHECK(added_microseconds(replayed, 1.0, sampling) == Approx(0.0).margin(1e-6));
     RoundSetup sampled = replayed;
     sampled.decoding = Decoding::sampling;
+    // N-gram drafts sample nothing: one pass, that verifies.
     CHECK(added_microseconds(sampled, 1.0, sampling) == Approx(11.0));
 }
 
