@@ -152,7 +152,10 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
 }
 
 void FileReader::read_table(json::Reader& at) {
-    ExperimentTable table{at.text("id"), at.text("what"), {}};
+    ExperimentTable table;
+    table.id = at.text("id");
+    table.what = at.text("what");
+    table.measured = !at.has("kind") || at.choice("kind", {"measurement", "model", "count"}) == "measurement";
     ExperimentRow defaults;
     defaults.source = paper_.paper + ", " + table.id;
     defaults.unit = at.text("unit");

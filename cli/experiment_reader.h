@@ -4,7 +4,7 @@
 //    "platforms": {name: {"device", "stack"?, "mode"?, "tensor_parallel"?, "free"?: [names of parameters],
 //                         "inherits"?: a platform before it}},
 //    "conditions"?: {...}, "cases"?: {name: {...}},
-//    "tables": [{"id", "what", "observable", "unit", "conditions"?, "rows": [
+//    "tables": [{"id", "what", "observable", "unit", "kind"?: "measurement", "model" or "count", "conditions"?, "rows": [
 //       {"name", "value", "source"?, "role"?: "fit" or "test", "case"?, "choice_of"?, "relative_to"?: {...},
 //        "not_reproduced"?: why, ...conditions}]}]}
 //

@@ -26,8 +26,8 @@ Json fits_json(const Validation& validation) {
             parameters.push_back({{"name", fitted.parameter.name},
                                   {"unit", unit.name},
                                   {"value", fitted.value / unit.base_units},
-                                  {"low", fitted.low / unit.base_units},
-                                  {"high", fitted.high / unit.base_units},
+                                  {"low", fitted.determined() ? Json(fitted.low / unit.base_units) : Json()},
+                                  {"high", fitted.determined() ? Json(fitted.high / unit.base_units) : Json()},
                                   {"described", fitted.start / unit.base_units}});
         }
         fits.push_back({{"platform", fit.platform}, {"rows", fit.rows}, {"parameters", parameters}, {"remarks", fit.remarks}});
@@ -70,6 +70,7 @@ Json tables_json(const Validation& validation) {
         tables.push_back({{"paper", paper.paper},
                           {"table", paper.tables[score.table].id},
                           {"what", paper.tables[score.table].what},
+                          {"measured", paper.tables[score.table].measured},
                           {"test", summary_json(score.test)},
                           {"fit_rows", score.fit_rows},
                           {"left_out", score.left_out},
@@ -99,7 +100,8 @@ Json choices_json(const Validation& validation) {
 
 Json validation_json(const Validation& validation) {
     Json result = {{"format", "treeline-validation"}, {"version", 1}};
-    result["overall"] = summary_json(validation.overall);
+    result["measurements"] = summary_json(validation.measured);
+    result["other_models_and_counts"] = summary_json(validation.not_measured);
     result["memory"] = summary_json(validation.memory);
     result["winners_right"] = validation.choices_right;
     result["mean_regret"] = validation.regret;

@@ -25,7 +25,7 @@ std::string validation_markdown(const Validation& validation) {
         fit_rows += score.fit_rows;
         left_out += score.left_out;
     }
-    text += line_of("**all**", validation.overall, fmt::format("{} ({})", numbers, fit_rows), left_out);
+    text += line_of("**all measurements**", validation.measured, fmt::format("{} ({})", numbers, fit_rows), left_out);
     text += fmt::format("| of these, memory | {} | {} | {} | {:+.1f} % | | |\n", validation.memory.rows,
                         percent_text(validation.memory.median), percent_text(validation.memory.p90),
                         100.0 * validation.memory.bias);

@@ -35,14 +35,20 @@ std::string parameter_value(const FittedParameter& fitted, double value) {
     return short_text(value / unit.base_units) + (unit.name.empty() ? "" : " " + std::string(unit.name));
 }
 
+/// As many rows as parameters leave no residual to judge by; then, and where rows hardly depend on a number, there is no
+/// interval.
+std::string interval_text(const FittedParameter& fitted) {
+    return fitted.determined() ? parameter_value(fitted, fitted.low) + " to " + parameter_value(fitted, fitted.high)
+                               : "not determined";
+}
+
 std::string fits_text(const Validation& validation) {
     TextTable table(
         {{"Platform", Align::left}, {"parameter", Align::left}, {"fitted"}, {"95 % interval"}, {"described"}, {"rows"}});
     std::string remarks;
     for (const PlatformFit& fit : validation.fits) {
         for (const FittedParameter& fitted : fit.parameters) {
-            table.add({fit.platform, fitted.parameter.name, parameter_value(fitted, fitted.value),
-                       parameter_value(fitted, fitted.low) + " to " + parameter_value(fitted, fitted.high),
+            table.add({fit.platform, fitted.parameter.name, parameter_value(fitted, fitted.value), interval_text(fitted),
                        parameter_value(fitted, fitted.start), std::to_string(fit.rows)});
         }
         for (const std::string& remark : fit.remarks) {
@@ -76,8 +82,10 @@ std::string scores_text(const Validation& validation) {
             {blank_if_zero(score.fit_rows), blank_if_zero(score.left_out), ""});
     }
     table.add_rule();
+    add(table, {"All papers", "other models, counts"}, validation.not_measured, {"", "", ""});
     add(table, {"All papers", "memory"}, validation.memory, {"", "", ""});
-    add(table, {"All papers", "all"}, validation.overall, {"", "", fmt::format("{:.0f} %", 100.0 * validation.choices_right)});
+    add(table, {"All papers", "measurements"}, validation.measured,
+        {"", "", fmt::format("{:.0f} %", 100.0 * validation.choices_right)});
     return "Error of predictions: rows that nothing was fitted to\n" + table.text();
 }
 

@@ -64,16 +64,20 @@ Rates rates_of(const Operation& operation, const Precision& precision, const Pla
                               operation.kind == OperationKind::attention;
     const Stack& stack = platform.stack;
     const SecondsPerByte per_byte = 1.0 / (platform.device.bandwidth * stack.memory_efficiency);
+    // Once a kernel, however the law below weighs its two sides.
+    const auto rates = [&](SecondsPerFlop per_flop, double overlap) {
+        return Rates{stack.kernel_startup * (operation.launches / (1.0 + overlap)), per_byte, per_flop, overlap};
+    };
     if (operation.sequential) {
         // The first step waits for the state, and every further one for the step before: nothing is hidden.
-        return {Seconds(0.0), per_byte, 1.0 / (vector_peak * stack.scan_efficiency), 1.0};
+        return rates(1.0 / (vector_peak * stack.scan_efficiency), 1.0);
     }
     if (operation.kind == OperationKind::scan && operation.launches > 1.0) {
-        return {Seconds(0.0), per_byte, 1.0 / vector_peak, 1.0};  // kernels one after the other hide nothing of each other
+        return rates(1.0 / vector_peak, 1.0);  // kernels one after the other hide nothing of each other
     }
     const double vector_efficiency = operation.kind == OperationKind::scan ? stack.scan_efficiency : 1.0;
     const FlopsPerSecond peak = matrix_units ? matrix_peak * stack.compute_efficiency : vector_peak * vector_efficiency;
-    return {Seconds(0.0), per_byte, 1.0 / peak, stack.unhidden};
+    return rates(1.0 / peak, stack.unhidden);
 }
 
 Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds gap) {

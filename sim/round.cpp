@@ -261,7 +261,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
         round.host_per_round = setup.platform.stack.host_per_round;
         round.host_per_sequence = drafter.host_per_round_and_sequence;
         round.host_per_tree = setup.platform.stack.host_per_tree;
-        round.host_per_verified_token = setup.platform.stack.host_per_verified_token;
+        round.host_per_draft_token = setup.platform.stack.host_per_draft_token;
     }
     const Device& device = setup.platform.device;
     round.ranks = setup.platform.ranks;

@@ -123,9 +123,9 @@ struct CompiledRound {
     std::vector<RoundRow> rows;  ///< one a speculation, in the order of the setup
     std::vector<RoundStep> steps;
     Seconds host_per_round;
-    Seconds host_per_sequence;        ///< of the drafter (look-ups), a round and sequence
-    Seconds host_per_tree;            ///< of a branched draft, a round
-    Seconds host_per_verified_token;  ///< of a sequence
+    Seconds host_per_sequence;     ///< of the drafter (look-ups), a round and sequence
+    Seconds host_per_tree;         ///< of a branched draft, a round
+    Seconds host_per_draft_token;  ///< of a sequence
     MemoryModel memory;
     double ranks = 1.0;
     Watts idle_power, board_power;
@@ -224,7 +224,7 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     estimate.draft = totals.of(Phase::draft);
     estimate.verify = totals.of(Phase::verify) + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
-    const Seconds per_sequence = round.host_per_sequence + round.host_per_verified_token * row.logits;
+    const Seconds per_sequence = round.host_per_sequence + round.host_per_draft_token * (row.draft_tokens + 1.0);
     estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch);
     estimate.round = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 

@@ -43,8 +43,9 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.host_per_round, 10.0, "host_per_round");
     require_overhead(stack.host_per_rollback, 10.0, "host_per_rollback");
     require_overhead(stack.host_per_tree, 10.0, "host_per_tree");
-    require_overhead(stack.host_per_verified_token, 1.0, "host_per_verified_token");
+    require_overhead(stack.host_per_draft_token, 1.0, "host_per_draft_token");
     require_overhead(stack.host_per_sampling, 10.0, "host_per_sampling");
+    require_overhead(stack.kernel_startup, 0.01, "kernel_startup");
     require_overhead(stack.eager_launch, 0.01, "eager_launch");
     require_overhead(stack.scan_step, 0.01, "scan_step");
     const auto require_share = [&](double share, const std::string& what) {

@@ -17,17 +17,20 @@ enum class StateCopy { eager, in_graph };
 struct Stack {
     std::string name;
     std::string title;
-    Seconds host_launch;              ///< host time of one kernel launch (0 where a graph is replayed)
-    Seconds node_cost;                ///< device-side gap of one kernel
-    Seconds host_per_pass;            ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
-    Seconds host_per_draft_pass;      ///< the same of one pass of the drafter, which the engine does not schedule anew
-    Seconds host_per_round;           ///< what a speculation round adds: tree building, verification bookkeeping, state updates
-    Seconds host_per_rollback;        ///< launch and bookkeeping of a rollback policy's own pass (replay)
-    Seconds host_per_tree;            ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
-    Seconds host_per_verified_token;  ///< host work on each token of a verification, one sequence after the other
-    Seconds host_per_sampling;        ///< of each pass that samples: distributions, random numbers, residuals
+    Seconds host_launch;           ///< host time of one kernel launch (0 where a graph is replayed)
+    Seconds node_cost;             ///< device-side gap of one kernel
+    Seconds host_per_pass;         ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
+    Seconds host_per_draft_pass;   ///< the same of one pass of the drafter, which the engine does not schedule anew
+    Seconds host_per_round;        ///< what a speculation round adds: tree building, verification bookkeeping, state updates
+    Seconds host_per_rollback;     ///< launch and bookkeeping of a rollback policy's own pass (replay)
+    Seconds host_per_tree;         ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
+    Seconds host_per_draft_token;  ///< host work on each token of a draft, root included, one sequence after the other
+    Seconds host_per_sampling;     ///< of each pass that samples: distributions, random numbers, residuals
     /// Passes of the drafter are replayed from captured graphs although the target's may be launched one kernel at a time.
     bool draft_graphs = false;
+    /// What a kernel takes however little it does, beside the gap before it: filling and draining the device. 2.5 to 3.8 us
+    /// with the gap for the smallest products of three GPUs (ai-dynamo/aiconfigurator GEMM tables).
+    Seconds kernel_startup;
     double memory_efficiency = 1.0;   ///< share of the device's peak bandwidth that its kernels reach
     double compute_efficiency = 1.0;  ///< share of its peak FLOP/s that its matrix kernels reach
     double scan_efficiency = 1.0;     ///< share of its fp32 peak that scans token by token reach

@@ -68,8 +68,9 @@ struct ExperimentRow {
 };
 
 struct ExperimentTable {
-    std::string id;    ///< "table-3"
-    std::string what;  ///< one line
+    std::string id;        ///< "table-3"
+    std::string what;      ///< one line
+    bool measured = true;  ///< false: counts, or what another model says; such tables are scored apart
     std::vector<ExperimentRow> rows;
 };
 

@@ -11,7 +11,10 @@ struct FittedParameter {
     FreeParameter parameter;
     double start = 0.0;  ///< what the description of device and stack says
     double value = 0.0;
-    double low = 0.0, high = 0.0;  ///< 95 % interval
+    double low = 0.0, high = 0.0;  ///< 95 % interval; without limits where the rows say nothing of the number
+
+    /// Whether the rows narrow it down to a factor of a million at least.
+    [[nodiscard]] bool determined() const { return high / low < 1e6; }
 };
 
 struct PlatformFit {

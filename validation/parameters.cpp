@@ -40,6 +40,7 @@ const std::array known = {
     host_time<&Stack::host_launch>("host_launch", 1e-8, 1e-3),
     host_time<&Stack::node_cost>("node_cost", 1e-8, 1e-3),
     host_time<&Stack::eager_launch>("eager_launch", 1e-8, 1e-3),
+    host_time<&Stack::kernel_startup>("kernel_startup", 1e-8, 1e-4),
     host_time<&Stack::scan_step>("scan_step", 1e-8, 1e-3),
     host_time<&Stack::host_per_pass>("host_per_pass", 1e-8, 1.0),
     host_time<&Stack::host_per_draft_pass>("host_per_draft_pass", 1e-8, 1.0),
@@ -47,7 +48,7 @@ const std::array known = {
     host_time<&Stack::host_per_round>("host_per_round", 1e-8, 1.0),
     host_time<&Stack::host_per_tree>("host_per_tree", 1e-8, 1.0),
     host_time<&Stack::host_per_sampling>("host_per_sampling", 1e-8, 1.0),
-    host_time<&Stack::host_per_verified_token>("host_per_verified_token", 1e-8, 0.1),
+    host_time<&Stack::host_per_draft_token>("host_per_draft_token", 1e-8, 0.1),
     Known{"reserved_memory", "GB", 1e9, 1e6, 40e9, [](const Platform& p) { return p.device.reserved.value(); },
           [](double value, Platform& p) { p.device.reserved = Bytes(value); }},
 };

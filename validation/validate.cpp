@@ -1,6 +1,7 @@
 #include "validation/validate.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -203,7 +204,9 @@ void score(Validation& result, const std::vector<ExperimentPlatform>& platforms)
         }
         result.scores.push_back(sum);
     }
-    result.overall = summary_of(test_errors(result, [](const PredictedRow&) { return true; }));
+    const auto measured = [&](const PredictedRow& row) { return result.papers[row.paper].tables[row.table].measured; };
+    result.measured = summary_of(test_errors(result, measured));
+    result.not_measured = summary_of(test_errors(result, std::not_fn(measured)));
     result.memory = summary_of(
         test_errors(result, [&](const PredictedRow& row) { return result.row(row).observable == Observable::memory; }));
 }

@@ -45,10 +45,10 @@ struct Validation {
     std::vector<ComparedChoices> choices;
     std::vector<TableScore> tables;
     std::vector<PaperScore> scores;
-    ErrorSummary overall, memory;
-    double choices_right = 0.0;         ///< share
-    double regret = 0.0;                ///< mean of all comparisons
-    std::vector<std::string> problems;  ///< bad input that left something out: sentences with file, table and row
+    ErrorSummary measured, memory, not_measured;  ///< tables that are measurements; of these, sizes; other models and counts
+    double choices_right = 0.0;                   ///< share
+    double regret = 0.0;                          ///< mean of all comparisons
+    std::vector<std::string> problems;            ///< bad input that left something out: sentences with file, table and row
 
     [[nodiscard]] const ExperimentRow& row(const PredictedRow& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }
     [[nodiscard]] const ExperimentRow& row(const LeftOutRow& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }

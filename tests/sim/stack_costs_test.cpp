@@ -102,9 +102,9 @@ TEST_CASE("host work of a round: replay passes, trees, verified tokens, sampling
     CHECK(added_microseconds(branched, 1.0, tree) == Approx(30.0));
     CHECK(added_microseconds(replayed, 1.0, tree) == Approx(0.0).margin(1e-6));
 
-    // Two sequences of 2 rows of 5 tokens each.
-    const auto token = [](Stack& stack) { stack.host_per_verified_token = Seconds(5.0 * microsecond); };
-    CHECK(added_microseconds(branched, 2.0, token) == Approx(2.0 * 2.0 * 5.0 * 5.0));
+    // Two sequences of 2 drafts of 4 tokens and a root: repeating the root in both rows is no host work.
+    const auto token = [](Stack& stack) { stack.host_per_draft_token = Seconds(5.0 * microsecond); };
+    CHECK(added_microseconds(branched, 2.0, token) == Approx(2.0 * (2.0 * 4.0 + 1.0) * 5.0));
 
     const auto sampling = [](Stack& stack) { stack.host_per_sampling = Seconds(11.0 * microsecond); };
     CHECK(added_microseconds(replayed, 1.0, sampling) == Approx(0.0).margin(1e-6));
@@ -157,6 +157,16 @@ TEST_CASE("a drafter in captured graphs does not wait for the host that launches
     const RoundEstimate captured = estimate(setup);
     CHECK(captured.verify == eager.verify);
     CHECK(captured.draft < 0.6 * eager.draft);
+}
+
+TEST_CASE("every kernel takes its start-up once: 6 in a layer, and those at the ends") {
+    RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
+    setup.platform.stack.unhidden = 0.3;
+    const Seconds before = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
+    setup.platform.stack.kernel_startup = Seconds(1.0 * microsecond);
+    // Norm, two projections, convolution, scan and gated norm; embedding, final norm, LM head and sampling.
+    const Seconds after = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
+    CHECK((after - before).value() / microsecond == Approx(layers * 6.0 + 4.0));
 }
 
 TEST_CASE("what kernels fail to hide: the overlap law's r on matrix products") {
