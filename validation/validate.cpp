@@ -136,7 +136,7 @@ void compare_choices(Validation& result) {
     std::map<std::tuple<std::size_t, std::size_t, std::string>, Group> groups;
     for (const PredictedRow& row : result.rows) {
         const ExperimentRow& data = result.row(row);
-        if (!data.choice_of.empty()) {
+        if (!data.choice_of.empty() && result.papers[row.paper].tables[row.table].measured) {
             Group& group = groups[{row.paper, row.table, data.choice_of}];
             group.choices.push_back({data.name, row.error.measured, row.error.predicted});
             group.observable = data.observable;

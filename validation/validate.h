@@ -41,8 +41,8 @@ struct Validation {
     std::vector<Experiments> papers;
     std::vector<PlatformFit> fits;
     std::vector<PredictedRow> rows;
-    std::vector<LeftOutRow> left_out;  ///< cannot be reproduced, with the reason: part of the result
-    std::vector<ComparedChoices> choices;
+    std::vector<LeftOutRow> left_out;      ///< cannot be reproduced, with the reason: part of the result
+    std::vector<ComparedChoices> choices;  ///< of tables that are measurements
     std::vector<TableScore> tables;
     std::vector<PaperScore> scores;
     ErrorSummary measured, memory, not_measured;  ///< tables that are measurements; of these, sizes; other models and counts

@@ -99,7 +99,10 @@ TEST_CASE("host work of a round: replay passes, trees, verified tokens, sampling
 
     const auto tree = [](Stack& stack) { stack.host_per_tree = Seconds(30.0 * microsecond); };
     const RoundSetup branched = mamba_setup(Rollback::replay, {SequencesShape{2, 4}, Verification::unrolled, "2x4"});
-    CHECK(added_microseconds(branched, 1.0, tree) == Approx(30.0));
+    RoundSetup packed = mamba_setup(Rollback::replay, {WidthsShape{{2, 2}}, Verification::packed, "widths 2,2"});
+    packed.acceptance.siblings = RankAcceptance({0.5, 0.2});
+    CHECK(added_microseconds(packed, 1.0, tree) == Approx(30.0));
+    CHECK(added_microseconds(branched, 1.0, tree) == Approx(0.0).margin(1e-6));  // independent sequences are rows, no tree
     CHECK(added_microseconds(replayed, 1.0, tree) == Approx(0.0).margin(1e-6));
 
     // Two sequences of 2 drafts of 4 tokens and a root: repeating the root in both rows is no host work.
