@@ -29,6 +29,7 @@ const std::vector<Command>& commands() {
         {"break-even", "the accept length at which a tree beats a chain, by its size", add_break_even},
         {"bandit", "simulate tree shapes picked while decoding", add_bandit},
         {"traffic", "throughput and latency under arriving requests, by speculation schedule", add_traffic},
+        {"validate", "predict published results, and say how wrong that is", add_validate},
     };
     return all;
 }

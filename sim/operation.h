@@ -78,6 +78,7 @@ struct Operation : OperationCost {
     double active_elements = 0.0;  ///< of weight_elements, those that one token uses (fewer only in a mixture of experts)
     Bytes stored;                  ///< bytes of one copy of its parameters on each device
     bool reads_context = false;    ///< per_visible or per_context is set
+    bool sequential = false;       ///< a scan token by token, each step of which waits for the one before
 };
 
 /// Cached tokens that an attention with this reach sees, out of s.

@@ -62,7 +62,22 @@ Rates rates_of(const Operation& operation, const Precision& precision, const Pla
     const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
     const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
                               operation.kind == OperationKind::attention;
-    return {Seconds(0.0), 1.0 / platform.device.bandwidth, 1.0 / (matrix_units ? matrix_peak : vector_peak), 0.0};
+    const Stack& stack = platform.stack;
+    const SecondsPerByte per_byte = 1.0 / (platform.device.bandwidth * stack.memory_efficiency);
+    // Once a kernel, however the law below weighs its two sides.
+    const auto rates = [&](SecondsPerFlop per_flop, double overlap) {
+        return Rates{stack.kernel_startup * (operation.launches / (1.0 + overlap)), per_byte, per_flop, overlap};
+    };
+    if (operation.sequential) {
+        // The first step waits for the state, and every further one for the step before: nothing is hidden.
+        return rates(1.0 / (vector_peak * stack.scan_efficiency), 1.0);
+    }
+    if (operation.kind == OperationKind::scan && operation.launches > 1.0) {
+        return rates(1.0 / vector_peak, 1.0);  // kernels one after the other hide nothing of each other
+    }
+    const double vector_efficiency = operation.kind == OperationKind::scan ? stack.scan_efficiency : 1.0;
+    const FlopsPerSecond peak = matrix_units ? matrix_peak * stack.compute_efficiency : vector_peak * vector_efficiency;
+    return rates(1.0 / peak, stack.unhidden);
 }
 
 Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds gap) {
@@ -117,6 +132,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         const Rates rates = rates_of(operation, precision, platform);
         pass.launches += operation.count * operation.launches * platform.stack.launch_factor;
         const double runs = operation.count;
+        pass.step_time += operation.sequential ? platform.stack.scan_step * runs : Seconds(0.0);
         const double memory_runs = operation.kind == OperationKind::collective ? 0.0 : runs;
         pass.operations.push_back({std::move(operation), rates, runs, memory_runs});
     }
@@ -124,6 +140,8 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         pass.node_time = platform.stack.node_cost * pass.launches;
         pass.launch_time = platform.stack.host_launch * pass.launches;
         pass.host = host;
+    } else {
+        pass.step_time = Seconds(0.0);
     }
     return pass;
 }
@@ -145,6 +163,7 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
 PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms terms = terms_of(shape);
     PassTotals totals;
+    totals.device = step_time(pass, terms);
     for (const TimedOperation& timed : pass.operations) {
         dispatch(timed.operation, [&]<bool reads_context, bool has_experts>() {
             accumulate<reads_context, has_experts>(timed.operation, timed.rates, timed.runs, timed.memory_runs, terms, totals);
@@ -155,10 +174,12 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
 
 std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms terms = terms_of(shape);
-    double kernels = 0.0;
+    double kernels = 0.0, scans = 0.0;
     for (const TimedOperation& timed : pass.operations) {
         kernels += timed.operation.count * timed.operation.launches;
+        scans += timed.operation.sequential ? timed.runs : 0.0;
     }
+    const Seconds step = scans > 0.0 ? pass.step_time / scans : Seconds(0.0);
     const Seconds gap = kernels > 0.0 ? pass.node_time / kernels : Seconds(0.0);
     std::vector<OperationEstimate> estimates;
     Seconds sum;
@@ -168,7 +189,8 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
             const Flops flops = flops_of<reads_context>(operation, terms);
             const Bytes bytes = bytes_of<reads_context, has_experts>(operation, terms);
             const Seconds device = time_by(pass.whole_pass ? pass.whole_pass_rates : timed.rates, bytes, flops);
-            const Seconds time = (device + gap * operation.launches) * operation.count;
+            const Seconds steps = operation.sequential ? step * terms.new_tokens : Seconds(0.0);
+            const Seconds time = (device + steps + gap * operation.launches) * operation.count;
             estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
                                  bytes * operation.count, time, bound_of(timed, bytes, flops, gap * operation.launches), 0.0});
             sum += time;

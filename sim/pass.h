@@ -65,6 +65,7 @@ struct CompiledPass {
     Seconds node_time;        ///< device-side gaps of all kernels
     Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
     Seconds host;             ///< host time before the pass
+    Seconds step_time;        ///< latency that each new token of a sequence adds, in all scans that go token by token
     bool whole_pass = false;  ///< HOI mode: one max over the whole pass instead of one an operation
     Rates whole_pass_rates;
 };
@@ -79,6 +80,9 @@ inline void accumulate(const OperationCost& cost, const Rates& rates, double run
     totals.flops += flops * runs;
     totals.bytes += bytes * memory_runs;
 }
+
+/// The latency of scans that go token by token: with x = memory or compute time of a step, a scan of n tokens takes x + n·step.
+inline Seconds step_time(const CompiledPass& pass, const ShapeTerms& shape) { return pass.step_time * shape.new_tokens; }
 
 /// Time of a pass from its totals: max(device + gaps, launches on the host) + host. Zero operations cost nothing.
 inline Seconds pass_time(const CompiledPass& pass, const PassTotals& totals) {
