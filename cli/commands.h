@@ -32,5 +32,6 @@ Run add_report(CLI::App& app);
 Run add_tree(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_break_even(CLI::App& app);
+Run add_calibrate(CLI::App& app);
 
 }  // namespace treeline

@@ -26,6 +26,7 @@ const std::vector<Command>& commands() {
         {"tree", "show, optimise and compare draft trees", add_tree},
         {"fit", "fit laws of runtime to measured times", add_fit},
         {"break-even", "the accept length at which a tree beats a chain, by its size", add_break_even},
+        {"calibrate", "laws of a device's kernels, fitted to measured times with held-out errors", add_calibrate},
     };
     return all;
 }

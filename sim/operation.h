@@ -78,6 +78,8 @@ struct Operation : OperationCost {
     double active_elements = 0.0;  ///< of weight_elements, those that one token uses (fewer only in a mixture of experts)
     Bytes stored;                  ///< bytes of one copy of its parameters on each device
     bool reads_context = false;    ///< per_visible or per_context is set
+    double inputs = 0.0;           ///< k of a linear layer on one rank; calibrated laws may depend on it
+    double cache_heads = 0.0;      ///< key-value heads of an attention on one rank; likewise
 };
 
 /// Cached tokens that an attention with this reach sees, out of s.

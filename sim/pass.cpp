@@ -52,17 +52,57 @@ std::vector<Operation> body_only(const std::vector<Operation>& operations, const
     return body;
 }
 
-Rates rates_of(const Operation& operation, const Precision& precision, const Platform& platform) {
+Rates data_sheet_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (operation.kind == OperationKind::collective) {
         const Interconnect* link = link_of(platform);
-        return {link ? link->latency : Seconds(0.0), link ? 1.0 / link->bandwidth : SecondsPerByte(0.0), SecondsPerFlop(0.0),
-                0.0};
+        return {link ? link->latency : Seconds(0.0),
+                link ? 1.0 / link->bandwidth : SecondsPerByte(0.0),
+                SecondsPerFlop(0.0),
+                0.0,
+                Seconds(0.0),
+                {}};
     }
     const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
     const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
     const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
                               operation.kind == OperationKind::attention;
-    return {Seconds(0.0), 1.0 / platform.device.bandwidth, 1.0 / (matrix_units ? matrix_peak : vector_peak), 0.0};
+    return {
+        Seconds(0.0), 1.0 / platform.device.bandwidth, 1.0 / (matrix_units ? matrix_peak : vector_peak), 0.0, Seconds(0.0), {}};
+}
+
+/// The measured kernel that runs an operation, null where there is none.
+const KernelLaw* law_of(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (platform.mode != CostMode::calibrated || !platform.device.calibration || operation.launches <= 0.0) {
+        return nullptr;
+    }
+    const Calibration& calibration = *platform.device.calibration;
+    switch (operation.kind) {
+        case OperationKind::linear:
+        case OperationKind::experts:
+            return calibration.law(KernelClass::gemm, precision.math);
+        case OperationKind::attention:
+            return calibration.law(KernelClass::attention, precision.kv_cache.format);
+        case OperationKind::scan:
+            return calibration.law(KernelClass::scan, precision.state.format);
+        case OperationKind::convolution:
+            return calibration.law(KernelClass::convolution, precision.activations.format);
+        case OperationKind::element_wise:
+        case OperationKind::logits:
+        case OperationKind::collective:
+            break;
+    }
+    return nullptr;
+}
+
+struct PricedKernel {
+    Rates rates;
+    bool measured = false;
+};
+
+PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const Rates rates = data_sheet_rates(operation, precision, platform);
+    const KernelLaw* law = law_of(operation, precision, platform);
+    return law != nullptr ? PricedKernel{measured_rates(*law, rates, operation), true} : PricedKernel{rates, false};
 }
 
 Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds gap) {
@@ -71,21 +111,11 @@ Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds ga
     }
     const Seconds memory = bytes * timed.rates.per_byte;
     const Seconds compute = flops * timed.rates.per_flop;
-    if (gap > memory && gap > compute) {
+    const Seconds launch = gap + timed.rates.startup;
+    if (launch > memory && launch > compute) {
         return Bound::launch;
     }
     return memory > compute ? Bound::memory : Bound::compute;
-}
-
-template <class Visit>
-void dispatch(const Operation& operation, Visit visit) {
-    if (operation.reads_context) {
-        visit.template operator()<true, false>();
-    } else if (operation.expert_count > 0.0) {
-        visit.template operator()<false, true>();
-    } else {
-        visit.template operator()<false, false>();
-    }
 }
 
 }  // namespace
@@ -102,6 +132,26 @@ const Interconnect* link_of(const Platform& platform) {
     return nullptr;
 }
 
+Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
+    Rates rates;
+    rates.startup = law.startup + law.per_input * operation.inputs;
+    rates.per_byte = data_sheet.per_byte / law.bandwidth_share;
+    rates.per_flop = data_sheet.per_flop / law.peak_share;
+    rates.overlap = law.overlap;
+    rates.per_sequence = law.per_head * operation.cache_heads;
+    const bool one_matrix = operation.kind == OperationKind::linear;
+    if (one_matrix && (law.row_tile > 1.0 || law.step_rows > 0.0)) {
+        rates.rows.any = true;
+        rates.rows.are_logits = operation.flops.per_logit > Flops(0.0);
+        rates.rows.tile = law.row_tile;
+        rates.rows.inverse_tile = 1.0 / law.row_tile;
+        rates.rows.per_row = operation.flops.per_token + operation.flops.per_logit;
+        rates.rows.step_after = law.step_rows;
+        rates.rows.step = operation.bytes.fixed * data_sheet.per_byte * (law.step_rows > 0.0 ? law.step_share : 0.0);
+    }
+    return rates;
+}
+
 CompiledPass compile_operations(std::vector<Operation> operations, const Precision& precision, const Platform& platform,
                                 Seconds host) {
     CompiledPass pass;
@@ -111,17 +161,23 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     if (platform.mode == CostMode::hoi) {
         pass.whole_pass = true;
         const FlopsPerSecond peak = platform.device.peak_for(precision.math);
-        pass.whole_pass_rates = {Seconds(0.0), platform.device.intensity_for(precision.math) / peak, 1.0 / peak, 0.0};
+        pass.whole_pass_rates.per_byte = platform.device.intensity_for(precision.math) / peak;
+        pass.whole_pass_rates.per_flop = 1.0 / peak;
     }
+    double gaps = 0.0;
     for (Operation& operation : operations) {
-        const Rates rates = rates_of(operation, precision, platform);
-        pass.launches += operation.count * operation.launches * platform.stack.launch_factor;
+        const PricedKernel priced = price(operation, precision, platform);
+        const double launches = operation.launches * platform.stack.launch_factor;
+        // A measured kernel's time holds its own launch gap; what the stack launches beside it does not count there.
+        const double own_gaps = priced.measured ? launches - operation.launches : launches;
+        pass.launches += operation.count * launches;
+        gaps += operation.count * own_gaps;
         const double runs = operation.count;
         const double memory_runs = operation.kind == OperationKind::collective ? 0.0 : runs;
-        pass.operations.push_back({std::move(operation), rates, runs, memory_runs});
+        pass.operations.push_back({std::move(operation), priced.rates, runs, memory_runs, own_gaps});
     }
-    if (platform.mode == CostMode::roofline) {
-        pass.node_time = platform.stack.node_cost * pass.launches;
+    if (platform.mode != CostMode::hoi) {
+        pass.node_time = platform.stack.node_cost * gaps;
         pass.launch_time = platform.stack.host_launch * pass.launches;
         pass.host = host;
     }
@@ -146,8 +202,9 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms terms = terms_of(shape);
     PassTotals totals;
     for (const TimedOperation& timed : pass.operations) {
-        dispatch(timed.operation, [&]<bool reads_context, bool has_experts>() {
-            accumulate<reads_context, has_experts>(timed.operation, timed.rates, timed.runs, timed.memory_runs, terms, totals);
+        dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
+            accumulate<reads_context, has_experts, has_row_steps>(timed.operation, timed.rates, timed.runs, timed.memory_runs,
+                                                                  terms, totals);
         });
     }
     return totals;
@@ -155,22 +212,25 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
 
 std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms terms = terms_of(shape);
-    double kernels = 0.0;
+    double gaps = 0.0;
     for (const TimedOperation& timed : pass.operations) {
-        kernels += timed.operation.count * timed.operation.launches;
+        gaps += timed.operation.count * timed.gaps;
     }
-    const Seconds gap = kernels > 0.0 ? pass.node_time / kernels : Seconds(0.0);
+    const Seconds one_gap = gaps > 0.0 ? pass.node_time / gaps : Seconds(0.0);
     std::vector<OperationEstimate> estimates;
     Seconds sum;
     for (const TimedOperation& timed : pass.operations) {
         const Operation& operation = timed.operation;
-        dispatch(operation, [&]<bool reads_context, bool has_experts>() {
+        const Seconds gap = one_gap * timed.gaps;
+        dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
             const Flops flops = flops_of<reads_context>(operation, terms);
             const Bytes bytes = bytes_of<reads_context, has_experts>(operation, terms);
-            const Seconds device = time_by(pass.whole_pass ? pass.whole_pass_rates : timed.rates, bytes, flops);
-            const Seconds time = (device + gap * operation.launches) * operation.count;
+            const Seconds device = pass.whole_pass
+                                       ? time_by(pass.whole_pass_rates, bytes, flops)
+                                       : operation_time<reads_context, has_row_steps>(timed.rates, terms, bytes, flops);
+            const Seconds time = (device + gap) * operation.count;
             estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
-                                 bytes * operation.count, time, bound_of(timed, bytes, flops, gap * operation.launches), 0.0});
+                                 bytes * operation.count, time, bound_of(timed, bytes, flops, gap), 0.0});
             sum += time;
         });
     }
