@@ -19,7 +19,7 @@ BreakEvenPoint point_of(const ChainRound& chain, const TreeRound& tree) {
     BreakEvenPoint point;
     point.tree = tree;
     point.ratio_needed = tree.time / chain.time;
-    point.ratio_error = point.ratio_needed * std::hypot(tree.standard_error / tree.time, chain.standard_error / chain.time);
+    point.ratio_half_width = point.ratio_needed * std::hypot(tree.half_width / tree.time, chain.half_width / chain.time);
     if (chain.accept_length) {
         point.accept_length_needed = *chain.accept_length * point.ratio_needed;
     }

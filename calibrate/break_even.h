@@ -2,6 +2,7 @@
 // T_chain and τ_chain. The tree pays where τ_tree/τ_chain > T_tree/T_chain (STree, arXiv 2505.14969, Figure 2c).
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,7 +27,7 @@ struct TreeRound {
     int nodes = 0;  ///< root excluded
     int depth = 0;  ///< levels below the root; 0: not known
     Seconds time;
-    Seconds standard_error;               ///< of the time, where a fit states one
+    Seconds half_width;                   ///< of the 95 % interval of the time, where a fit states one
     std::optional<double> accept_length;  ///< τ, bonus token included; nothing where acceptance is not known
     std::string label;                    ///< of the shape, where there is a choice
     bool extrapolated = false;            ///< the time lies beyond the measurements that it rests on
@@ -36,19 +37,24 @@ struct TreeRound {
 struct ChainRound {
     int draft_tokens = 0;  ///< m; m + 1 tokens are verified
     Seconds time;
-    Seconds standard_error;
+    Seconds half_width;
     std::optional<double> accept_length;
 };
 
 struct BreakEvenPoint {
     TreeRound tree;
-    double ratio_needed = 0.0;                   ///< T_tree / T_chain, which τ_tree / τ_chain must exceed
-    double ratio_error = 0.0;                    ///< its standard error, by the delta method, the times taken as independent
+    double ratio_needed = 0.0;  ///< T_tree / T_chain, which τ_tree / τ_chain must exceed
+    /// Of its 95 % interval, by the delta method; the times are taken as independent, which is too wide for two from one fit.
+    double ratio_half_width = 0.0;
     std::optional<double> accept_length_needed;  ///< τ at which the tree breaks even
     std::optional<double> ratio_reached;         ///< τ_tree / τ_chain
     std::optional<double> gain;                  ///< speed with the tree / speed with the chain; above 1 the tree pays
 
     [[nodiscard]] bool pays() const { return gain && *gain > 1.0; }
+    /// Whether the ratio reached lies outside the interval of the ratio needed.
+    [[nodiscard]] bool is_clear() const {
+        return !ratio_reached || std::abs(*ratio_reached - ratio_needed) >= ratio_half_width;
+    }
 };
 
 /// Sizes ascend, one point each: of several rounds of one size the one of most tokens a second (the cheapest, where no accept

@@ -76,7 +76,7 @@ Json point_json(const BreakEvenPoint& point) {
     }
     json["time_s"] = point.tree.time.value();
     json["ratio_needed"] = point.ratio_needed;
-    json["ratio_standard_error"] = point.ratio_error;
+    json["ratio_half_width"] = point.ratio_half_width;
     json["accept_length_needed"] = optional_json(point.accept_length_needed);
     json["accept_length_reached"] = optional_json(point.tree.accept_length);
     json["ratio_reached"] = optional_json(point.ratio_reached);
@@ -118,13 +118,13 @@ std::string break_even_table(const BreakEvenAnswer& answer) {
     const BreakEven& result = answer.result;
     std::string text = wrapped(sentence_of(answer), page_width) + "\n\n" + facts_text(answer) + "\n";
     const bool errors = std::any_of(result.points.begin(), result.points.end(),
-                                    [](const BreakEvenPoint& point) { return point.ratio_error > 0.0; });
+                                    [](const BreakEvenPoint& point) { return point.ratio_half_width > 0.0; });
     TextTable table({{"Nodes"},
                      {"levels"},
                      {"round"},
-                     {errors ? "ratio needed +- error" : "ratio needed"},
+                     {errors ? "ratio needed (95 %)" : "ratio needed"},
                      {"reached"},
-                     {"accept length needed"},
+                     {"tokens needed"},
                      {"reached"},
                      {"speed"},
                      {"", Align::left}});
@@ -134,11 +134,11 @@ std::string break_even_table(const BreakEvenAnswer& answer) {
         const std::string needed = fixed_text(point.ratio_needed, 3);
         table.add({std::to_string(point.tree.nodes), point.tree.depth > 0 ? std::to_string(point.tree.depth) : "-",
                    text_of(point.tree.time),
-                   errors ? fmt::format("{} +- {}", needed, fixed_text(point.ratio_error, 3)) : needed,
+                   errors ? fmt::format("{} +- {}", needed, fixed_text(point.ratio_half_width, 3)) : needed,
                    point.ratio_reached ? fixed_text(*point.ratio_reached, 3) : "-", length_text(point.accept_length_needed),
                    length_text(point.tree.accept_length), point.gain ? ratio_text(*point.gain) : "-",
-                   fmt::format("{}{}{}", verdict(point), is_best(answer, i) ? ", most" : "",
-                               point.tree.extrapolated ? " (extrapolated)" : "")});
+                   fmt::format("{}{}{}{}", verdict(point), is_best(answer, i) ? ", most" : "",
+                               point.is_clear() ? "" : ", not clearly", point.tree.extrapolated ? " (extrapolated)" : "")});
     }
     text += table.text();
     if (shown.size() < result.points.size()) {
@@ -146,6 +146,10 @@ std::string break_even_table(const BreakEvenAnswer& answer) {
     }
     if (any_extrapolated(result)) {
         text += "Extrapolated: beyond the token counts that the law was fitted to.\n";
+    }
+    if (std::any_of(result.points.begin(), result.points.end(),
+                    [](const BreakEvenPoint& point) { return !point.is_clear(); })) {
+        text += "Not clearly: the ratio reached lies within the 95 % interval of the ratio needed.\n";
     }
     return text;
 }
@@ -177,14 +181,14 @@ std::string break_even_json(const BreakEvenAnswer& answer) {
 }
 
 std::string break_even_csv(const BreakEvenAnswer& answer) {
-    std::string text = csv_line({"nodes", "depth", "time_s", "ratio_needed", "ratio_standard_error", "ratio_reached",
+    std::string text = csv_line({"nodes", "depth", "time_s", "ratio_needed", "ratio_half_width", "ratio_reached",
                                  "accept_length_needed", "accept_length_reached", "gain", "verdict", "shape"});
     const auto cell = [](const std::optional<double>& value) { return value ? exact_text(*value) : ""; };
     for (const BreakEvenPoint& point : answer.result.points) {
         text += csv_line({std::to_string(point.tree.nodes), point.tree.depth > 0 ? std::to_string(point.tree.depth) : "",
-                          exact_text(point.tree.time.value()), exact_text(point.ratio_needed), exact_text(point.ratio_error),
-                          cell(point.ratio_reached), cell(point.accept_length_needed), cell(point.tree.accept_length),
-                          cell(point.gain), verdict(point), point.tree.label});
+                          exact_text(point.tree.time.value()), exact_text(point.ratio_needed),
+                          exact_text(point.ratio_half_width), cell(point.ratio_reached), cell(point.accept_length_needed),
+                          cell(point.tree.accept_length), cell(point.gain), verdict(point), point.tree.label});
     }
     return text;
 }

@@ -7,7 +7,6 @@
 namespace treeline {
 namespace {
 
-constexpr double normal_95 = 1.96;
 constexpr double to_ms = 1e3;
 
 const FigureAxis nodes_axis = {"nodes", "Tree nodes (root not counted)", false};
@@ -27,9 +26,9 @@ Figure ratio_figure(const BreakEven& result) {
     figure.columns = {{"line", "Line", "", -1}, {"nodes", "Nodes", "", -1}, {"ratio", "Ratio", "", 3}};
     for (const BreakEvenPoint& point : result.points) {
         figure.rows.push_back({{"line", "needed"}, {"nodes", point.tree.nodes}, {"ratio", point.ratio_needed}});
-        if (point.ratio_error > 0.0) {
-            figure.rows.back()["low"] = point.ratio_needed - normal_95 * point.ratio_error;
-            figure.rows.back()["high"] = point.ratio_needed + normal_95 * point.ratio_error;
+        if (point.ratio_half_width > 0.0) {
+            figure.rows.back()["low"] = point.ratio_needed - point.ratio_half_width;
+            figure.rows.back()["high"] = point.ratio_needed + point.ratio_half_width;
         }
     }
     for (const BreakEvenPoint& point : result.points) {

@@ -50,7 +50,7 @@ const RankAcceptance& ranks_of(const BreakEvenInput& input) {
 }
 
 struct RoundTime {
-    Seconds time, standard_error;
+    Seconds time, half_width;
     bool extrapolated = false;
 };
 
@@ -65,11 +65,11 @@ Seconds in_range(const TimeSource& source, double tokens, const std::string& wha
 RoundTime time_of(const TimedRounds& rounds, int nodes, int depth, const std::string& name) {
     const double verified = nodes + 1.0;
     RoundTime round{in_range(rounds.verify, verified, "the time of verification", name) + rounds.drafting.of(nodes, depth),
-                    rounds.verify.standard_error(verified), rounds.verify.extrapolates(verified)};
+                    rounds.verify.half_width(verified), rounds.verify.extrapolates(verified)};
     if (rounds.draft) {
-        const Seconds error = rounds.draft->standard_error(nodes);
+        const Seconds error = rounds.draft->half_width(nodes);
         round.time += in_range(*rounds.draft, nodes, "the time of drafting", name);
-        round.standard_error = Seconds(std::hypot(round.standard_error.value(), error.value()));
+        round.half_width = Seconds(std::hypot(round.half_width.value(), error.value()));
         round.extrapolated = round.extrapolated || rounds.draft->extrapolates(nodes);
     }
     return round;
@@ -93,8 +93,8 @@ std::vector<TreeRound> timed_rounds(const BreakEvenInput& input, const TimedRoun
     for (const Speculation& speculation : shapes) {
         const DraftTree tree = trees.of(speculation.shape);
         const RoundTime round = time_of(rounds, tree.nodes(), tree.depth(), name);
-        result.push_back({tree.nodes(), tree.depth(), round.time, round.standard_error,
-                          length_of(input, speculation, tree, name), speculation.label, round.extrapolated});
+        result.push_back({tree.nodes(), tree.depth(), round.time, round.half_width, length_of(input, speculation, tree, name),
+                          speculation.label, round.extrapolated});
     }
     return result;
 }
@@ -154,7 +154,7 @@ ChainRound best_chain(const BreakEvenInput& input, const std::string& name) {
     const auto best = std::max_element(rounds.begin(), rounds.end(), [](const TreeRound& a, const TreeRound& b) {
         return a.accept_length.value_or(1.0) / a.time.value() < b.accept_length.value_or(1.0) / b.time.value();
     });
-    return {best->nodes, best->time, best->standard_error,
+    return {best->nodes, best->time, best->half_width,
             input.chain_accept_length ? input.chain_accept_length : best->accept_length};
 }
 
@@ -170,7 +170,7 @@ PricedRounds priced_rounds(const BreakEvenInput& input, const std::string& name)
     } else {
         for (const int nodes : input.nodes) {
             const RoundTime round = time_of(*input.tree.timed, nodes, 0, name);
-            priced.trees.push_back({nodes, 0, round.time, round.standard_error, {}, "", round.extrapolated});
+            priced.trees.push_back({nodes, 0, round.time, round.half_width, {}, "", round.extrapolated});
         }
     }
     return priced;

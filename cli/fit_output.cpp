@@ -18,11 +18,13 @@ std::string interval_text(const TimeInterval& interval) {
 
 std::string candidates_text(const SeriesFit& series) {
     TextTable table({{"Law", Align::left}, {"T(n)", Align::left}, {"median"}, {"90 %"}, {"bias"}, {"mean"}, {"", Align::left}});
+    std::string why_not;
     for (std::size_t i = 0; i < series.selection.candidates.size(); ++i) {
         const LawCandidate& candidate = series.selection.candidates[i];
         std::vector<std::string> cells = {std::string(name_of(candidate.form)), std::string(formula_of(candidate.form))};
         if (!candidate.problem.empty()) {
-            cells.insert(cells.end(), {"-", "-", "-", "-", wrapped(candidate.problem, 200)});
+            cells.insert(cells.end(), {"-", "-", "-", "-"});
+            why_not += "  " + wrapped(candidate.problem + ".", 108, "  ") + "\n";
         } else {
             const HeldOutErrors& errors = candidate.held_out;
             cells.insert(cells.end(), {percent_text(errors.median), percent_text(errors.p90), signed_percent(errors.bias),
@@ -33,7 +35,7 @@ std::string candidates_text(const SeriesFit& series) {
         }
         table.add(std::move(cells));
     }
-    return table.text("  ");
+    return table.text("  ") + why_not;
 }
 
 std::string parameters_text(const RuntimeFit& fit) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/law_selection.h"
+#include "calibrate/least_squares.h"
 #include "cli/fit_output.h"
 #include "cli/timing_formats.h"
 #include "cli/timing_reader.h"
@@ -82,6 +83,11 @@ RuntimeFit read_fit(json::Reader& series) {
     }
     fit.lowest_tokens = series.number("lowest_tokens", 0.0, 1e9);
     fit.highest_tokens = series.number("highest_tokens", 0.0, 1e9);
+    fit.degrees_of_freedom = series.number("degrees_of_freedom", 1.0, 1e9);
+    fit.confidence = series.number("confidence", 0.5, 0.9999);
+    if (fit.degrees_of_freedom >= 1.0 && fit.confidence > 0.0) {
+        fit.t_quantile = student_t(fit.confidence, fit.degrees_of_freedom);
+    }
     fit.covariance = series.numbers("covariance", -largest_coefficient, largest_coefficient);
     if (!fit.covariance.empty() && fit.covariance.size() != fit.law.coefficients.size() * fit.law.coefficients.size()) {
         series.problem("covariance", "must hold a number for each pair of coefficients");
@@ -178,9 +184,9 @@ Seconds TimeSource::at(double tokens) const {
     return fit != nullptr ? fit->law.at(tokens) : std::get<TimeTable>(source).at(tokens);
 }
 
-Seconds TimeSource::standard_error(double tokens) const {
+Seconds TimeSource::half_width(double tokens) const {
     const auto* fit = std::get_if<RuntimeFit>(&source);
-    return fit != nullptr ? fit->standard_error(tokens) : Seconds(0.0);
+    return fit != nullptr ? fit->standard_error(tokens) * fit->t_quantile : Seconds(0.0);
 }
 
 std::string TimeSource::range_text() const {

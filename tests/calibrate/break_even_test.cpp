@@ -108,14 +108,14 @@ TEST_CASE("of several trees of one size the faster one counts") {
     CHECK_FALSE(by_time.points[0].accept_length_needed);
 }
 
-TEST_CASE("the error of a ratio against simulated pairs of times") {
+TEST_CASE("the interval of a ratio against simulated pairs of times") {
     // Relative errors of 1 % and 2 % make √5 % of the ratio. 20,000 pairs: the scatter is known to 1/√40,000 = 0.5 %, so 2 % is
     // four of its standard errors.
     TreeRound round = tree(8, 3.0);
-    round.standard_error = Seconds(0.03);
+    round.half_width = Seconds(0.03);
     ChainRound other = chain(2, 2.0);
-    other.standard_error = Seconds(0.04);
-    const double stated = break_even(other, {round}).points[0].ratio_error;
+    other.half_width = Seconds(0.04);
+    const double stated = break_even(other, {round}).points[0].ratio_half_width;
     CHECK(stated == Approx(1.5 * std::sqrt(5e-4)));
     std::mt19937_64 random(3);
     std::normal_distribution<double> trees(3.0, 0.03), chains(2.0, 0.04);

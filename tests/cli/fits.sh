@@ -22,14 +22,14 @@ printf 'tokens,time_ms\n1,10.5\n2,11\n4,12\n8,14\n16,18\n' >line.csv
 printf '# a comment\ntokens, time_us, spread_us\n\n1,10500,1\n2,11000,1\n4,12000,1\n8,14000,1\n16,18000,1\n' >line_us.csv
 printf '[{"tokens":1,"time_ms":10.5},{"tokens":2,"time_ms":11},{"tokens":4,"time_s":0.012},{"tokens":8,"time_ms":14},{"tokens":16,"time_ms":18}]' >line.json
 for file in line.csv line_us.csv line.json; do
-    value /series/0/law/form '"linear"' fit "$file"
+    value /series/0/law/form linear fit "$file"
     value /series/0/law/coefficients/a0 0.01 fit "$file"
     value /series/0/law/coefficients/a1 0.0005 fit "$file"
 done
-value /series/0/weights '"spread"' fit line_us.csv
-value /series/0/weights '"relative"' fit line.csv
-value /series/0/law/form '"quadratic"' fit line.csv --law quadratic
-value /series/0/selected '"linear"' fit line.csv --law quadratic
+value /series/0/weights spread fit line_us.csv
+value /series/0/weights relative fit line.csv
+value /series/0/law/form quadratic fit line.csv --law quadratic
+value /series/0/selected linear fit line.csv --law quadratic
 # 10 + 0.5 * 40 = 30 ms, beyond the measurements.
 value /series/0/predictions/0/time_s 0.03 fit line.csv --at 40
 value /series/0/predictions/0/extrapolated true fit line.csv --at 40
@@ -50,7 +50,7 @@ llama() { printf '{"model_type":"llama 8B Q4_0","n_ubatch":512,"n_prompt":%s,"n_
     done
     printf '%s,%s]' "$(llama 1024 0 0 500000000)" "$(llama 0 128 0 2700000000)"
 } >bench.json
-value /series/1/name '"llama 8B Q4_0 at context 4096"' fit bench.json
+value /series/1/name 'llama 8B Q4_0 at context 4096' fit bench.json
 value /series/1/law/coefficients/a0 0.024096 fit bench.json
 value /series/1/law/coefficients/a1 0.0003 fit bench.json
 expect 0 '1 rows of llama-bench that generate .*1 rows of llama-bench with more prompt tokens than n_ubatch' fit bench.json
@@ -104,8 +104,8 @@ bad_csv() {
 }
 bad_csv 'is empty, where a header such as tokens,time_ms' ''
 bad_csv 'the header needs a column tokens and one of time_s' 'tokens\n1\n'
-bad_csv 'unknown column "tokns"; did you mean "tokens"' 'tokns,time_ms\n1,2\n'
-bad_csv 'gives the same thing twice: time_s' 'tokens,time_ms,time_s\n1,2,3\n'
+bad_csv 'the header has an unknown column "tokns"; did you mean "tokens"' 'tokns,time_ms\n1,2\n'
+bad_csv 'the header gives the same thing twice: time_s' 'tokens,time_ms,time_s\n1,2,3\n'
 bad_csv 'line 3: time_ms must be above zero, not 0' 'tokens,time_ms\n1,2\n2,0\n'
 bad_csv 'line 2: time_ms must be a number, not "nan"' 'tokens,time_ms\n1,nan\n'
 bad_csv 'line 2: tokens must be zero or above' 'tokens,time_ms\n-1,2\n'
@@ -140,7 +140,7 @@ bad_json 'tree.verify.law: must be' "$(both '{"law": "cubic", "coefficients": [1
 bad_json 'table covers 1 to 16 tokens' '{"tree": {"nodes": 40, "verify": {"measured": "line.csv", "as": "table"}}, "chain": {"draft_tokens": 1}}'
 bad_json 'no-such.csv: cannot be opened' "$(both '{"measured": "no-such.csv"}')"
 bad_json 'time of a round with the tree of 4 nodes must be above zero' '{"tree": {"nodes": 4, "verify": {"law": "linear", "coefficients": [10, -2.5], "unit": "ms", "source": "x", "kind": "assumed"}}, "chain": {"draft_tokens": 1}}'
-bad_json 'chain.accept_length: must' '{"tree": {"nodes": 4, "verify": '"$law"'}, "chain": {"draft_tokens": 1, "accept_length": 0.5}}'
+bad_json 'chain.accept_length: is 0.5, but must lie between 1' '{"tree": {"nodes": 4, "verify": '"$law"'}, "chain": {"draft_tokens": 1, "accept_length": 0.5}}'
 bad_json 'without acceptance it is not known which is fastest' '{"tree": {"nodes": 4, "verify": '"$law"'}, "chain": {"draft_tokens": [1, 2]}}'
 bad_json 'unknown key; did you mean "nodes"' '{"tree": {"nodes": 4, "nods": 3, "verify": '"$law"'}, "chain": {"draft_tokens": 1}}'
 bad_json 'gives verify and simulate' '{"tree": {"nodes": 4, "verify": '"$law"', "simulate": {}}, "chain": {"draft_tokens": 1}}'
