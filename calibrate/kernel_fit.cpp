@@ -36,14 +36,14 @@ KernelLaw law_from(const KernelLawForm& shape, const Eigen::VectorXd& logs) {
 
 /// Residuals of one form of the law, for Eigen's solver.
 struct Residuals : Eigen::DenseFunctor<double> {
-    Residuals(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
-              const std::vector<std::size_t>& samples, double delta)
-        : DenseFunctor(static_cast<int>(shape.free.size()), static_cast<int>(samples.size())),
-          table(table),
-          data_sheet(data_sheet),
-          shape(shape),
-          samples(samples),
-          delta(delta) {}
+    Residuals(const KernelTable& of_table, const Rates& of_data_sheet, const KernelLawForm& of_form,
+              const std::vector<std::size_t>& of_samples, double huber_delta)
+        : DenseFunctor(static_cast<int>(of_form.free.size()), static_cast<int>(of_samples.size())),
+          table(of_table),
+          data_sheet(of_data_sheet),
+          shape(of_form),
+          samples(of_samples),
+          delta(huber_delta) {}
 
     int operator()(const Eigen::VectorXd& logs, Eigen::VectorXd& out) const {
         const KernelLaw law = law_from(shape, logs);
@@ -64,8 +64,7 @@ bool on_a_bound(const KernelLaw& law, const KernelLawForm& shape) {
     return std::any_of(shape.free.begin(), shape.free.end(), [&](std::size_t i) {
         const KernelParameter& parameter = kernel_parameters()[i];
         const double value = parameter.get(law);
-        const bool is_share = parameter.neutral == 1.0;
-        return !std::isfinite(value) || value < parameter.least || (is_share && value > most_share);
+        return !std::isfinite(value) || value < parameter.least || value > parameter.most;
     });
 }
 
@@ -190,6 +189,7 @@ std::vector<Extension> extensions(KernelClass kernel) {
     start.overlap = 0.2;
     start.per_input = Seconds(2e-10);
     start.per_head = Seconds(1e-8);
+    start.per_context = Seconds(5e-9);
     start.step_share = 0.1;
     std::vector<Extension> all = {{{"startup"}, start}};
     if (kernel == KernelClass::gemm) {
@@ -204,8 +204,11 @@ std::vector<Extension> extensions(KernelClass kernel) {
             all.push_back({{"step_share"}, start, 0.0, rows});
         }
     }
-    if (kernel == KernelClass::attention) {
+    if (kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped) {
+        start.wide_head_share = 0.8;
         all.push_back({{"per_head"}, start});
+        all.push_back({{"wide_head_share"}, start});
+        all.push_back({{"per_context"}, start});
     }
     return all;
 }
@@ -277,8 +280,8 @@ std::optional<Candidate> select(const KernelTable& table, const Rates& data_shee
 }
 
 /// Logarithms of the free parameters, refitted to sites drawn with replacement, a row a resample.
-std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates& data_sheet, const Candidate& candidate,
-                                           const KernelFitOptions& options) {
+std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
+                                           const KernelLaw& start, const KernelFitOptions& options) {
     const std::vector<std::vector<std::size_t>> sites = by_site(table);
     std::mt19937_64 random(options.seed + 2);
     std::uniform_int_distribution<std::size_t> draw(0, sites.size() - 1);
@@ -289,9 +292,9 @@ std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates
             const std::vector<std::size_t>& drawn = sites[draw(random)];
             samples.insert(samples.end(), drawn.begin(), drawn.end());
         }
-        if (const auto law = fit_law(table, data_sheet, candidate.shape, samples, candidate.law, options)) {
+        if (const auto law = fit_law(table, data_sheet, form, samples, start, options)) {
             rows.emplace_back();
-            for (const std::size_t parameter : candidate.shape.free) {
+            for (const std::size_t parameter : form.free) {
                 rows.back().push_back(std::log(kernel_parameters()[parameter].get(*law)));
             }
         }
@@ -319,6 +322,35 @@ std::vector<double> covariance(const std::vector<std::vector<double>>& rows, std
     return {result.data(), result.data() + result.size()};
 }
 
+/// Values and intervals of the free parameters of a fitted law, appended to the fit; returns the resampled logarithms.
+std::vector<std::vector<double>> append_parameters(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
+                                                   const KernelFitOptions& options, KernelFit& fit) {
+    std::vector<std::vector<double>> rows = resampled(table, data_sheet, form, fit.law, options);
+    for (std::size_t i = 0; i < form.free.size(); ++i) {
+        const double value = kernel_parameters()[form.free[i]].get(fit.law);
+        const std::vector<double> logs = column(rows, i);
+        fit.parameters.push_back({form.free[i], value, logs.empty() ? value : std::exp(quantile(logs, 0.025)),
+                                  logs.empty() ? value : std::exp(quantile(logs, 0.975))});
+    }
+    return rows;
+}
+
+/// The launch, from tiny kernels, everything else as fitted to large ones. Left alone where there are none.
+void add_launch(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options, KernelFit& fit) {
+    const KernelTable tiny{table.kernel, table.format, table.tiny, {}, {}, {}, 0};
+    if (!problems(tiny).empty() || table.ramp_bytes <= Bytes(0.0)) {
+        return;
+    }
+    KernelLawForm form{{index_of("launch")}, fit.law};
+    form.fixed.ramp_bytes = table.ramp_bytes;
+    KernelLaw start = form.fixed;
+    start.launch = Seconds(4e-6);
+    if (const auto law = fit_law(tiny, data_sheet, form, all_samples(tiny), start, options)) {
+        fit.law = *law;
+        append_parameters(tiny, data_sheet, form, options, fit);
+    }
+}
+
 }  // namespace
 
 std::optional<KernelFit> calibrate(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options) {
@@ -340,15 +372,9 @@ std::optional<KernelFit> calibrate(const KernelTable& table, const Rates& data_s
         own.push_back(log_residual(fit.law, data_sheet, sample));
     }
     fit.fitted = errors_of(own);
-    const auto rows = resampled(table, data_sheet, *chosen, options);
-    for (std::size_t i = 0; i < chosen->shape.free.size(); ++i) {
-        const std::size_t parameter = chosen->shape.free[i];
-        const double value = kernel_parameters()[parameter].get(fit.law);
-        const std::vector<double> logs = column(rows, i);
-        fit.parameters.push_back({parameter, value, logs.empty() ? value : std::exp(quantile(logs, 0.025)),
-                                  logs.empty() ? value : std::exp(quantile(logs, 0.975))});
-    }
+    const auto rows = append_parameters(table, data_sheet, chosen->shape, options, fit);
     fit.log_covariance = rows.empty() ? std::vector<double>() : covariance(rows, chosen->shape.free.size());
+    add_launch(table, data_sheet, options, fit);
     return fit;
 }
 

@@ -41,8 +41,8 @@ struct FittedKernelParameter {
 
 struct KernelFit {
     KernelLaw law;
-    std::vector<FittedKernelParameter> parameters;  ///< the free ones, in the order of kernel_parameters()
-    std::vector<double> log_covariance;             ///< of the logarithms of `parameters`, row by row
+    std::vector<FittedKernelParameter> parameters;  ///< the free ones, in the order of kernel_parameters(), then the launch
+    std::vector<double> log_covariance;             ///< of the logarithms of `parameters` without the launch, row by row
     KernelErrors fitted, held_out;
     std::vector<double> held_out_residuals;  ///< log(predicted / measured) of each sample, predicted without its site
     std::size_t sites = 0;
@@ -66,9 +66,9 @@ std::optional<std::vector<double>> held_out_residuals(const KernelTable& table, 
                                                       const KernelLawForm& shape, const KernelLaw& start, std::uint64_t seed,
                                                       const KernelFitOptions& options);
 
-/// The form with the least held-out score (each further parameter must lower it by `least_gain`), fitted to all samples.
-/// Selection and the reported held-out errors use different folds. Nothing where not even a bandwidth can be fitted. The table
-/// has no problems.
+/// A law for the table. Its form is the one with the least held-out score (each further parameter must lower it by
+/// `least_gain`), fitted to all samples. Selection and the reported held-out errors use different folds. Nothing where not even
+/// a bandwidth can be fitted. The table has no problems.
 std::optional<KernelFit> calibrate(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options);
 
 }  // namespace treeline

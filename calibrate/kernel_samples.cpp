@@ -12,7 +12,8 @@ double bytes_per_element(NumberFormat format) { return Storage{format}.per_eleme
 }  // namespace
 
 Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format) {
-    const bool matrix_units = kernel == KernelClass::gemm || kernel == KernelClass::attention;
+    const bool matrix_units =
+        kernel == KernelClass::gemm || kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped;
     Rates rates;
     rates.per_byte = 1.0 / device.bandwidth;
     rates.per_flop = 1.0 / device.peak_for(matrix_units ? format : NumberFormat::fp32);
@@ -20,17 +21,23 @@ Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat forma
 }
 
 Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample) {
-    const TimedOperation timed{{}, measured_rates(law, data_sheet, sample.operation), 1.0, 1.0, 0.0};
+    const Rates rates = measured_rates(law, data_sheet, sample.operation);
     const ShapeTerms terms = terms_of(sample.shape);
     const Operation& operation = sample.operation;
     if (operation.reads_context) {
-        return operation_time<true, false>(timed.rates, terms, bytes_of<true, false>(operation, terms),
+        return operation_time<true, false>(operation, rates, terms, bytes_of<true, false>(operation, terms),
                                            flops_of<true>(operation, terms));
     }
     const Bytes bytes = bytes_of<false, false>(operation, terms);
     const Flops flops = flops_of<false>(operation, terms);
-    return timed.rates.rows.any ? operation_time<false, true>(timed.rates, terms, bytes, flops)
-                                : operation_time<false, false>(timed.rates, terms, bytes, flops);
+    return rates.rows.any ? operation_time<false, true>(operation, rates, terms, bytes, flops)
+                          : operation_time<false, false>(operation, rates, terms, bytes, flops);
+}
+
+Bytes bytes_at(const KernelSample& sample) {
+    const ShapeTerms terms = terms_of(sample.shape);
+    return sample.operation.reads_context ? bytes_of<true, false>(sample.operation, terms)
+                                          : bytes_of<false, false>(sample.operation, terms);
 }
 
 KernelSample linear_sample(double m, double n, double k, NumberFormat format, Seconds time) {
@@ -58,6 +65,8 @@ KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, S
     operation.kind = OperationKind::attention;
     operation.reads_context = true;
     operation.cache_heads = shape.kv_heads;
+    operation.head_dim = shape.head_dim;
+    operation.shares_cache = shape.query_heads > shape.kv_heads;
     if (shape.window > 0.0) {
         operation.reach.window = shape.window;
     }

@@ -22,8 +22,10 @@ struct KernelTable {
     KernelClass kernel = KernelClass::gemm;
     NumberFormat format = NumberFormat::bf16;
     std::vector<KernelSample> samples;
-    std::string domain;        ///< which of the measurements are here, as a sentence
-    std::size_t left_out = 0;  ///< measurements outside that domain
+    std::vector<KernelSample> tiny;  ///< so small that launching dominates, wherever their data are: they show the launch alone
+    Bytes ramp_bytes;                ///< traffic from which on `samples` begin: above it data come from main memory
+    std::string domain;              ///< which of the measurements are here, as a sentence
+    std::size_t left_out = 0;        ///< measurements outside that domain
 };
 
 /// What the shares of a law are of.
@@ -31,6 +33,9 @@ Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat forma
 
 /// Time of a sample by a law: the very functions that the simulator prices rounds with.
 Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample);
+
+/// Bytes that it moves.
+Bytes bytes_at(const KernelSample& sample);
 
 /// Linear layer y[m,n] = x[m,k]·W[n,k]ᵀ with 16-bit activations.
 KernelSample linear_sample(double m, double n, double k, NumberFormat format, Seconds time);

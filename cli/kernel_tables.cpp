@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double most_rows = 512.0;
+constexpr double most_rows = 1024.0;
 
 std::string lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -76,64 +76,67 @@ private:
     bool good_ = true;
 };
 
-/// A sample, the format it belongs to, and whether it lies in the domain of the fit.
+/// A sample and the table it belongs to.
 struct Converted {
     KernelClass kernel = KernelClass::gemm;
     NumberFormat format = NumberFormat::bf16;
-    bool in_domain = false;
     KernelSample sample;
+    Bytes stationary;         ///< what a replay finds in the cache where it fits: weights, keys and values, states
+    bool of_decoding = true;  ///< false: not a kernel that decoding runs
 };
 
-Converted linear_row(Row& row, const Device& device) {
+Converted linear_row(Row& row) {
     const NumberFormat format = row.format("dtype");
     const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
-    Converted result{KernelClass::gemm, format, false, linear_sample(m, n, k, format, row.time())};
-    result.in_domain = m <= most_rows && result.sample.operation.bytes.fixed > device.cache * 2.0;
-    return result;
+    const KernelSample sample = linear_sample(m, n, k, format, row.time());
+    // Half the weights count: tables are measured with several copies in turn, which stay in the cache together more easily.
+    return {KernelClass::gemm, format, sample, sample.operation.bytes.fixed * 0.5, m <= most_rows};
 }
 
-Converted attention_row(Row& row, const Device& device) {
+Converted attention_row(Row& row) {
     const NumberFormat format = row.format("kv_dtype");
     const AttentionShape shape{row.number("batch", 1),   row.number("query_tokens", 1), row.number("context", 1),
                                row.number("q_heads", 1), row.number("kv_heads", 1),     row.number("head_dim", 1),
                                row.number("window", 0)};
-    return {KernelClass::attention, format, cache_bytes(shape, format) > device.cache,
-            attention_sample(shape, format, row.time())};
+    const bool grouped = shape.query_heads > shape.kv_heads;
+    return {grouped ? KernelClass::attention : KernelClass::attention_ungrouped, format,
+            attention_sample(shape, format, row.time()), cache_bytes(shape, format)};
 }
 
-Converted recurrent_row(Row& row, const Device& device) {
+Converted recurrent_row(Row& row) {
     const NumberFormat format = row.format("state_dtype");
     const RecurrentShape shape{row.number("batch", 1), row.number("tokens", 1), row.number("heads", 1),
                                row.number("head_k_dim", 1), row.number("head_v_dim", 1)};
-    const bool fused = row.number("fused_conv", 0) > 0.0;
-    return {KernelClass::scan, format, !fused && state_bytes(shape, format) * shape.batch > device.cache,
-            recurrent_sample(shape, format, row.time())};
+    const bool alone = row.number("fused_conv", 0) == 0.0;
+    return {KernelClass::scan, format, recurrent_sample(shape, format, row.time()), state_bytes(shape, format) * shape.batch,
+            alone};
 }
 
-Converted convolution_row(Row& row, const Device& device) {
+/// SGLang's verification rows run the one-token kernel over batch · tokens rows, which only approximates serving (README of the
+/// tables).
+Converted convolution_row(Row& row) {
     const bool update = row.text("phase") != "context";
+    const bool stand_in = row.text("phase") == "verify" && row.has("framework") && row.text("framework") == "sglang";
     const double batch = row.number("batch", 1), tokens = row.number("tokens", 1);
     const double channels = row.number("channels", 1), width = row.number("d_conv", 1);
-    Converted result{KernelClass::convolution, NumberFormat::bf16, false,
-                     convolution_sample(batch, tokens, channels, width, row.time())};
-    result.in_domain = update && bytes_of<false, false>(result.sample.operation, terms_of(result.sample.shape)) > device.cache;
-    return result;
+    const KernelSample sample = convolution_sample(batch, tokens, channels, width, row.time());
+    const Bytes traffic = bytes_of<false, false>(sample.operation, terms_of(sample.shape));
+    return {KernelClass::convolution, NumberFormat::bf16, sample, traffic, update && !stand_in};
 }
 
 struct TableKind {
     std::string_view name;
     std::string_view telling_column;  ///< that only this kind has
-    Converted (*convert)(Row&, const Device&);
-    KernelClass kernel;
+    Converted (*convert)(Row&);
     std::string_view domain;
 };
 
 constexpr std::array<TableKind, 4> kinds = {{
-    {"gemm", "k", linear_row, KernelClass::gemm, "weights above twice the last-level cache, at most 512 rows"},
-    {"attention_decode", "kv_dtype", attention_row, KernelClass::attention, "keys and values above the last-level cache"},
-    {"recurrent_verify", "state_dtype", recurrent_row, KernelClass::scan,
+    {"gemm", "k", linear_row, "weights above twice the last-level cache, at most 512 rows"},
+    {"attention_decode", "kv_dtype", attention_row, "keys and values above the last-level cache"},
+    {"recurrent_verify", "state_dtype", recurrent_row,
      "kernels of the recurrence alone, live states above the last-level cache"},
-    {"conv1d", "d_conv", convolution_row, KernelClass::convolution, "updates whose traffic is above the last-level cache"},
+    {"conv1d", "d_conv", convolution_row, "updates whose traffic is above the last-level cache"},
 }};
 
 const TableKind* kind_of(const MeasuredRow& row) {
@@ -165,16 +168,22 @@ std::string device_problem(const MeasuredFile& file, const Device& device) {
     return {};
 }
 
-void add(const TableKind& kind, Converted converted, std::vector<KernelTable>& tables) {
+/// Traffic below this share of the last-level cache takes no time beside the launch.
+constexpr double tiny_share = 1.0 / 32.0;
+
+void add(const TableKind& kind, Converted converted, const Device& device, std::vector<KernelTable>& tables) {
     auto table = std::find_if(tables.begin(), tables.end(), [&](const KernelTable& known) {
         return known.kernel == converted.kernel && known.format == converted.format;
     });
     if (table == tables.end()) {
-        tables.push_back({converted.kernel, converted.format, {}, std::string(kind.domain), 0});
+        const Bytes ramp = device.cache * (converted.kernel == KernelClass::gemm ? 2.0 : 1.0);
+        tables.push_back({converted.kernel, converted.format, {}, {}, ramp, std::string(kind.domain), 0});
         table = std::prev(tables.end());
     }
-    if (converted.in_domain) {
+    if (converted.of_decoding && converted.stationary > device.cache) {
         table->samples.push_back(std::move(converted.sample));
+    } else if (converted.of_decoding && bytes_at(converted.sample) < device.cache * tiny_share) {
+        table->tiny.push_back(std::move(converted.sample));
     } else {
         ++table->left_out;
     }
@@ -217,9 +226,9 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
                     "{}: is no gemm, attention_decode, recurrent_verify or conv1d row by its columns", measured.place));
             } else {
                 Row row(measured, problems);
-                Converted converted = kind->convert(row, device);
+                Converted converted = kind->convert(row);
                 if (row.good()) {
-                    add(*kind, std::move(converted), tables);
+                    add(*kind, std::move(converted), device, tables);
                 }
             }
             if (problems.size() >= most_problems) {

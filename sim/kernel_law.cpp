@@ -34,6 +34,8 @@ std::string_view name_of(KernelClass kernel) {
             return "gemm";
         case KernelClass::attention:
             return "attention";
+        case KernelClass::attention_ungrouped:
+            return "attention-ungrouped";
         case KernelClass::scan:
             return "scan";
         case KernelClass::convolution:
@@ -51,29 +53,41 @@ std::optional<KernelClass> kernel_class_named(std::string_view name) {
     return std::nullopt;
 }
 
-const std::array<KernelParameter, 9>& kernel_parameters() {
-    static const std::array<KernelParameter, 9> all = {{
-        {"startup", "us", "launch, first loads, last stores", 1e6, 0.0, 1e-8,
+const std::array<KernelParameter, 13>& kernel_parameters() {
+    static const std::array<KernelParameter, 13> all = {{
+        {"startup", "us", "launch, first loads, uneven ends", 1e6, 0.0, 1e-8, 1.0,
          [](const KernelLaw& law) { return law.startup.value(); },
          [](KernelLaw& law, double value) { law.startup = Seconds(value); }},
-        {"bandwidth_share", "1", "share of the data sheet's bandwidth", 1.0, 1.0, 1e-3,
+        {"launch", "us", "startup of a tiny kernel", 1e6, 0.0, 1e-8, 1.0,
+         [](const KernelLaw& law) { return law.launch.value(); },
+         [](KernelLaw& law, double value) { law.launch = Seconds(value); }},
+        {"ramp_bytes", "MB", "traffic up to which launch turns into startup", 1e-6, 0.0, 0.0, 1e12,
+         [](const KernelLaw& law) { return law.ramp_bytes.value(); },
+         [](KernelLaw& law, double value) { law.ramp_bytes = Bytes(value); }},
+        {"bandwidth_share", "1", "share of the data sheet's bandwidth", 1.0, 1.0, 1e-3, most_share,
          [](const KernelLaw& law) { return law.bandwidth_share; },
          [](KernelLaw& law, double value) { law.bandwidth_share = value; }},
-        {"peak_share", "1", "share of the data sheet's peak", 1.0, 1.0, 1e-3,
+        {"peak_share", "1", "share of the data sheet's peak", 1.0, 1.0, 1e-3, most_share,
          [](const KernelLaw& law) { return law.peak_share; }, [](KernelLaw& law, double value) { law.peak_share = value; }},
-        {"overlap", "1", "part of the shorter of memory and compute time that is not hidden", 1.0, 0.0, 1e-3,
+        {"overlap", "1", "part of the shorter of memory and compute time that is not hidden", 1.0, 0.0, 1e-3, 1.0,
          [](const KernelLaw& law) { return law.overlap; }, [](KernelLaw& law, double value) { law.overlap = value; }},
-        {"per_input", "ns", "startup for each input of the layer", 1e9, 0.0, 1e-12,
+        {"per_input", "ns", "startup for each input of the layer", 1e9, 0.0, 1e-12, 1.0,
          [](const KernelLaw& law) { return law.per_input.value(); },
          [](KernelLaw& law, double value) { law.per_input = Seconds(value); }},
-        {"per_head", "ns", "startup for each key-value head of each sequence", 1e9, 0.0, 1e-11,
+        {"per_head", "ns", "startup for each key-value head of each sequence", 1e9, 0.0, 1e-11, 1.0,
          [](const KernelLaw& law) { return law.per_head.value(); },
          [](KernelLaw& law, double value) { law.per_head = Seconds(value); }},
-        {"row_tile", "rows", "rows are computed in whole tiles of so many", 1.0, 1.0, 0.0,
+        {"per_context", "ns", "least time for each cached token", 1e9, 0.0, 1e-11, 1.0,
+         [](const KernelLaw& law) { return law.per_context.value(); },
+         [](KernelLaw& law, double value) { law.per_context = Seconds(value); }},
+        {"wide_head_share", "1", "of the bandwidth for heads wider than 128", 1.0, 1.0, 1e-3, 2.0,
+         [](const KernelLaw& law) { return law.wide_head_share; },
+         [](KernelLaw& law, double value) { law.wide_head_share = value; }},
+        {"row_tile", "rows", "rows are computed in whole tiles of so many", 1.0, 1.0, 0.0, 4096.0,
          [](const KernelLaw& law) { return law.row_tile; }, [](KernelLaw& law, double value) { law.row_tile = value; }},
-        {"step_rows", "rows", "beyond so many rows weights are read less well", 1.0, 0.0, 0.0,
+        {"step_rows", "rows", "beyond so many rows weights are read less well", 1.0, 0.0, 0.0, 1e6,
          [](const KernelLaw& law) { return law.step_rows; }, [](KernelLaw& law, double value) { law.step_rows = value; }},
-        {"step_share", "1", "by this many times weights / data-sheet bandwidth", 1.0, 0.0, 1e-3,
+        {"step_share", "1", "by this many times weights / data-sheet bandwidth", 1.0, 0.0, 1e-3, 10.0,
          [](const KernelLaw& law) { return law.step_share; }, [](KernelLaw& law, double value) { law.step_share = value; }},
     }};
     return all;
@@ -87,7 +101,7 @@ const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format) const
             }
         }
     }
-    return nullptr;
+    return kernel == KernelClass::attention_ungrouped ? law(KernelClass::attention, format) : nullptr;
 }
 
 std::vector<std::string> problems_of(const Calibration& calibration) {
@@ -100,11 +114,13 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
         const KernelLaw& law = calibrated.law;
         const std::string what =
             "the law of " + std::string(name_of(calibrated.kernel)) + " in " + std::string(name_of(calibrated.format));
-        if (!is_share(law.bandwidth_share) || !is_share(law.peak_share)) {
+        if (!is_share(law.bandwidth_share) || !is_share(law.peak_share) ||
+            !(law.wide_head_share > 0.0 && law.wide_head_share <= 2.0)) {
             problems.push_back(what + " needs shares of bandwidth and peak above 0 and up to " + std::to_string(most_share));
         }
-        for (const double value : {law.startup.value(), law.per_input.value(), law.per_head.value(), law.overlap,
-                                   law.row_tile - 1.0, law.step_rows, law.step_share}) {
+        for (const double value :
+             {law.startup.value(), law.per_input.value(), law.per_head.value(), law.overlap, law.launch.value(),
+              law.ramp_bytes.value(), law.per_context.value(), law.row_tile - 1.0, law.step_rows, law.step_share}) {
             if (!is_zero_or_above(value)) {
                 problems.push_back(what + " has a parameter below its least value, so that more work would take less time");
                 break;

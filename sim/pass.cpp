@@ -53,21 +53,21 @@ std::vector<Operation> body_only(const std::vector<Operation>& operations, const
 }
 
 Rates data_sheet_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+    Rates rates;
     if (operation.kind == OperationKind::collective) {
-        const Interconnect* link = link_of(platform);
-        return {link ? link->latency : Seconds(0.0),
-                link ? 1.0 / link->bandwidth : SecondsPerByte(0.0),
-                SecondsPerFlop(0.0),
-                0.0,
-                Seconds(0.0),
-                {}};
+        if (const Interconnect* link = link_of(platform)) {
+            rates.startup = link->latency;
+            rates.per_byte = 1.0 / link->bandwidth;
+        }
+        return rates;
     }
     const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
     const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
     const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
                               operation.kind == OperationKind::attention;
-    return {
-        Seconds(0.0), 1.0 / platform.device.bandwidth, 1.0 / (matrix_units ? matrix_peak : vector_peak), 0.0, Seconds(0.0), {}};
+    rates.per_byte = 1.0 / platform.device.bandwidth;
+    rates.per_flop = 1.0 / (matrix_units ? matrix_peak : vector_peak);
+    return rates;
 }
 
 /// The measured kernel that runs an operation, null where there is none.
@@ -81,7 +81,8 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
         case OperationKind::experts:
             return calibration.law(KernelClass::gemm, precision.math);
         case OperationKind::attention:
-            return calibration.law(KernelClass::attention, precision.kv_cache.format);
+            return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
+                                   precision.kv_cache.format);
         case OperationKind::scan:
             return calibration.law(KernelClass::scan, precision.state.format);
         case OperationKind::convolution:
@@ -111,7 +112,7 @@ Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds ga
     }
     const Seconds memory = bytes * timed.rates.per_byte;
     const Seconds compute = flops * timed.rates.per_flop;
-    const Seconds launch = gap + timed.rates.startup;
+    const Seconds launch = gap + timed.rates.startup + timed.rates.ramp;
     if (launch > memory && launch > compute) {
         return Bound::launch;
     }
@@ -132,13 +133,21 @@ const Interconnect* link_of(const Platform& platform) {
     return nullptr;
 }
 
+/// Attention kernels are tuned for heads up to this width.
+constexpr double widest_common_head = 128.0;
+
 Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
     Rates rates;
-    rates.startup = law.startup + law.per_input * operation.inputs;
-    rates.per_byte = data_sheet.per_byte / law.bandwidth_share;
+    const bool ramps = law.ramp_bytes > Bytes(0.0);
+    rates.startup = (ramps ? law.launch : law.startup) + law.per_input * operation.inputs;
+    rates.ramp = ramps ? law.startup - law.launch : Seconds(0.0);
+    rates.per_ramp = ramps ? 1.0 / law.ramp_bytes.value() : 0.0;
+    const double wide_heads = operation.head_dim > widest_common_head ? law.wide_head_share : 1.0;
+    rates.per_byte = data_sheet.per_byte / (law.bandwidth_share * wide_heads);
     rates.per_flop = data_sheet.per_flop / law.peak_share;
     rates.overlap = law.overlap;
     rates.per_sequence = law.per_head * operation.cache_heads;
+    rates.per_context = law.per_context;
     const bool one_matrix = operation.kind == OperationKind::linear;
     if (one_matrix && (law.row_tile > 1.0 || law.step_rows > 0.0)) {
         rates.rows.any = true;
@@ -225,9 +234,9 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
         dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
             const Flops flops = flops_of<reads_context>(operation, terms);
             const Bytes bytes = bytes_of<reads_context, has_experts>(operation, terms);
-            const Seconds device = pass.whole_pass
-                                       ? time_by(pass.whole_pass_rates, bytes, flops)
-                                       : operation_time<reads_context, has_row_steps>(timed.rates, terms, bytes, flops);
+            const Seconds device =
+                pass.whole_pass ? time_by(pass.whole_pass_rates, bytes, flops)
+                                : operation_time<reads_context, has_row_steps>(operation, timed.rates, terms, bytes, flops);
             const Seconds time = (device + gap) * operation.count;
             estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
                                  bytes * operation.count, time, bound_of(timed, bytes, flops, gap), 0.0});

@@ -1,6 +1,7 @@
 // Time of one forward pass on one platform: operations with rates, plus what the software stack adds.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ enum class CostMode {
     /// Operations without a law are priced as in roofline mode, as is a device without calibration.
     calibrated,
 };
+
+inline constexpr std::array all_cost_modes = {CostMode::roofline, CostMode::calibrated, CostMode::hoi};
 
 /// A device, the software on it, and how many of them share each layer.
 struct Platform {
@@ -48,13 +51,18 @@ struct Rates {
     SecondsPerByte per_byte;
     SecondsPerFlop per_flop;
     double overlap = 0.0;  ///< r: 0 hides the shorter side wholly, 1 not at all
+    Seconds ramp;          ///< further startup that grows with the bytes, up to 1 / per_ramp of them; may be below zero
+    double per_ramp = 0.0;
     Seconds per_sequence;  ///< further startup of an operation that reads a context
+    Seconds per_context;   ///< such an operation takes no less than startup + this for each cached token it sees
     RowSteps rows;         ///< of a linear layer in calibrated mode
 };
 
 inline Seconds time_by(const Rates& rates, Bytes bytes, Flops flops) {
-    const double memory = (rates.startup + bytes * rates.per_byte).value();
-    const double compute = (rates.startup + flops * rates.per_flop).value();
+    const double ramped = bytes.value() * rates.per_ramp;
+    const Seconds startup = rates.startup + rates.ramp * (ramped < 1.0 ? ramped : 1.0);
+    const double memory = (startup + bytes * rates.per_byte).value();
+    const double compute = (startup + flops * rates.per_flop).value();
     const double longer = memory > compute ? memory : compute;  // on plain doubles this is one instruction, and vectorises
     const double shorter = memory > compute ? compute : memory;
     return Seconds(longer + rates.overlap * shorter);
@@ -70,10 +78,14 @@ inline double whole_tiles(const RowSteps& steps, double rows) {
 
 /// Time of one run of an operation at a shape, given its bytes and FLOPs there.
 template <bool reads_context, bool has_row_steps>
-inline Seconds operation_time(const Rates& rates, const ShapeTerms& shape, Bytes bytes, Flops flops) {
+inline Seconds operation_time(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
+                              Flops flops) {
     Rates at_shape = rates;
     if constexpr (reads_context) {
         at_shape.startup += rates.per_sequence * shape.sequences;
+        const Seconds walk = at_shape.startup + rates.per_context * visible_context(cost.reach, shape.context);
+        const Seconds time = time_by(at_shape, bytes, flops);
+        return time > walk ? time : walk;
     }
     if constexpr (has_row_steps) {
         const double rows = rates.rows.are_logits ? shape.logits : shape.tokens;
@@ -118,7 +130,7 @@ inline void accumulate(const OperationCost& cost, const Rates& rates, double run
                        PassTotals& totals) {
     const Flops flops = flops_of<reads_context>(cost, shape);
     const Bytes bytes = bytes_of<reads_context, has_experts>(cost, shape);
-    totals.device += operation_time<reads_context, has_row_steps>(rates, shape, bytes, flops) * runs;
+    totals.device += operation_time<reads_context, has_row_steps>(cost, rates, shape, bytes, flops) * runs;
     totals.flops += flops * runs;
     totals.bytes += bytes * memory_runs;
 }

@@ -84,6 +84,8 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     scores.reads_context = true;
     scores.reach = reach_of(attention.reach, attention.indexer);
     scores.cache_heads = local_kv_heads;
+    scores.head_dim = dim;
+    scores.shares_cache = query_heads > kv_heads;
     scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
     scores.bytes.per_context = cached;
     scores.bytes.per_token = cached + activation * (2.0 * local_query_heads * dim);
