@@ -1,7 +1,8 @@
-// How far is the time per token of plain decoding, predicted from data sheets alone, from what serving engines measured?
+// How far is the time per token of plain decoding, predicted from data sheets alone and from calibrated kernels, from what
+// serving engines measured?
 //
 // Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
-// ai-dynamo/aiconfigurator). Nothing is fitted here: roofline mode, the engine's stack profile, and tensor parallelism as
+// ai-dynamo/aiconfigurator). Nothing is fitted here: each cost mode, the engine's stack profile, and tensor parallelism as
 // stated. A row's TPOT includes the prompts of the other requests, which are read while this one decodes: with b requests in
 // flight each token waits for (b − 1)/osl of a prefill. Rows that the data's README says to drop (queued: TTFT above 2 s;
 // GB200) are dropped, as are answers under 1,024 tokens, where prefill outweighs decoding.
@@ -75,11 +76,12 @@ Platform platform_of(const Row& row) {
     return platform(devices.at(row.system), stacks.at(row.backend), row.ranks);
 }
 
-double predicted_ms(const Row& row) {
+double predicted_ms(const Row& row, CostMode mode) {
     RoundSetup setup;
     setup.target = model_of(row);
     setup.precision = precision_of(row);
     setup.platform = platform_of(row);
+    setup.platform.mode = mode;
     setup.drafter = NgramDrafter{};
     setup.acceptance = Acceptance::geometric(0.0);
     const CompiledRound round = compile_round(setup);
@@ -111,6 +113,24 @@ void print(const std::string& name, const Errors& errors) {
                100.0 * quantile(errors.signed_errors, 0.5));
 }
 
+/// Prints the errors of one mode, group by group.
+Errors errors_in(const std::vector<Row>& rows, CostMode mode, const std::string& name) {
+    std::map<std::string, Errors> groups;
+    Errors all;
+    for (const Row& row : rows) {
+        const double error = predicted_ms(row, mode) / row.tpot_ms - 1.0;
+        groups[row.system + ", " + row.precision + ", " + row.backend].signed_errors.push_back(error);
+        all.signed_errors.push_back(error);
+    }
+    fmt::print("TPOT without speculation, {} mode (nothing fitted to these rows)\n", name);
+    for (const auto& [group, errors] : groups) {
+        print(group, errors);
+    }
+    print("all", all);
+    fmt::print("\n");
+    return all;
+}
+
 }  // namespace
 
 int main() {
@@ -119,19 +139,13 @@ int main() {
         fmt::print("skipped: no ../shared/data/serving/silicon_tpot.csv beside the checkout\n");
         return 77;
     }
-    std::map<std::string, Errors> groups;
-    Errors all;
-    for (const Row& row : read_rows(file)) {
-        if (usable(row)) {
-            const double error = predicted_ms(row) / row.tpot_ms - 1.0;
-            groups[row.system + ", " + row.precision + ", " + row.backend].signed_errors.push_back(error);
-            all.signed_errors.push_back(error);
-        }
+    std::vector<Row> rows = read_rows(file);
+    std::erase_if(rows, [](const Row& row) { return !usable(row); });
+    double worst_median = 0.0;
+    for (const auto& [mode, name] :
+         {std::pair{CostMode::roofline, "roofline"}, std::pair{CostMode::calibrated, "calibrated"}}) {
+        const Errors all = errors_in(rows, mode, name);
+        worst_median = std::max(worst_median, quantile(all.absolute(), 0.5));
     }
-    fmt::print("TPOT without speculation, roofline mode (data-sheet peaks, nothing fitted to these rows)\n");
-    for (const auto& [name, errors] : groups) {
-        print(name, errors);
-    }
-    print("all", all);
-    return quantile(all.absolute(), 0.5) <= largest_median_error ? 0 : 1;
+    return worst_median <= largest_median_error ? 0 : 1;
 }
