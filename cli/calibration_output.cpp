@@ -37,11 +37,11 @@ const FittedKernelParameter* fitted_one(const KernelFit& fit, std::size_t parame
 }
 
 /// Parameters that the law has: fitted ones with an interval, chosen ones (whole numbers) without.
-Json law_json(const KernelFit& fit) {
+Json law_json(const KernelLaw& law, const KernelFit& fit) {
     Json json = Json::object();
     for (std::size_t i = 0; i < kernel_parameters().size(); ++i) {
         const KernelParameter& parameter = kernel_parameters()[i];
-        const double value = parameter.get(fit.law);
+        const double value = parameter.get(law);
         const FittedKernelParameter* fitted = fitted_one(fit, i);
         if (fitted != nullptr || value != parameter.neutral) {
             json[std::string(parameter.name)] = parameter_json(parameter, value, fitted);
@@ -62,7 +62,7 @@ Json kernel_json(const CalibratedTable& kernel) {
     }
     return {{"kernel", name_of(kernel.table.kernel)},
             {"format", name_of(kernel.table.format)},
-            {"law", law_json(fit)},
+            {"law", law_json(fit.law, fit)},
             {"domain", kernel.table.domain},
             {"points", kernel.table.samples.size()},
             {"left_out", kernel.table.left_out},
@@ -105,7 +105,16 @@ std::string calibration_table(const CalibrationAnswer& answer) {
                     percent(kernel.fit.held_out.p90), fmt::format("{:+.1f} %", 100.0 * kernel.fit.held_out.bias),
                     percent(kernel.fit.fitted.median)});
     }
-    return text + table.text() + "\nErrors of predicted times, shapes held out:\n\n" + errors.text();
+    for (const CalibratedKernel& kernel : answer.derived) {
+        for (const KernelParameter& parameter : kernel_parameters()) {
+            if (const double value = parameter.get(kernel.law); value != parameter.neutral) {
+                table.add({fmt::format("{}, {}", name_of(kernel.kernel), name_of(kernel.format)), std::string(parameter.name),
+                           text_of(parameter, value), "as " + answer.derived_from, std::string(parameter.meaning)});
+            }
+        }
+    }
+    text += table.text();
+    return answer.kernels.empty() ? text : text + "\nErrors of predicted times, shapes held out:\n\n" + errors.text();
 }
 
 std::string calibration_json(const CalibrationAnswer& answer) {
@@ -113,8 +122,18 @@ std::string calibration_json(const CalibrationAnswer& answer) {
     for (const CalibratedTable& kernel : answer.kernels) {
         kernels.push_back(kernel_json(kernel));
     }
-    const Json json = {{"format", "treeline-calibration"}, {"version", 1},        {"device", answer.device.name},
-                       {"source", answer.source},          {"kind", "published"}, {"kernels", kernels}};
+    for (const CalibratedKernel& kernel : answer.derived) {
+        kernels.push_back({{"kernel", name_of(kernel.kernel)},
+                           {"format", name_of(kernel.format)},
+                           {"law", law_json(kernel.law, {})},
+                           {"derived_from", answer.derived_from}});
+    }
+    const Json json = {{"format", "treeline-calibration"},
+                       {"version", 1},
+                       {"device", answer.device.name},
+                       {"source", answer.source},
+                       {"kind", answer.kernels.empty() ? "derived" : "published"},
+                       {"kernels", kernels}};
     return json.dump(2) + "\n";
 }
 

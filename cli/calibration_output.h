@@ -18,6 +18,8 @@ struct CalibrationAnswer {
     Device device;
     std::string source;  ///< where the measurements come from, as the user says or their files
     std::vector<CalibratedTable> kernels;
+    std::string derived_from;               ///< device whose laws stand in for what was not measured; empty = none
+    std::vector<CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet
 };
 
 std::string calibration_table(const CalibrationAnswer& answer);

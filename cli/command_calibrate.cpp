@@ -1,4 +1,5 @@
 // treeline calibrate: laws of a device's kernels, from measured times.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace {
 struct CalibrateFlags {
     CommonFlags common;
     std::vector<std::string> from;
-    std::string device, source, resamples = "100";
+    std::string device, source, derive_from, resamples = "100";
 };
 
 CalibratedTable calibrated(KernelTable table, const Device& device, const KernelFitOptions& options) {
@@ -30,20 +31,57 @@ CalibratedTable calibrated(KernelTable table, const Device& device, const Kernel
     return {std::move(table), std::move(*fit)};
 }
 
+/// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
+/// peaks scale them; the traffic at which the startup is complete scales with the cache.
+void derive(const std::string& from, const std::filesystem::path& catalogue, CalibrationAnswer& answer) {
+    const Device other = load_device(catalogue, from).value;
+    if (!other.calibration) {
+        throw InputError({fmt::format("--derive-from: the description of {} names no calibration", other.name)});
+    }
+    answer.derived_from = other.name;
+    for (CalibratedKernel kernel : other.calibration->kernels) {
+        const bool measured = std::any_of(answer.kernels.begin(), answer.kernels.end(),
+                                          [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; });
+        if (!measured) {
+            kernel.law.ramp_bytes = kernel.law.ramp_bytes * (answer.device.cache / other.cache);
+            answer.derived.push_back(kernel);
+        }
+    }
+    answer.source +=
+        fmt::format("{}{} as on {}, as shares of the data sheet ({})", answer.source.empty() ? "" : "; ",
+                    answer.kernels.empty() ? "every kernel" : "other kernels", other.name, other.calibration->source);
+}
+
+/// The device without its calibration: the one that is being made may not be there yet, or be faulty.
+Device device_to_calibrate(const CalibrateFlags& flags) {
+    Device device = load_uncalibrated_device(flags.common.find().hardware, flags.device).value;
+    if (device.cache <= Bytes(0.0)) {
+        throw InputError(
+            {fmt::format("{}: its description does not state \"cache\", so measurements that ran from the cache cannot be told",
+                         device.name)});
+    }
+    return device;
+}
+
 void run(const CalibrateFlags& flags) {
     const Format format = flags.common.chosen_format();
     KernelFitOptions options;
     options.bootstraps = static_cast<int>(whole_number("--resamples", flags.resamples, 0, 10'000));
     CalibrationAnswer answer;
-    answer.device = load_device(flags.common.find().hardware, flags.device).value;
+    answer.device = device_to_calibrate(flags);
     answer.source = flags.source;
-    if (answer.device.cache <= Bytes(0.0)) {
-        throw InputError(
-            {fmt::format("{}: its description does not state \"cache\", so measurements that ran from the cache cannot be told",
-                         answer.device.name)});
+    if (flags.from.empty() && flags.derive_from.empty()) {
+        throw InputError({"nothing to calibrate from: give --from FILE|DIR, --derive-from DEVICE or both"});
     }
-    for (KernelTable& table : read_kernel_tables(flags.from, answer.device)) {
+    std::vector<KernelTable> tables;
+    if (!flags.from.empty()) {
+        tables = read_kernel_tables(flags.from, answer.device);
+    }
+    for (KernelTable& table : tables) {
         answer.kernels.push_back(calibrated(std::move(table), answer.device, options));
+    }
+    if (!flags.derive_from.empty()) {
+        derive(flags.derive_from, flags.common.find().hardware, answer);
     }
     flags.common.deliver(format == Format::table  ? calibration_table(answer)
                          : format == Format::json ? calibration_json(answer)
@@ -55,8 +93,10 @@ void run(const CalibrateFlags& flags) {
 Run add_calibrate(CLI::App& app) {
     auto flags = std::make_shared<CalibrateFlags>();
     app.add_option("--from", flags->from, "Measured kernels: CSV, nvbench JSON, Google Benchmark JSON, or a folder of tables")
-        ->type_name("FILE|DIR")
-        ->required();
+        ->type_name("FILE|DIR");
+    app.add_option("--derive-from", flags->derive_from,
+                   "Take over the laws of this calibrated device for kernels without measurements, scaled by the data sheets")
+        ->type_name("DEVICE");
     app.add_option("--device", flags->device, "The device that was measured, by name or path")->type_name("NAME")->required();
     app.add_option("--source", flags->source, "Where the measurements come from; kept in the calibration file")
         ->type_name("TEXT");

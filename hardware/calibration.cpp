@@ -38,7 +38,8 @@ CalibratedKernel read_kernel(json::Reader& reader) {
     kernel.format = number_format(reader.choice("format", formats)).value_or(NumberFormat::bf16);
     kernel.law = read_law(reader.object("law"));
     // What the law was fitted to is for people and reports; pricing does not need it.
-    for (const char* const of_fit : {"domain", "points", "left_out", "sites", "fitted", "held_out", "log_covariance"}) {
+    for (const char* const of_fit :
+         {"domain", "points", "left_out", "sites", "fitted", "held_out", "log_covariance", "derived_from"}) {
         static_cast<void>(reader.has(of_fit));
     }
     reader.finish();

@@ -85,6 +85,10 @@ Described<Device> load_device(const fs::path& catalogue, const std::string& name
     return described;
 }
 
+Described<Device> load_uncalibrated_device(const fs::path& catalogue, const std::string& name_or_path) {
+    return load<Device>(file_of(catalogue, device_folders, "device", name_or_path), read_device);
+}
+
 Described<Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
     return load<Stack>(file_of(catalogue, stack_folders, "software stack", name_or_path), read_stack);
 }

@@ -22,6 +22,8 @@ std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
 /// with every problem of the file (or of the calibration file that a device names), or, for an unknown name, with the nearest
 /// one and all that are known.
 Described<Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
+/// The same without the calibration file that the description may name.
+Described<Device> load_uncalibrated_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
 Described<Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
 
 /// The same from an open document, for descriptions inside other files; `name` becomes the device's name. The caller finishes
