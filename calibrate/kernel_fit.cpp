@@ -182,7 +182,14 @@ std::size_t index_of(std::string_view name) {
         std::find_if(all.begin(), all.end(), [&](const KernelParameter& p) { return p.name == name; }) - all.begin());
 }
 
-std::vector<Extension> extensions(KernelClass kernel) {
+bool has_wide_and_common_heads(const KernelTable& table) {
+    const auto wide = [](const KernelSample& sample) { return sample.operation.head_dim > widest_common_head; };
+    return std::any_of(table.samples.begin(), table.samples.end(), wide) &&
+           !std::all_of(table.samples.begin(), table.samples.end(), wide);
+}
+
+std::vector<Extension> extensions(const KernelTable& table) {
+    const KernelClass kernel = table.kernel;
     KernelLaw start;
     start.startup = Seconds(5e-6);
     start.peak_share = 0.7;
@@ -207,7 +214,9 @@ std::vector<Extension> extensions(KernelClass kernel) {
     if (kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped) {
         start.wide_head_share = 0.8;
         all.push_back({{"per_head"}, start});
-        all.push_back({{"wide_head_share"}, start});
+        if (has_wide_and_common_heads(table)) {
+            all.push_back({{"wide_head_share"}, start});
+        }
         all.push_back({{"per_context"}, start});
     }
     return all;
@@ -235,6 +244,25 @@ std::optional<Candidate> judge(const KernelTable& table, const Rates& data_sheet
     return residuals ? std::optional(Candidate{shape, *law, errors_of(*residuals).score}) : std::nullopt;
 }
 
+/// The best of the forms that lack one parameter of this form (never the bandwidth): an extension may have driven another
+/// parameter to its bound, because it explains the same times better.
+std::optional<Candidate> judge_with_one_less(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
+                                             const KernelLaw& start, const KernelFitOptions& options) {
+    std::optional<Candidate> best;
+    for (const std::size_t parameter : shape.free) {
+        if (parameter == index_of("bandwidth_share")) {
+            continue;
+        }
+        KernelLawForm smaller = shape;
+        std::erase(smaller.free, parameter);
+        std::optional<Candidate> candidate = judge(table, data_sheet, smaller, start, options);
+        if (candidate && (!best || candidate->score < best->score)) {
+            best = std::move(candidate);
+        }
+    }
+    return best;
+}
+
 /// The candidate with an extension; nothing where it has it already.
 std::optional<Candidate> extended(const KernelTable& table, const Rates& data_sheet, const Candidate& from, const Extension& by,
                                   const KernelFitOptions& options) {
@@ -256,7 +284,11 @@ std::optional<Candidate> extended(const KernelTable& table, const Rates& data_sh
     std::sort(shape.free.begin(), shape.free.end());
     const bool same = shape.free == from.shape.free && shape.fixed.row_tile == from.shape.fixed.row_tile &&
                       shape.fixed.step_rows == from.shape.fixed.step_rows;
-    return same ? std::nullopt : judge(table, data_sheet, shape, start, options);
+    if (same) {
+        return std::nullopt;
+    }
+    std::optional<Candidate> candidate = judge(table, data_sheet, shape, start, options);
+    return candidate ? candidate : judge_with_one_less(table, data_sheet, shape, start, options);
 }
 
 std::optional<Candidate> select(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options) {
@@ -265,13 +297,13 @@ std::optional<Candidate> select(const KernelTable& table, const Rates& data_shee
     std::optional<Candidate> best = judge(table, data_sheet, {{index_of("bandwidth_share")}, {}}, start, options);
     while (best) {
         std::optional<Candidate> next;
-        for (const Extension& extension : extensions(table.kernel)) {
+        for (const Extension& extension : extensions(table)) {
             std::optional<Candidate> candidate = extended(table, data_sheet, *best, extension, options);
             if (candidate && (!next || candidate->score < next->score)) {
                 next = std::move(candidate);
             }
         }
-        if (!next || next->score > best->score * (1.0 - options.least_gain)) {
+        if (!next || next->score > best->score * (1.0 - options.least_gain) - options.least_score) {
             break;
         }
         best = std::move(next);

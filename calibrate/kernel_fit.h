@@ -29,6 +29,7 @@ struct KernelFitOptions {
     double huber_delta = 0.05;        ///< of log(predicted / measured)
     int folds = 5;                    ///< of sites
     int bootstraps = 100;             ///< resamples of sites; 0 = no intervals
+    double least_score = 1e-6;        ///< absolute fall that it must bring: below it only rounding is left
     double least_gain = 0.02;         ///< relative fall of the held-out score that a further parameter must bring
     std::uint64_t seed = 20'261'121;  ///< of folds and resamples
 };

@@ -29,6 +29,9 @@ inline constexpr std::array all_kernel_classes = {KernelClass::gemm, KernelClass
 std::string_view name_of(KernelClass kernel);
 std::optional<KernelClass> kernel_class_named(std::string_view name);
 
+/// Attention kernels are tuned for heads up to this width.
+inline constexpr double widest_common_head = 128.0;
+
 /// With B bytes of traffic and
 ///   a = launch + (startup − launch)·min(1, B/ramp_bytes) + per_input·k + per_head·(sequences·heads)
 ///       + (rows > step_rows ? step_share·weights/peak bandwidth : 0)

@@ -133,9 +133,6 @@ const Interconnect* link_of(const Platform& platform) {
     return nullptr;
 }
 
-/// Attention kernels are tuned for heads up to this width.
-constexpr double widest_common_head = 128.0;
-
 Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
     Rates rates;
     const bool ramps = law.ramp_bytes > Bytes(0.0);
