@@ -28,7 +28,10 @@ std::string calibration_json(const CalibrationAnswer& answer);
 /// One line a measurement: kernel, format, site, measured and held-out predicted time.
 std::string calibration_csv(const CalibrationAnswer& answer);
 
-/// "us", or nothing for plain numbers.
+/// A self-contained page: measured roofline, predicted against measured times, residuals. At least one kernel was fitted.
+std::string calibration_page(const CalibrationAnswer& answer);
+
+/// "3.64 us", "0.897": a value with the parameter's unit.
 std::string text_of(const KernelParameter& parameter, double base_value);
 
 }  // namespace treeline

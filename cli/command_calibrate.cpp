@@ -11,6 +11,7 @@
 #include "cli/kernel_tables.h"
 #include "hardware/catalogue.h"
 #include "json/reader.h"
+#include "reports/output_file.h"
 
 namespace treeline {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 struct CalibrateFlags {
     CommonFlags common;
     std::vector<std::string> from;
-    std::string device, source, derive_from, resamples = "100";
+    std::string device, source, derive_from, html, resamples = "100";
 };
 
 CalibratedTable calibrated(KernelTable table, const Device& device, const KernelFitOptions& options) {
@@ -83,6 +84,12 @@ void run(const CalibrateFlags& flags) {
     if (!flags.derive_from.empty()) {
         derive(flags.derive_from, flags.common.find().hardware, answer);
     }
+    if (!flags.html.empty()) {
+        if (answer.kernels.empty()) {
+            throw InputError({"--html: shows measurements, so it needs --from"});
+        }
+        write_file(flags.html, calibration_page(answer));
+    }
     flags.common.deliver(format == Format::table  ? calibration_table(answer)
                          : format == Format::json ? calibration_json(answer)
                                                   : calibration_csv(answer));
@@ -101,6 +108,8 @@ Run add_calibrate(CLI::App& app) {
     app.add_option("--source", flags->source, "Where the measurements come from; kept in the calibration file")
         ->type_name("TEXT");
     app.add_option("--resamples", flags->resamples, "Of the shapes, for the intervals")->type_name("N")->capture_default_str();
+    app.add_option("--html", flags->html, "Also write a page with fit, residuals and measured roofline into this file")
+        ->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
         "Example:\n  treeline calibrate --from tables/ --device h100-sxm --format json --output "
