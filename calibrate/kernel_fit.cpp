@@ -291,10 +291,9 @@ std::optional<Candidate> extended(const KernelTable& table, const Rates& data_sh
     return candidate ? candidate : judge_with_one_less(table, data_sheet, shape, start, options);
 }
 
-std::optional<Candidate> select(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options) {
-    KernelLaw start;
-    start.bandwidth_share = 0.8;
-    std::optional<Candidate> best = judge(table, data_sheet, {{index_of("bandwidth_share")}, {}}, start, options);
+/// Adds the best extension as long as one lowers the held-out score enough.
+std::optional<Candidate> grown(const KernelTable& table, const Rates& data_sheet, std::optional<Candidate> best,
+                               const KernelFitOptions& options) {
     while (best) {
         std::optional<Candidate> next;
         for (const Extension& extension : extensions(table)) {
@@ -307,6 +306,22 @@ std::optional<Candidate> select(const KernelTable& table, const Rates& data_shee
             break;
         }
         best = std::move(next);
+    }
+    return best;
+}
+
+/// Growth from several tiles: which one fits shows only beside the parameters that go with it. A tile must earn its place, too.
+std::optional<Candidate> select(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options) {
+    KernelLaw start;
+    start.bandwidth_share = 0.8;
+    std::optional<Candidate> best;
+    for (const double tile : table.kernel == KernelClass::gemm ? std::vector{1.0, 32.0, 64.0, 128.0} : std::vector{1.0}) {
+        KernelLawForm form{{index_of("bandwidth_share")}, {}};
+        form.fixed.row_tile = tile;
+        std::optional<Candidate> candidate = grown(table, data_sheet, judge(table, data_sheet, form, start, options), options);
+        if (candidate && (!best || candidate->score < best->score * (1.0 - options.least_gain) - options.least_score)) {
+            best = std::move(candidate);
+        }
     }
     return best;
 }
