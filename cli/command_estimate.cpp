@@ -89,7 +89,7 @@ Run add_estimate(CLI::App& app) {
     app.add_option("--interconnect", point.interconnect, "Link between them (default: the device's fastest)")
         ->type_name("NAME");
     app.add_option("--stack", point.stack, "Software stack (default cuda-graph)")->type_name("NAME|PATH");
-    app.add_option("--mode", point.mode, "Cost model: roofline (default) or hoi")->type_name("MODE");
+    app.add_option("--mode", point.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
     app.add_option("--drafter", point.drafter,
                    "A model, or one of sparse-self, spire, eagle, mtp, medusa, ngram, or JSON (default: plain decoding)")
         ->type_name("NAME|KIND|JSON");

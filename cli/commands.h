@@ -36,5 +36,6 @@ Run add_break_even(CLI::App& app);
 Run add_bandit(CLI::App& app);
 Run add_traffic(CLI::App& app);
 Run add_validate(CLI::App& app);
+Run add_calibrate(CLI::App& app);
 
 }  // namespace treeline

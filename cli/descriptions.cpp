@@ -1,5 +1,6 @@
 #include "cli/descriptions.h"
 
+#include "hardware/calibration.h"
 #include "hardware/catalogue.h"
 #include "models/catalogue.h"
 
@@ -19,6 +20,8 @@ std::string Descriptions::resolved(const std::string& name_or_path) const {
     return looks_like_path(name_or_path) && path.is_relative() ? (base_folder_ / path).lexically_normal().string()
                                                                : name_or_path;
 }
+
+std::vector<std::string> Descriptions::calibrated_devices() const { return treeline::calibrated_devices(catalogue_.hardware); }
 
 void Descriptions::add_provenance(const std::vector<Provenance>& more) {
     provenance_.insert(provenance_.end(), more.begin(), more.end());

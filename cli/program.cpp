@@ -30,6 +30,7 @@ const std::vector<Command>& commands() {
         {"bandit", "simulate tree shapes picked while decoding", add_bandit},
         {"traffic", "throughput and latency under arriving requests, by speculation schedule", add_traffic},
         {"validate", "predict published results, and say how wrong that is", add_validate},
+        {"calibrate", "laws of a device's kernels, fitted to measured times with held-out errors", add_calibrate},
     };
     return all;
 }

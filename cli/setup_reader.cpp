@@ -38,13 +38,52 @@ Platform read_platform(json::Reader at, Descriptions& descriptions) {
     platform.ranks = static_cast<double>(at.count_or("tensor_parallel", 1, 1, most_ranks));
     platform.interconnect = at.text_or("interconnect", "");
     if (at.has("mode")) {
-        platform.mode = at.choice("mode", {"roofline", "hoi"}) == "hoi" ? CostMode::hoi : CostMode::roofline;
+        platform.mode = read_mode(at, "mode");
     }
+    check_mode(at, platform, descriptions);
     at.finish();
     return platform;
 }
 
-std::string_view name_of(CostMode mode) { return mode == CostMode::hoi ? "hoi" : "roofline"; }
+CostMode read_mode(json::Reader& at, std::string_view key) {
+    std::vector<std::string> names;
+    for (const CostMode mode : all_cost_modes) {
+        names.emplace_back(name_of(mode));
+    }
+    const std::string name = at.choice(key, names);
+    const auto found =
+        std::find_if(all_cost_modes.begin(), all_cost_modes.end(), [&](CostMode mode) { return name_of(mode) == name; });
+    return found != all_cost_modes.end() ? *found : CostMode::roofline;
+}
+
+void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions) {
+    if (platform.mode != CostMode::calibrated || platform.device.name.empty()) {
+        return;
+    }
+    if (platform.device.calibration) {
+        const Calibration& calibration = *platform.device.calibration;
+        descriptions.add_provenance(
+            {{fmt::format("{}: calibration", platform.device.name),
+              fmt::format("{} laws of kernels", calibration.kernels.size()), calibration.source, calibration.kind}});
+        return;
+    }
+    at.problem("mode",
+               fmt::format("\"calibrated\" needs measured kernels, and the description of {} names no calibration; those "
+                           "of {} do",
+                           platform.device.name, json::listed(descriptions.calibrated_devices(), "and")));
+}
+
+std::string_view name_of(CostMode mode) {
+    switch (mode) {
+        case CostMode::hoi:
+            return "hoi";
+        case CostMode::roofline:
+            return "roofline";
+        case CostMode::calibrated:
+            return "calibrated";
+    }
+    return "";
+}
 
 std::string label_of(const Platform& platform) {
     std::string label = platform.device.name;
@@ -52,7 +91,8 @@ std::string label_of(const Platform& platform) {
         const Interconnect* link = link_of(platform);
         label = fmt::format("{:.0f} x {}{}", platform.ranks, label, link != nullptr ? " (" + link->name + ")" : "");
     }
-    return label + (platform.mode == CostMode::hoi ? ", hoi mode" : ", " + platform.stack.name);
+    const std::string stack = platform.mode == CostMode::hoi ? "" : ", " + platform.stack.name;
+    return label + stack + (platform.mode == CostMode::roofline ? "" : fmt::format(", {} mode", name_of(platform.mode)));
 }
 
 Decoding read_decoding(json::Reader& at) {

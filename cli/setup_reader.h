@@ -32,12 +32,16 @@ Precision read_precision_parts(json::Reader parts, const Precision& published);
 /// By parts, those that differ from the weights: "weights int4 (16-bit scale per 128), activations bf16; products in bf16".
 std::string text_of(const Precision& precision);
 
-/// {"device": name or path, "tensor_parallel"?: 8, "interconnect"?: "nvlink", "stack"?: name or path, "mode"?: "roofline" or
-/// "hoi"}, or the device's name alone.
+/// {"device": name or path, "tensor_parallel"?: 8, "interconnect"?: "nvlink", "stack"?: name or path, "mode"?: "roofline",
+/// "calibrated" or "hoi"}, or the device's name alone.
 Platform read_platform(json::Reader at, Descriptions& descriptions);
 /// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model".
 std::string label_of(const Platform& platform);
 std::string_view name_of(CostMode mode);
+/// The mode that the text under `key` names.
+CostMode read_mode(json::Reader& at, std::string_view key);
+/// Notes a problem where the mode needs a calibration that the device does not have, and else where its laws come from.
+void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions);
 
 /// A candidate drafter. cli/drafter_reader.cpp lists the kinds and their keys.
 struct DrafterChoice {

@@ -55,7 +55,7 @@ std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descr
 std::vector<CostMode> read_modes(json::Reader& axes) {
     std::vector<CostMode> modes;
     for (json::Reader& element : axes.objects_or_texts("mode", "name")) {
-        modes.push_back(element.choice("name", {"roofline", "hoi"}) == "hoi" ? CostMode::hoi : CostMode::roofline);
+        modes.push_back(read_mode(element, "name"));
         element.finish();
     }
     return modes;
@@ -99,6 +99,7 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
             for (const Stack& stack : stacks) {
                 for (const CostMode mode : modes) {
                     platforms.push_back({device, stack, static_cast<double>(degree), mode, interconnect});
+                    check_mode(axes, platforms.back(), descriptions);
                 }
             }
         }

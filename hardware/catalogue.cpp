@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "hardware/calibration.h"
+
 namespace treeline {
 namespace {
 
@@ -74,6 +76,16 @@ std::vector<std::string> device_names(const fs::path& catalogue) { return names_
 std::vector<std::string> stack_names(const fs::path& catalogue) { return names_of(catalogue, stack_folders); }
 
 Described<Device> load_device(const fs::path& catalogue, const std::string& name_or_path) {
+    const fs::path file = file_of(catalogue, device_folders, "device", name_or_path);
+    Described<Device> described = load<Device>(file, read_device);
+    Device& device = described.value;
+    if (!device.calibration_file.empty()) {
+        device.calibration = load_calibration(catalogue, file.parent_path(), device.calibration_file, device.name);
+    }
+    return described;
+}
+
+Described<Device> load_uncalibrated_device(const fs::path& catalogue, const std::string& name_or_path) {
     return load<Device>(file_of(catalogue, device_folders, "device", name_or_path), read_device);
 }
 

@@ -88,6 +88,9 @@ Device read_device(Reader& reader, std::string name) {
             device.interconnects.push_back(read_interconnect(link));
         }
     }
+    if (reader.has("calibration")) {
+        device.calibration_file = reader.text("calibration");
+    }
     reader.finish();
     return device;
 }

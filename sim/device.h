@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/kernel_law.h"
 #include "sim/precision.h"
 #include "sim/units.h"
 
@@ -38,6 +39,8 @@ struct Device {
     JoulesPerFlop energy_per_flop;  ///< 0 = unknown
     DollarsPerSecond price;         ///< 0 = unknown
     std::vector<Interconnect> interconnects;  ///< fastest first; empty = one device alone
+    std::string calibration_file;             ///< as the description names it; empty = none
+    std::optional<Calibration> calibration;   ///< what that file holds: measured kernels, which CostMode::calibrated needs
 
     /// Peak for products in `format`; formats without units of their own run in the next wider one that has them (fp16 and bf16
     /// stand in for each other; 8-bit and 4-bit integers may run as fp8, never the other way round). Above zero for a valid

@@ -52,32 +52,84 @@ std::vector<Operation> body_only(const std::vector<Operation>& operations, const
     return body;
 }
 
-Rates rates_of(const Operation& operation, const Precision& precision, const Platform& platform) {
+Rates data_sheet_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+    Rates rates;
     if (operation.kind == OperationKind::collective) {
-        const Interconnect* link = link_of(platform);
-        return {link ? link->latency : Seconds(0.0), link ? 1.0 / link->bandwidth : SecondsPerByte(0.0), SecondsPerFlop(0.0),
-                0.0};
+        if (const Interconnect* link = link_of(platform)) {
+            rates.startup = link->latency;
+            rates.per_byte = 1.0 / link->bandwidth;
+        }
+        return rates;
     }
     const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
     const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
     const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
                               operation.kind == OperationKind::attention;
+    rates.per_byte = 1.0 / platform.device.bandwidth;
+    rates.per_flop = 1.0 / (matrix_units ? matrix_peak : vector_peak);
+    return rates;
+}
+
+/// What the stack's kernels reach of the data sheet where none was measured.
+Rates stack_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+    Rates rates = data_sheet_rates(operation, precision, platform);
+    if (operation.kind == OperationKind::collective) {
+        return rates;
+    }
     const Stack& stack = platform.stack;
-    const SecondsPerByte per_byte = 1.0 / (platform.device.bandwidth * stack.memory_efficiency);
-    // Once a kernel, however the law below weighs its two sides.
-    const auto rates = [&](SecondsPerFlop per_flop, double overlap) {
-        return Rates{stack.kernel_startup * (operation.launches / (1.0 + overlap)), per_byte, per_flop, overlap};
-    };
+    const bool scan = operation.kind == OperationKind::scan;
+    const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
+                              operation.kind == OperationKind::attention;
+    rates.per_byte = rates.per_byte / stack.memory_efficiency;
+    rates.overlap = stack.unhidden;
+    if (scan && !operation.sequential && operation.launches > 1.0) {
+        rates.overlap = 1.0;  // kernels one after the other hide nothing of each other
+    } else {
+        rates.per_flop = rates.per_flop / (matrix_units ? stack.compute_efficiency : scan ? stack.scan_efficiency : 1.0);
+    }
     if (operation.sequential) {
-        // The first step waits for the state, and every further one for the step before: nothing is hidden.
-        return rates(1.0 / (vector_peak * stack.scan_efficiency), 1.0);
+        rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
     }
-    if (operation.kind == OperationKind::scan && operation.launches > 1.0) {
-        return rates(1.0 / vector_peak, 1.0);  // kernels one after the other hide nothing of each other
+    // Once a kernel, however the law weighs its two sides.
+    rates.startup = stack.kernel_startup * (operation.launches / (1.0 + rates.overlap));
+    return rates;
+}
+
+/// The measured kernel that runs an operation, null where there is none.
+const KernelLaw* law_of(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (platform.mode != CostMode::calibrated || !platform.device.calibration || operation.launches <= 0.0) {
+        return nullptr;
     }
-    const double vector_efficiency = operation.kind == OperationKind::scan ? stack.scan_efficiency : 1.0;
-    const FlopsPerSecond peak = matrix_units ? matrix_peak * stack.compute_efficiency : vector_peak * vector_efficiency;
-    return rates(1.0 / peak, stack.unhidden);
+    const Calibration& calibration = *platform.device.calibration;
+    switch (operation.kind) {
+        case OperationKind::linear:
+        case OperationKind::experts:
+            return calibration.law(KernelClass::gemm, precision.math);
+        case OperationKind::attention:
+            return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
+                                   precision.kv_cache.format);
+        case OperationKind::scan:
+            return calibration.law(KernelClass::scan, precision.state.format);
+        case OperationKind::convolution:
+            return calibration.law(KernelClass::convolution, precision.activations.format);
+        case OperationKind::element_wise:
+        case OperationKind::logits:
+        case OperationKind::collective:
+            break;
+    }
+    return nullptr;
+}
+
+struct PricedKernel {
+    Rates rates;
+    bool measured = false;
+};
+
+PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (const KernelLaw* law = law_of(operation, precision, platform)) {
+        return {measured_rates(*law, data_sheet_rates(operation, precision, platform), operation), true};
+    }
+    return {stack_rates(operation, precision, platform), false};
 }
 
 Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds gap) {
@@ -86,21 +138,11 @@ Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds ga
     }
     const Seconds memory = bytes * timed.rates.per_byte;
     const Seconds compute = flops * timed.rates.per_flop;
-    if (gap > memory && gap > compute) {
+    const Seconds launch = gap + timed.rates.startup + timed.rates.ramp;
+    if (launch > memory && launch > compute) {
         return Bound::launch;
     }
     return memory > compute ? Bound::memory : Bound::compute;
-}
-
-template <class Visit>
-void dispatch(const Operation& operation, Visit visit) {
-    if (operation.reads_context) {
-        visit.template operator()<true, false>();
-    } else if (operation.expert_count > 0.0) {
-        visit.template operator()<false, true>();
-    } else {
-        visit.template operator()<false, false>();
-    }
 }
 
 }  // namespace
@@ -117,6 +159,31 @@ const Interconnect* link_of(const Platform& platform) {
     return nullptr;
 }
 
+Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
+    Rates rates;
+    const bool ramps = law.ramp_bytes > Bytes(0.0);
+    rates.startup = (ramps ? law.launch : law.startup) + law.per_input * operation.inputs;
+    rates.ramp = ramps ? law.startup - law.launch : Seconds(0.0);
+    rates.per_ramp = ramps ? 1.0 / law.ramp_bytes.value() : 0.0;
+    const double wide_heads = operation.head_dim > widest_common_head ? law.wide_head_share : 1.0;
+    rates.per_byte = data_sheet.per_byte / (law.bandwidth_share * wide_heads);
+    rates.per_flop = data_sheet.per_flop / law.peak_share;
+    rates.overlap = law.overlap;
+    rates.per_sequence = law.per_head * operation.cache_heads;
+    rates.per_context = law.per_context;
+    const bool one_matrix = operation.kind == OperationKind::linear;
+    if (one_matrix && (law.row_tile > 1.0 || law.step_rows > 0.0)) {
+        rates.rows.any = true;
+        rates.rows.are_logits = operation.flops.per_logit > Flops(0.0);
+        rates.rows.tile = law.row_tile;
+        rates.rows.inverse_tile = 1.0 / law.row_tile;
+        rates.rows.per_row = operation.flops.per_token + operation.flops.per_logit;
+        rates.rows.step_after = law.step_rows;
+        rates.rows.step = operation.bytes.fixed * data_sheet.per_byte * (law.step_rows > 0.0 ? law.step_share : 0.0);
+    }
+    return rates;
+}
+
 CompiledPass compile_operations(std::vector<Operation> operations, const Precision& precision, const Platform& platform,
                                 Seconds host) {
     CompiledPass pass;
@@ -126,18 +193,25 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     if (platform.mode == CostMode::hoi) {
         pass.whole_pass = true;
         const FlopsPerSecond peak = platform.device.peak_for(precision.math);
-        pass.whole_pass_rates = {Seconds(0.0), platform.device.intensity_for(precision.math) / peak, 1.0 / peak, 0.0};
+        pass.whole_pass_rates.per_byte = platform.device.intensity_for(precision.math) / peak;
+        pass.whole_pass_rates.per_flop = 1.0 / peak;
     }
+    double gaps = 0.0;
     for (Operation& operation : operations) {
-        const Rates rates = rates_of(operation, precision, platform);
-        pass.launches += operation.count * operation.launches * platform.stack.launch_factor;
+        const PricedKernel priced = price(operation, precision, platform);
+        const double launches = operation.launches * platform.stack.launch_factor;
+        // A measured kernel's time holds its own launch gap; what the stack launches beside it does not count there.
+        const double own_gaps = priced.measured ? launches - operation.launches : launches;
+        pass.launches += operation.count * launches;
+        gaps += operation.count * own_gaps;
         const double runs = operation.count;
-        pass.step_time += operation.sequential ? platform.stack.scan_step * runs : Seconds(0.0);
+        const bool steps = operation.sequential && !priced.measured;
+        pass.step_time += steps ? platform.stack.scan_step * runs : Seconds(0.0);
         const double memory_runs = operation.kind == OperationKind::collective ? 0.0 : runs;
-        pass.operations.push_back({std::move(operation), rates, runs, memory_runs});
+        pass.operations.push_back({std::move(operation), priced.rates, runs, memory_runs, own_gaps, steps});
     }
-    if (platform.mode == CostMode::roofline) {
-        pass.node_time = platform.stack.node_cost * pass.launches;
+    if (platform.mode != CostMode::hoi) {
+        pass.node_time = platform.stack.node_cost * gaps;
         pass.launch_time = platform.stack.host_launch * pass.launches;
         pass.host = host;
     } else {
@@ -165,8 +239,9 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
     PassTotals totals;
     totals.device = step_time(pass, terms);
     for (const TimedOperation& timed : pass.operations) {
-        dispatch(timed.operation, [&]<bool reads_context, bool has_experts>() {
-            accumulate<reads_context, has_experts>(timed.operation, timed.rates, timed.runs, timed.memory_runs, terms, totals);
+        dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
+            accumulate<reads_context, has_experts, has_row_steps>(timed.operation, timed.rates, timed.runs, timed.memory_runs,
+                                                                  terms, totals);
         });
     }
     return totals;
@@ -174,25 +249,28 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
 
 std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms terms = terms_of(shape);
-    double kernels = 0.0, scans = 0.0;
+    double gaps = 0.0, scans = 0.0;
     for (const TimedOperation& timed : pass.operations) {
-        kernels += timed.operation.count * timed.operation.launches;
-        scans += timed.operation.sequential ? timed.runs : 0.0;
+        gaps += timed.operation.count * timed.gaps;
+        scans += timed.steps ? timed.runs : 0.0;
     }
     const Seconds step = scans > 0.0 ? pass.step_time / scans : Seconds(0.0);
-    const Seconds gap = kernels > 0.0 ? pass.node_time / kernels : Seconds(0.0);
+    const Seconds one_gap = gaps > 0.0 ? pass.node_time / gaps : Seconds(0.0);
     std::vector<OperationEstimate> estimates;
     Seconds sum;
     for (const TimedOperation& timed : pass.operations) {
         const Operation& operation = timed.operation;
-        dispatch(operation, [&]<bool reads_context, bool has_experts>() {
+        const Seconds gap = one_gap * timed.gaps;
+        dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
             const Flops flops = flops_of<reads_context>(operation, terms);
             const Bytes bytes = bytes_of<reads_context, has_experts>(operation, terms);
-            const Seconds device = time_by(pass.whole_pass ? pass.whole_pass_rates : timed.rates, bytes, flops);
-            const Seconds steps = operation.sequential ? step * terms.new_tokens : Seconds(0.0);
-            const Seconds time = (device + steps + gap * operation.launches) * operation.count;
+            const Seconds device =
+                pass.whole_pass ? time_by(pass.whole_pass_rates, bytes, flops)
+                                : operation_time<reads_context, has_row_steps>(operation, timed.rates, terms, bytes, flops);
+            const Seconds steps = timed.steps ? step * terms.new_tokens : Seconds(0.0);
+            const Seconds time = (device + steps + gap) * operation.count;
             estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
-                                 bytes * operation.count, time, bound_of(timed, bytes, flops, gap * operation.launches), 0.0});
+                                 bytes * operation.count, time, bound_of(timed, bytes, flops, gap), 0.0});
             sum += time;
         });
     }

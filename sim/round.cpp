@@ -258,7 +258,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
     for (const Speculation& speculation : setup.speculations) {
         append_row({setup, drafter, rollback, trees}, speculation, round);
     }
-    if (setup.platform.mode == CostMode::roofline) {
+    if (setup.platform.mode != CostMode::hoi) {
         round.host_per_round = setup.platform.stack.host_per_round;
         round.host_per_sequence = drafter.host_per_round_and_sequence;
         round.host_per_tree = setup.platform.stack.host_per_tree;

@@ -83,6 +83,9 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     Operation scores = start_operation(context, "attention", OperationKind::attention);
     scores.reads_context = true;
     scores.reach = reach_of(attention.reach, attention.indexer);
+    scores.cache_heads = local_kv_heads;
+    scores.head_dim = dim;
+    scores.shares_cache = query_heads > kv_heads;
     scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
     scores.bytes.per_context = cached;
     scores.bytes.per_token = cached + activation * (2.0 * local_query_heads * dim);
@@ -126,6 +129,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     Operation scores = start_operation(context, "latent attention", OperationKind::attention);
     scores.reads_context = true;
     scores.reach = reach_of({}, attention.indexer);
+    scores.cache_heads = 1.0;
     const double widths = context.pass == PassKind::prefill ? nope + rope + value : (kv_rank + rope) + kv_rank;
     scores.flops.per_visible = Flops(2.0 * local_heads * widths);
     scores.bytes.per_context = cached;

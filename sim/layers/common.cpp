@@ -26,6 +26,7 @@ Operation linear(const LayerContext& context, const std::string& name, double in
     operation.weight_elements = in * out + (bias ? out : 0.0);
     operation.active_elements = operation.weight_elements;
     operation.stored = weight * (local_in * local_out) + activation * (bias ? local_out : 0.0);
+    operation.inputs = local_in;
     operation.flops.per_token = Flops(2.0 * local_in * local_out);
     operation.bytes.fixed = operation.stored;
     operation.bytes.per_token = activation * (local_in + local_out);

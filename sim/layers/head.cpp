@@ -32,6 +32,7 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
     head.weight_elements = model.tied_embeddings ? 0.0 : rows * width;
     head.active_elements = rows * width;
     head.stored = model.tied_embeddings ? Bytes(0.0) : head.bytes.fixed;
+    head.inputs = width;
     head.flops.per_logit = Flops(2.0 * width * local_rows);
     head.bytes.per_logit = context.precision.activations.per_element() * width + Bytes(4.0 * local_rows);  // fp32 logits
     operations.push_back(head);

@@ -11,7 +11,7 @@ estimate '--batch: is 1e\+?30, but must lie' --batch 1e30
 estimate '--batch: must be a whole number, not "nan"' --batch nan
 estimate '--context: is 10000000000, but must lie' --context 10000000000
 estimate '--precision: must be .*bf16.*, not "bf61"; did you mean "bf16"' --precision bf61
-estimate '--mode: must be roofline or hoi, not "roofling"; did you mean "roofline"' --mode roofling
+estimate '--mode: must be roofline, calibrated or hoi, not "roofling"; did you mean "roofline"' --mode roofling
 estimate '--rollback: must be .*, not "replai"; did you mean "replay"' --rollback replai
 estimate 'keeps no recurrent state' --rollback replay
 estimate '--stack: .*did you mean "vllm"' --stack vlm

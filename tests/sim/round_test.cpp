@@ -60,6 +60,11 @@ std::vector<RoundSetup> varied_setups() {
     RoundSetup hoi = setups.front();
     hoi.platform.mode = CostMode::hoi;
     setups.push_back(hoi);
+    for (const std::size_t measured : {0, 1, 3, 5}) {  // h100, h100, a100 and a hybrid on h100
+        RoundSetup calibrated = setups[measured];
+        calibrated.platform.mode = CostMode::calibrated;
+        setups.push_back(calibrated);
+    }
     return setups;
 }
 

@@ -133,7 +133,8 @@ TEST_CASE("a chunk scan of a few tokens moves the state six times") {
     // states of 80·64·128 fp32 elements.
     const RoundSetup setup = mamba_setup(Rollback::joint, {ChainShape{4}, Verification::unrolled_chunk, "chain"});
     const double state = 4.0 * 80 * 64 * 128;
-    for (const TimedOperation& timed : compile_round(setup).pass(PassId::verify_chunk).operations) {
+    const CompiledRound round = compile_round(setup);
+    for (const TimedOperation& timed : round.pass(PassId::verify_chunk).operations) {
         if (timed.operation.kind == OperationKind::scan) {
             CHECK(timed.operation.bytes.per_sequence.value() == Approx(6.0 * state));
             CHECK(timed.rates.overlap == 1.0);
@@ -175,7 +176,8 @@ TEST_CASE("every kernel takes its start-up once: 6 in a layer, and those at the 
 TEST_CASE("what kernels fail to hide: the overlap law's r on matrix products") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
     setup.platform.stack.unhidden = 0.25;
-    for (const TimedOperation& timed : compile_round(setup).pass(PassId::plain).operations) {
+    const CompiledRound round = compile_round(setup);
+    for (const TimedOperation& timed : round.pass(PassId::plain).operations) {
         CHECK(timed.rates.overlap == (timed.operation.sequential ? 1.0 : 0.25));
     }
 }

@@ -1,0 +1,112 @@
+#include "calibrate/kernel_samples.h"
+
+#include <fmt/format.h>
+
+namespace treeline {
+namespace {
+
+constexpr double activation_bytes = 2.0;
+
+double bytes_per_element(NumberFormat format) { return Storage{format}.per_element().value(); }
+
+}  // namespace
+
+Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format) {
+    const bool matrix_units =
+        kernel == KernelClass::gemm || kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped;
+    Rates rates;
+    rates.per_byte = 1.0 / device.bandwidth;
+    rates.per_flop = 1.0 / device.peak_for(matrix_units ? format : NumberFormat::fp32);
+    return rates;
+}
+
+Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample) {
+    const Rates rates = measured_rates(law, data_sheet, sample.operation);
+    const ShapeTerms terms = terms_of(sample.shape);
+    const Operation& operation = sample.operation;
+    if (operation.reads_context) {
+        return operation_time<true, false>(operation, rates, terms, bytes_of<true, false>(operation, terms),
+                                           flops_of<true>(operation, terms));
+    }
+    const Bytes bytes = bytes_of<false, false>(operation, terms);
+    const Flops flops = flops_of<false>(operation, terms);
+    return rates.rows.any ? operation_time<false, true>(operation, rates, terms, bytes, flops)
+                          : operation_time<false, false>(operation, rates, terms, bytes, flops);
+}
+
+Bytes bytes_at(const KernelSample& sample) {
+    const ShapeTerms terms = terms_of(sample.shape);
+    return sample.operation.reads_context ? bytes_of<true, false>(sample.operation, terms)
+                                          : bytes_of<false, false>(sample.operation, terms);
+}
+
+KernelSample linear_sample(double m, double n, double k, NumberFormat format, Seconds time) {
+    KernelSample sample{fmt::format("n {} k {}", n, k), {}, {m, 1.0, 0.0, 1.0}, time};
+    Operation& operation = sample.operation;
+    operation.inputs = k;
+    operation.flops.per_token = Flops(2.0 * n * k);
+    operation.bytes.fixed = Bytes(bytes_per_element(format) * n * k);
+    operation.bytes.per_token = Bytes(activation_bytes * (n + k));
+    return sample;
+}
+
+Bytes cache_bytes(const AttentionShape& shape, NumberFormat cache) {
+    const double seen = shape.window > 0.0 && shape.window < shape.context ? shape.window : shape.context;
+    return Bytes(2.0 * bytes_per_element(cache) * shape.batch * shape.kv_heads * shape.head_dim * seen);
+}
+
+KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, Seconds time) {
+    KernelSample sample{fmt::format("{} heads on {} of {}{}", shape.query_heads, shape.kv_heads, shape.head_dim,
+                                    shape.window > 0.0 ? fmt::format(", window {}", shape.window) : ""),
+                        {},
+                        {shape.batch, shape.query_tokens, shape.context - shape.query_tokens, shape.query_tokens},
+                        time};
+    Operation& operation = sample.operation;
+    operation.kind = OperationKind::attention;
+    operation.reads_context = true;
+    operation.cache_heads = shape.kv_heads;
+    operation.head_dim = shape.head_dim;
+    operation.shares_cache = shape.query_heads > shape.kv_heads;
+    if (shape.window > 0.0) {
+        operation.reach.window = shape.window;
+    }
+    const Bytes cached(2.0 * bytes_per_element(cache) * shape.kv_heads * shape.head_dim);
+    operation.flops.per_visible = Flops(4.0 * shape.query_heads * shape.head_dim);
+    operation.bytes.per_context = cached;
+    operation.bytes.per_token = cached + Bytes(activation_bytes * 2.0 * shape.query_heads * shape.head_dim);
+    return sample;
+}
+
+Bytes state_bytes(const RecurrentShape& shape, NumberFormat state) {
+    return Bytes(bytes_per_element(state) * shape.heads * shape.key_dim * shape.value_dim);
+}
+
+KernelSample recurrent_sample(const RecurrentShape& shape, NumberFormat state, Seconds time) {
+    KernelSample sample{
+        fmt::format("{} heads of {} x {}, {} tokens", shape.heads, shape.key_dim, shape.value_dim, shape.tokens),
+        {},
+        {shape.batch, shape.tokens, 0.0, shape.tokens},
+        time};
+    Operation& operation = sample.operation;
+    operation.kind = OperationKind::scan;
+    const Bytes one_state = state_bytes(shape, state);
+    // q, k, v in, o out, a decay a key channel, beta a head: as sim/layers/gated_delta.cpp counts them.
+    const double inputs = shape.heads * (3.0 * shape.key_dim + 2.0 * shape.value_dim + 1.0);
+    operation.flops.per_token = Flops(7.0 * shape.heads * shape.key_dim * shape.value_dim);
+    operation.bytes.per_sequence = one_state;
+    operation.bytes.per_token = one_state + Bytes(activation_bytes * inputs);
+    return sample;
+}
+
+KernelSample convolution_sample(double batch, double tokens, double channels, double width, Seconds time) {
+    KernelSample sample{fmt::format("{} channels, {} tokens", channels, tokens), {}, {batch, tokens, 0.0, tokens}, time};
+    Operation& operation = sample.operation;
+    operation.kind = OperationKind::convolution;
+    operation.flops.per_token = Flops(2.0 * channels * width);
+    operation.bytes.fixed = Bytes(activation_bytes * channels * width);
+    operation.bytes.per_token = Bytes(activation_bytes * 2.0 * channels);
+    operation.bytes.per_sequence = Bytes(activation_bytes * 2.0 * channels * (width - 1.0));
+    return sample;
+}
+
+}  // namespace treeline

@@ -1,0 +1,63 @@
+// Measured kernels as the simulator sees them: an operation at a shape took so long.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/pass.h"
+
+namespace treeline {
+
+/// One measurement. `site` names the whole shape that is held out together (a layer's n and k, an attention's heads): points of
+/// one site never stand on both sides of a cross-validation.
+struct KernelSample {
+    std::string site;
+    Operation operation;
+    PassShape shape;
+    Seconds time;
+};
+
+/// Measurements that one law should describe.
+struct KernelTable {
+    KernelClass kernel = KernelClass::gemm;
+    NumberFormat format = NumberFormat::bf16;
+    std::vector<KernelSample> samples;
+    std::vector<KernelSample> tiny;  ///< so small that launching dominates, wherever their data are: they show the launch alone
+    Bytes ramp_bytes;                ///< traffic from which on `samples` begin: above it data come from main memory
+    std::string domain;              ///< which of the measurements are here, as a sentence
+    std::size_t left_out = 0;        ///< measurements outside that domain
+};
+
+/// What the shares of a law are of.
+Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format);
+
+/// Time of a sample by a law: the very functions that the simulator prices rounds with.
+Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample);
+
+/// Bytes that it moves.
+Bytes bytes_at(const KernelSample& sample);
+
+/// Linear layer y[m,n] = x[m,k]·W[n,k]ᵀ with 16-bit activations.
+KernelSample linear_sample(double m, double n, double k, NumberFormat format, Seconds time);
+
+/// Attention of `query_tokens` new tokens a sequence that see `context` tokens, themselves included, or the last `window` (0 =
+/// all) of them.
+struct AttentionShape {
+    double batch = 1.0, query_tokens = 1.0, context = 1.0, query_heads = 1.0, kv_heads = 1.0, head_dim = 128.0, window = 0.0;
+};
+KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, Seconds time);
+/// Bytes of keys and values that it reads.
+Bytes cache_bytes(const AttentionShape& shape, NumberFormat cache);
+
+/// Recurrent step over `tokens` tokens a sequence. With one token the state is read and written once; with more (verification)
+/// it is read once and written after every token: (1 + T)·S bytes.
+struct RecurrentShape {
+    double batch = 1.0, tokens = 1.0, heads = 1.0, key_dim = 128.0, value_dim = 128.0;
+};
+KernelSample recurrent_sample(const RecurrentShape& shape, NumberFormat state, Seconds time);
+Bytes state_bytes(const RecurrentShape& shape, NumberFormat state);
+
+/// Causal convolution update of `tokens` tokens a sequence over so many channels, 16-bit activations.
+KernelSample convolution_sample(double batch, double tokens, double channels, double width, Seconds time);
+
+}  // namespace treeline

@@ -1,0 +1,37 @@
+// What `treeline calibrate` finds, as table and as calibration file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/kernel_fit.h"
+
+namespace treeline {
+
+/// The law of one kernel, and what it was fitted to.
+struct CalibratedTable {
+    KernelTable table;
+    KernelFit fit;
+};
+
+struct CalibrationAnswer {
+    Device device;
+    std::string source;  ///< where the measurements come from, as the user says or their files
+    std::vector<CalibratedTable> kernels;
+    std::string derived_from;               ///< device whose laws stand in for what was not measured; empty = none
+    std::vector<CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet
+};
+
+std::string calibration_table(const CalibrationAnswer& answer);
+/// Format "treeline-calibration", version 1: what hardware/calibrations holds (hardware/README.md).
+std::string calibration_json(const CalibrationAnswer& answer);
+/// One line a measurement: kernel, format, site, measured and held-out predicted time.
+std::string calibration_csv(const CalibrationAnswer& answer);
+
+/// A self-contained page: measured roofline, predicted against measured times, residuals. At least one kernel was fitted.
+std::string calibration_page(const CalibrationAnswer& answer);
+
+/// "3.64 us", "0.897": a value with the parameter's unit.
+std::string text_of(const KernelParameter& parameter, double base_value);
+
+}  // namespace treeline

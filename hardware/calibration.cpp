@@ -1,0 +1,94 @@
+#include "hardware/calibration.h"
+
+#include <algorithm>
+
+namespace treeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double largest_parameter = 1e9;  ///< in the parameter's unit: anything above is a slip of the pen
+
+KernelLaw read_law(json::Reader reader) {
+    KernelLaw law;
+    for (const KernelParameter& parameter : kernel_parameters()) {
+        if (std::optional<json::Reader> entry = reader.optional_object(parameter.name)) {
+            static_cast<void>(entry->choice("unit", {std::string(parameter.unit)}));
+            const double value = entry->number("value", 0.0, largest_parameter);
+            entry->number_or("low", value, 0.0, largest_parameter);
+            entry->number_or("high", value, 0.0, largest_parameter);
+            entry->finish();
+            parameter.set(law, value / parameter.in_unit);
+        }
+    }
+    reader.finish();
+    return law;
+}
+
+CalibratedKernel read_kernel(json::Reader& reader) {
+    std::vector<std::string> kernels, formats;
+    for (const KernelClass kernel : all_kernel_classes) {
+        kernels.emplace_back(name_of(kernel));
+    }
+    for (const NumberFormat format : all_number_formats) {
+        formats.emplace_back(name_of(format));
+    }
+    CalibratedKernel kernel;
+    kernel.kernel = kernel_class_named(reader.choice("kernel", kernels)).value_or(KernelClass::gemm);
+    kernel.format = number_format(reader.choice("format", formats)).value_or(NumberFormat::bf16);
+    kernel.law = read_law(reader.object("law"));
+    // What the law was fitted to is for people and reports; pricing does not need it.
+    for (const char* const of_fit :
+         {"domain", "points", "left_out", "sites", "fitted", "held_out", "log_covariance", "derived_from"}) {
+        static_cast<void>(reader.has(of_fit));
+    }
+    reader.finish();
+    return kernel;
+}
+
+}  // namespace
+
+Calibration read_calibration(json::Reader& reader) {
+    Calibration calibration;
+    static_cast<void>(reader.choice("format", {"treeline-calibration"}));
+    static_cast<void>(reader.count("version", 1, 1));
+    calibration.device = reader.text("device");
+    calibration.source = reader.text("source");
+    calibration.kind = reader.choice("kind", {"measured", "published", "derived"});
+    for (json::Reader& kernel : reader.objects("kernels")) {
+        calibration.kernels.push_back(read_kernel(kernel));
+    }
+    reader.finish();
+    return calibration;
+}
+
+Calibration load_calibration(const fs::path& catalogue, const fs::path& base_folder, const std::string& name_or_path,
+                             const std::string& device) {
+    const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json");
+    const fs::path file = is_path ? base_folder / name_or_path : catalogue / "calibrations" / (name_or_path + ".json");
+    json::Document document = json::Document::load(file);
+    json::Reader root = document.root();
+    Calibration calibration = read_calibration(root);
+    if (document.problems().empty()) {
+        document.add_problems(problems_of(calibration));
+    }
+    if (document.problems().empty() && calibration.device != device) {
+        document.add_problems({"is a calibration of " + calibration.device + ", not of " + device});
+    }
+    document.throw_if_problems();
+    return calibration;
+}
+
+std::vector<std::string> calibrated_devices(const fs::path& catalogue) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator entry(catalogue / "calibrations", error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().extension() == ".json") {
+            names.push_back(entry->path().stem().string());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+}  // namespace treeline

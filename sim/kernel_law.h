@@ -1,0 +1,97 @@
+// What measured kernels of a device need: the overlap law with shares of the data-sheet peaks, for each class of kernels.
+//
+// calibrate/ fits these laws, hardware/calibrations/*.json holds them, and the `calibrated` cost mode prices with them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/precision.h"
+#include "sim/units.h"
+
+namespace treeline {
+
+/// Classes of kernels with a law of their own. Operations of other kinds are priced by the data sheet.
+enum class KernelClass {
+    gemm,                 ///< linear layers
+    attention,            ///< heads that share keys and values in groups
+    attention_ungrouped,  ///< as many key-value heads as query heads: often another kernel
+    scan,                 ///< recurrent states
+    convolution,          ///< causal convolution updates
+};
+inline constexpr std::array all_kernel_classes = {KernelClass::gemm, KernelClass::attention, KernelClass::attention_ungrouped,
+                                                  KernelClass::scan, KernelClass::convolution};
+
+/// As files and reports write them: "gemm", "attention-ungrouped".
+std::string_view name_of(KernelClass kernel);
+std::optional<KernelClass> kernel_class_named(std::string_view name);
+
+/// Attention kernels are tuned for heads up to this width.
+inline constexpr double widest_common_head = 128.0;
+
+/// With B bytes of traffic and
+///   a = launch + (startup − launch)·min(1, B/ramp_bytes) + per_input·k + per_head·(sequences·heads)
+///       + (rows > step_rows ? step_share·weights/peak bandwidth : 0)
+///   x = a + B/(bandwidth_share·peak bandwidth),   y = a + FLOPs/(peak_share·peak)
+/// time = max(x, y) + overlap·min(x, y), and never less than a + per_context·s for s cached tokens. Every parameter is zero or
+/// above.
+struct KernelLaw {
+    Seconds startup;               ///< of a kernel whose traffic exceeds ramp_bytes: launch, first loads, uneven ends
+    Seconds launch;                ///< of a tiny kernel; only with ramp_bytes above zero
+    Bytes ramp_bytes;              ///< traffic up to which launch turns into startup; 0 = startup always
+    double bandwidth_share = 1.0;  ///< of the data sheet's memory bandwidth
+    double peak_share = 1.0;       ///< of the data sheet's peak of the number format
+    double overlap = 0.0;          ///< r: 0 hides the shorter of x and y wholly, 1 not at all
+    Seconds per_input;             ///< for each input k of a linear layer: thread blocks walk along it, whatever its width
+    Seconds per_head;              ///< for each key-value head of each sequence: its thread blocks start, reduce and end
+    Seconds per_context;           ///< for each cached token, where one thread block walks along a whole head's cache
+    double wide_head_share = 1.0;  ///< times bandwidth_share for heads wider than 128
+    double row_tile = 1.0;         ///< FLOPs are of whole tiles of so many rows (tokens) of a linear layer; 1 = none
+    double step_rows = 0.0;        ///< a linear layer of more rows runs a kernel that reads its weights less well; 0 = none
+    double step_share = 0.0;       ///< by this much, in units of weights / peak bandwidth
+};
+
+/// A parameter of a law as files, tables and fits name it.
+struct KernelParameter {
+    std::string_view name, unit, meaning;
+    double in_unit;  ///< values in `unit` for one base unit (1e6 for microseconds)
+    double neutral;  ///< base units: the value that switches it off
+    double least;    ///< base units: a fitted value below it is on its bound, where the parameter should be left out
+    double most;     ///< base units: likewise above; nothing runs faster than the data sheet
+    double (*get)(const KernelLaw&);
+    void (*set)(KernelLaw&, double);
+};
+
+/// Every parameter, in the order in which tables show them.
+const std::array<KernelParameter, 13>& kernel_parameters();
+
+/// Of a data-sheet figure. Boost clocks or a memory that is faster than stated may bring a kernel slightly above 1.
+inline constexpr double most_share = 1.05;
+
+/// A law and what it was measured on.
+struct CalibratedKernel {
+    KernelClass kernel = KernelClass::gemm;
+    NumberFormat format = NumberFormat::bf16;  ///< of the products (gemm), the cache (attention), the state or the activations
+    KernelLaw law;
+};
+
+/// The measured kernels of one device.
+struct Calibration {
+    std::string device;  ///< catalogue name of the device
+    std::string source;  ///< where the measurements come from
+    std::string kind;    ///< measured | published | derived
+    std::vector<CalibratedKernel> kernels;
+
+    /// The law of a kernel: of this format; else of the nearest one that was measured (16-bit formats stand in for each other,
+    /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Null where the
+    /// kernel was not measured at all.
+    [[nodiscard]] const KernelLaw* law(KernelClass kernel, NumberFormat format) const;
+};
+
+/// Every violated constraint as a sentence; empty when usable.
+std::vector<std::string> problems_of(const Calibration& calibration);
+
+}  // namespace treeline

@@ -1,0 +1,190 @@
+// Do fitted laws find the parameters that made the data, do held-out shapes stay out, and is more work never cheaper?
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <random>
+
+#include "calibrate/kernel_fit.h"
+#include "hardware/calibration.h"
+#include "setups.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+constexpr double micro = 1e-6;
+
+KernelFitOptions quick() {
+    KernelFitOptions options;
+    options.bootstraps = 20;
+    return options;
+}
+
+/// Linear layers of 24 shapes at 16 row counts, timed by `law` with the relative noise of a few per cent that tables have.
+KernelTable linear_table(const Device& on, const KernelLaw& law, double noise) {
+    KernelTable table{KernelClass::gemm, NumberFormat::bf16, {}, {}, on.cache * 2.0, "made up", 0};
+    const Rates data_sheet = data_sheet_of(on, table.kernel, table.format);
+    std::mt19937_64 random(7);
+    std::normal_distribution<double> gauss(0.0, noise);
+    for (const double n : {8192.0, 12288.0, 16384.0, 28672.0, 49152.0, 65536.0}) {
+        for (const double k : {8192.0, 12288.0, 16384.0, 32768.0}) {
+            for (double m = 1.0; m <= 1024.0; m *= 1.587) {
+                KernelSample sample = linear_sample(std::round(m), n, k, NumberFormat::bf16, Seconds(1.0));
+                sample.time = predicted(law, data_sheet, sample) * std::exp(gauss(random));
+                table.samples.push_back(sample);
+            }
+        }
+    }
+    return table;
+}
+
+KernelTable attention_table(const Device& on, const KernelLaw& law) {
+    KernelTable table{KernelClass::attention, NumberFormat::bf16, {}, {}, on.cache, "made up", 0};
+    const Rates data_sheet = data_sheet_of(on, table.kernel, table.format);
+    for (const double heads : {1.0, 2.0, 4.0, 8.0}) {
+        for (double batch = 1.0; batch <= 1024.0; batch *= 4.0) {
+            for (double context = 256.0; context <= 131072.0; context *= 4.0) {
+                const AttentionShape shape{batch, 1.0, context, 8.0 * heads, heads, 128.0, 0.0};
+                if (cache_bytes(shape, table.format) > on.cache) {
+                    KernelSample sample = attention_sample(shape, table.format, Seconds(1.0));
+                    sample.time = predicted(law, data_sheet, sample);
+                    table.samples.push_back(sample);
+                }
+            }
+        }
+    }
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("the parameters that made a table of linear layers are found again") {
+    const Device h100 = device("h100-sxm");
+    KernelLaw truth;
+    truth.startup = Seconds(6.0 * micro);
+    truth.bandwidth_share = 0.85;
+    truth.peak_share = 0.70;
+    truth.overlap = 0.25;
+    const KernelTable table = linear_table(h100, truth, 0.02);
+    REQUIRE(problems(table).empty());
+    const auto fit = calibrate(table, data_sheet_of(h100, table.kernel, table.format), quick());
+    REQUIRE(fit);
+    CHECK(fit->law.startup.value() == Approx(6.0 * micro).epsilon(0.10));
+    CHECK(fit->law.bandwidth_share == Approx(0.85).epsilon(0.02));
+    CHECK(fit->law.peak_share == Approx(0.70).epsilon(0.02));
+    CHECK(fit->law.overlap == Approx(0.25).epsilon(0.10));
+    // The median of |N(0, 0.02)| is 0.6745 · 0.02 = 1.35 %, its 90th percentile 1.645 · 0.02 = 3.3 %.
+    CHECK(fit->held_out.median == Approx(0.0135).epsilon(0.15));
+    CHECK(fit->held_out.p90 == Approx(0.033).epsilon(0.15));
+    CHECK(fit->sites == 24);
+    for (const FittedKernelParameter& parameter : fit->parameters) {
+        CHECK(parameter.low <= parameter.value);
+        CHECK(parameter.high >= parameter.value);
+        CHECK(parameter.high > parameter.low);
+    }
+}
+
+TEST_CASE("a tile and a step in the rows are told from smooth growth") {
+    const Device h100 = device("h100-sxm");
+    KernelLaw truth;
+    truth.startup = Seconds(5.0 * micro);
+    truth.bandwidth_share = 0.9;
+    truth.peak_share = 0.6;
+    truth.row_tile = 128.0;
+    const auto tiled =
+        calibrate(linear_table(h100, truth, 0.01), data_sheet_of(h100, KernelClass::gemm, NumberFormat::bf16), quick());
+    REQUIRE(tiled);
+    CHECK(tiled->law.row_tile == 128.0);
+    CHECK(tiled->held_out.median < 0.01);
+
+    truth.row_tile = 1.0;
+    truth.step_rows = 64.0;
+    truth.step_share = 0.3;
+    const auto stepped =
+        calibrate(linear_table(h100, truth, 0.01), data_sheet_of(h100, KernelClass::gemm, NumberFormat::bf16), quick());
+    REQUIRE(stepped);
+    CHECK(stepped->law.step_rows == 64.0);
+    CHECK(stepped->law.step_share == Approx(0.3).epsilon(0.05));
+}
+
+TEST_CASE("the parameters that made a table of attention are found again, without those that it lacks") {
+    const Device h100 = device("h100-sxm");
+    KernelLaw truth;
+    truth.startup = Seconds(15.0 * micro);
+    truth.bandwidth_share = 0.88;
+    truth.per_head = Seconds(20e-9);
+    const KernelTable table = attention_table(h100, truth);
+    const auto fit = calibrate(table, data_sheet_of(h100, table.kernel, table.format), quick());
+    REQUIRE(fit);
+    CHECK(fit->law.startup.value() == Approx(15.0 * micro).epsilon(1e-3));
+    CHECK(fit->law.per_head.value() == Approx(20e-9).epsilon(1e-3));
+    CHECK(fit->law.bandwidth_share == Approx(0.88).epsilon(1e-3));
+    CHECK(fit->law.per_context == Seconds(0.0));
+    CHECK(fit->law.wide_head_share == 1.0);
+    CHECK(fit->held_out.p90 < 1e-3);
+}
+
+TEST_CASE("a parameter on its bound rejects the fit") {
+    const Device h100 = device("h100-sxm");
+    KernelLaw truth;  // no startup at all
+    truth.bandwidth_share = 0.8;
+    const KernelTable table = linear_table(h100, truth, 0.0);
+    std::vector<std::size_t> all(table.samples.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = i;
+    }
+    const Rates data_sheet = data_sheet_of(h100, table.kernel, table.format);
+    KernelLaw start;
+    start.startup = Seconds(1.0 * micro);
+    CHECK(fit_law(table, data_sheet, {{3}, {}}, all, start, {}));              // a bandwidth alone can be fitted
+    CHECK_FALSE(fit_law(table, data_sheet, {{0, 3}, truth}, all, start, {}));  // startup goes to zero
+    CHECK(kernel_parameters()[0].name == "startup");
+    CHECK(kernel_parameters()[3].name == "bandwidth_share");
+}
+
+TEST_CASE("one shape is not enough, and says so") {
+    const Device h100 = device("h100-sxm");
+    KernelTable table = linear_table(h100, {}, 0.0);
+    table.samples.resize(10);
+    REQUIRE(problems(table).size() == 1);
+    CHECK(problems(table).front().find("holds 1 shape of gemm in bf16") != std::string::npos);
+    table = linear_table(h100, {}, 0.0);
+    table.samples[5].time = Seconds(-1.0);
+    CHECK(problems(table).front().find("above zero") != std::string::npos);
+}
+
+TEST_CASE("by the committed calibrations more tokens, sequences or context are never cheaper") {
+    const std::vector<std::string> names = calibrated_devices(source_dir / "hardware");
+    REQUIRE(names.size() >= 3);
+    for (const std::string& name : names) {
+        const Device on = device(name);
+        REQUIRE(on.calibration);
+        for (const CalibratedKernel& kernel : on.calibration->kernels) {
+            const Rates data_sheet = data_sheet_of(on, kernel.kernel, kernel.format);
+            const auto time = [&](const KernelSample& sample) { return predicted(kernel.law, data_sheet, sample).value(); };
+            for (double step = 1.0; step < 4096.0; step += std::ceil(0.05 * step)) {
+                const double next = step + std::ceil(0.05 * step);
+                INFO(name << ", " << name_of(kernel.kernel) << ", " << step);
+                if (kernel.kernel == KernelClass::gemm) {
+                    CHECK(time(linear_sample(next, 4096, 4096, kernel.format, {})) >=
+                          time(linear_sample(step, 4096, 4096, kernel.format, {})));
+                    CHECK(time(linear_sample(4, 16 * next, 4096, kernel.format, {})) >=
+                          time(linear_sample(4, 16 * step, 4096, kernel.format, {})));
+                } else if (kernel.kernel == KernelClass::scan) {
+                    CHECK(time(recurrent_sample({next, 4, 24}, kernel.format, {})) >=
+                          time(recurrent_sample({step, 4, 24}, kernel.format, {})));
+                    CHECK(time(recurrent_sample({4, next, 24}, kernel.format, {})) >=
+                          time(recurrent_sample({4, step, 24}, kernel.format, {})));
+                } else if (kernel.kernel == KernelClass::convolution) {
+                    CHECK(time(convolution_sample(next, 1, 4096, 4, {})) >= time(convolution_sample(step, 1, 4096, 4, {})));
+                } else {
+                    CHECK(time(attention_sample({next, 1, 1024, 32, 8}, kernel.format, {})) >=
+                          time(attention_sample({step, 1, 1024, 32, 8}, kernel.format, {})));
+                    CHECK(time(attention_sample({4, 1, 32 * next, 32, 8}, kernel.format, {})) >=
+                          time(attention_sample({4, 1, 32 * step, 32, 8}, kernel.format, {})));
+                }
+            }
+        }
+    }
+}

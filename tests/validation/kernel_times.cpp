@@ -1,0 +1,100 @@
+// How far are the committed calibrations from the kernels that they were fitted to, shape by shape held out?
+//
+// Reads ../shared/data/kernels (GPU kernel tables of NVIDIA aiconfigurator). Fits again without intervals, so the figures are
+// those that `treeline calibrate` prints, and checks that the committed parameters are the fitted ones. Goals: GEMM in bf16
+// median 4.5 % and p90 13 % (A100 5.5 and 16 %), decode attention median 6 %, recurrent kernels median 3 %. Known misses are
+// printed as such: GEMM in fp8, whose time includes the quantisation of activations. Exits with 77 without the data and with 1
+// when a goal that was met is missed.
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "calibrate/kernel_fit.h"
+#include "cli/kernel_tables.h"
+#include "setups.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+struct Goal {
+    double median = 1.0, p90 = 1.0;
+    bool stated_miss = false;  ///< missed after several forms of the law were tried; README says by how much
+};
+
+Goal goal_of(const Device& device, const KernelTable& table) {
+    switch (table.kernel) {
+        case KernelClass::gemm:
+            return device.name == "a100-sxm-80" ? Goal{0.055, 0.16} : Goal{0.045, 0.13, table.format == NumberFormat::fp8};
+        case KernelClass::attention:
+        case KernelClass::attention_ungrouped:
+            return {0.06, 1.0};
+        case KernelClass::scan:
+            return {0.03, 1.0};
+        case KernelClass::convolution:
+            break;
+    }
+    return {1.0, 1.0};
+}
+
+/// Errors of the samples with at most 512 rows, for which the goals of linear layers are stated.
+KernelErrors errors_in_goal_domain(const KernelTable& table, const std::vector<double>& residuals) {
+    std::vector<double> within;
+    for (std::size_t i = 0; i < residuals.size(); ++i) {
+        if (table.kernel != KernelClass::gemm || table.samples[i].shape.sequences <= 512.0) {
+            within.push_back(residuals[i]);
+        }
+    }
+    return errors_of(within);
+}
+
+bool same(const KernelLaw& a, const KernelLaw& b) {
+    for (const KernelParameter& parameter : kernel_parameters()) {
+        if (std::abs(parameter.get(a) - parameter.get(b)) > 1e-3 * std::abs(parameter.get(a))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool check(const Device& device, const KernelTable& table) {
+    KernelFitOptions options;
+    options.bootstraps = 0;
+    const auto fit = calibrate(table, data_sheet_of(device, table.kernel, table.format), options);
+    const KernelLaw* committed = device.calibration->law(table.kernel, table.format);
+    if (!fit || committed == nullptr) {
+        fmt::print("MISSED {}: no law\n", device.name);
+        return false;
+    }
+    const KernelErrors errors = errors_in_goal_domain(table, fit->held_out_residuals);
+    const Goal goal = goal_of(device, table);
+    const bool met = errors.median <= goal.median && errors.p90 <= goal.p90;
+    const bool is_committed = same(fit->law, *committed);
+    fmt::print(
+        "{} {:<12} {:<20} {:<5} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goal {:.1f} and {:.0f} "
+        "%{}\n",
+        met ? "met   " : "MISSED", device.name, name_of(table.kernel), name_of(table.format), fit->sites, 100.0 * errors.median,
+        100.0 * errors.p90, 100.0 * errors.bias, 100.0 * goal.median, 100.0 * goal.p90,
+        is_committed ? "" : "  (the committed law differs from this fit)");
+    return (met || goal.stated_miss) && is_committed;
+}
+
+}  // namespace
+
+int main() {
+    const std::filesystem::path folder = source_dir / "../shared/data/kernels";
+    if (!std::filesystem::is_directory(folder)) {
+        fmt::print("skipped: no ../shared/data/kernels beside the checkout\n");
+        return 77;
+    }
+    bool all = true;
+    for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
+        const Device on = device(name);
+        for (const KernelTable& table : read_kernel_tables({folder.string()}, on)) {
+            all &= check(on, table);
+        }
+    }
+    return all ? 0 : 1;
+}
