@@ -62,9 +62,12 @@ void check_mode(json::Reader& at, const Platform& platform, Descriptions& descri
     }
     if (platform.device.calibration) {
         const Calibration& calibration = *platform.device.calibration;
-        descriptions.add_provenance(
-            {{fmt::format("{}: calibration", platform.device.name),
-              fmt::format("{} laws of kernels", calibration.kernels.size()), calibration.source, calibration.kind}});
+        const std::string path = fmt::format("{}: calibration", platform.device.name);
+        const std::vector<Provenance>& known = descriptions.provenance();
+        if (std::none_of(known.begin(), known.end(), [&](const Provenance& entry) { return entry.path == path; })) {
+            descriptions.add_provenance(
+                {{path, fmt::format("{} laws of kernels", calibration.kernels.size()), calibration.source, calibration.kind}});
+        }
         return;
     }
     at.problem("mode",
