@@ -13,6 +13,7 @@
 #include "cli/validation_output.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "reports/output_file.h"
 
 namespace treeline {
 namespace {
@@ -21,6 +22,7 @@ struct ValidateFlags {
     CommonFlags common;
     std::vector<std::string> experiments;
     bool rows = false;
+    std::string html;
 };
 
 void check_format(const std::string& format) {
@@ -48,6 +50,9 @@ void run_validation(const ValidateFlags& flags) {
     Validation validation = validate(std::move(files.papers), files.platforms);
     validation.problems.insert(validation.problems.begin(), files.problems.begin(), files.problems.end());
     flags.common.deliver(text_of(validation, flags));
+    if (!flags.html.empty()) {
+        write_file(flags.html, validation_page(validation));
+    }
     if (!validation.problems.empty()) {
         throw InputError(validation.problems);
     }
@@ -61,6 +66,7 @@ Run add_validate(CLI::App& app) {
                    "Further experiments: files, or folders of them. Platforms that the published ones fit are only predicted")
         ->type_name("FILE|DIR");
     app.add_flag("--rows", flags->rows, "Also print every row with its prediction");
+    app.add_option("--html", flags->html, "Also write a page with the parity plot and the errors")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
         "Example:\n  treeline validate --rows\n\nThe exit code is 2 where bad input left something out; the rest is shown.");

@@ -30,6 +30,7 @@ Run add_sweep(CLI::App& app);
 Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_tree(CLI::App& app);
+Run add_validate(CLI::App& app);
 Run add_acceptance(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_break_even(CLI::App& app);

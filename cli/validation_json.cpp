@@ -21,7 +21,7 @@ Json fits_json(const Validation& validation) {
     Json fits = Json::array();
     for (const PlatformFit& fit : validation.fits) {
         Json parameters = Json::array();
-        for (const FittedParameter& fitted : fit.parameters) {
+        for (const FittedNumber& fitted : fit.parameters) {
             const ParameterUnit unit = unit_of(fitted.parameter);
             parameters.push_back({{"name", fitted.parameter.name},
                                   {"unit", unit.name},

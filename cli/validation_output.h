@@ -19,6 +19,9 @@ std::string validation_csv(const Validation& validation);
 /// The section "How far to trust it" of the README.
 std::string validation_markdown(const Validation& validation);
 
+/// A self-contained page: parity plot, error by table, errors against tokens, batch, size and context.
+std::string validation_page(const Validation& validation);
+
 /// A row's numbers in its printed unit.
 double measured_in_unit(const Validation& validation, const PredictedRow& row);
 double predicted_in_unit(const Validation& validation, const PredictedRow& row);

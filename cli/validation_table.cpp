@@ -30,14 +30,14 @@ void add(TextTable& table, std::vector<std::string> first, const ErrorSummary& s
 
 std::string blank_if_zero(std::size_t count) { return count == 0 ? "" : std::to_string(count); }
 
-std::string parameter_value(const FittedParameter& fitted, double value) {
+std::string parameter_value(const FittedNumber& fitted, double value) {
     const ParameterUnit unit = unit_of(fitted.parameter);
     return short_text(value / unit.base_units) + (unit.name.empty() ? "" : " " + std::string(unit.name));
 }
 
 /// As many rows as parameters leave no residual to judge by; then, and where rows hardly depend on a number, there is no
 /// interval.
-std::string interval_text(const FittedParameter& fitted) {
+std::string interval_text(const FittedNumber& fitted) {
     return fitted.determined() ? parameter_value(fitted, fitted.low) + " to " + parameter_value(fitted, fitted.high)
                                : "not determined";
 }
@@ -47,7 +47,7 @@ std::string fits_text(const Validation& validation) {
         {{"Platform", Align::left}, {"parameter", Align::left}, {"fitted"}, {"95 % interval"}, {"described"}, {"rows"}});
     std::string remarks;
     for (const PlatformFit& fit : validation.fits) {
-        for (const FittedParameter& fitted : fit.parameters) {
+        for (const FittedNumber& fitted : fit.parameters) {
             table.add({fit.platform, fitted.parameter.name, parameter_value(fitted, fitted.value), interval_text(fitted),
                        parameter_value(fitted, fitted.start), std::to_string(fit.rows)});
         }

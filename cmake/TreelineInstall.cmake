@@ -10,10 +10,12 @@ foreach(folder ${folders})
 endforeach()
 
 install(TARGETS treeline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(catalogue models hardware examples calibrate/published)
+foreach(catalogue models hardware examples)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${catalogue} DESTINATION ${CMAKE_INSTALL_DATADIR}/treeline
           FILES_MATCHING PATTERN "*.json" PATTERN "*.csv")
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/calibrate/published DESTINATION ${CMAKE_INSTALL_DATADIR}/treeline/calibrate
+        FILES_MATCHING PATTERN "*.json")
 
 install(EXPORT treelineTargets NAMESPACE treeline:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/treeline)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/treelineConfig.cmake.in

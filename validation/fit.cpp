@@ -94,7 +94,7 @@ Vector standard_errors(const Matrix& jacobian, const Vector& residuals) {
     return (normal.inverse() * variance).diagonal().array().abs().sqrt();
 }
 
-std::string quality_remark(const FittedParameter& fitted) {
+std::string quality_remark(const FittedNumber& fitted) {
     const FreeParameter& parameter = fitted.parameter;
     constexpr double near = 1.001;
     if (fitted.value < parameter.low * near || fitted.value > parameter.high / near) {

@@ -7,7 +7,7 @@
 
 namespace treeline {
 
-struct FittedParameter {
+struct FittedNumber {
     FreeParameter parameter;
     double start = 0.0;  ///< what the description of device and stack says
     double value = 0.0;
@@ -20,7 +20,7 @@ struct FittedParameter {
 struct PlatformFit {
     std::string platform;
     Platform fitted;
-    std::vector<FittedParameter> parameters;
+    std::vector<FittedNumber> parameters;
     std::size_t rows = 0;              ///< fitted to
     std::vector<std::string> remarks;  ///< parameters that ended on a bound or that the rows do not determine: sentences
 };

@@ -40,8 +40,8 @@ private:
     Validation& result_;
     const std::vector<ExperimentPlatform>& platforms_;
     PlacesByPlatform places_;
-    std::map<std::string, std::size_t> rows_of_platform_;  ///< of the file that declares it, left-out ones included
-    std::map<std::string, std::vector<FittedParameter>> known_numbers_;  ///< fitted and inherited, by platform
+    std::map<std::string, std::size_t> rows_of_platform_;             ///< of the file that declares it, left-out ones included
+    std::map<std::string, std::vector<FittedNumber>> known_numbers_;  ///< fitted and inherited, by platform
 };
 
 const ExperimentPlatform* Run::platform_named(const std::string& name) const {
@@ -96,10 +96,10 @@ void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<
         result_.problems.push_back(fmt::format("{}: {}; its {} rows are left out", platform.file, problem, places.size()));
         return;
     }
-    std::vector<FittedParameter>& known = known_numbers_[platform.name];
+    std::vector<FittedNumber>& known = known_numbers_[platform.name];
     known = known_numbers_[platform.inherits];
     ExperimentPlatform informed = platform;
-    for (const FittedParameter& inherited : known) {
+    for (const FittedNumber& inherited : known) {
         set_value(inherited.parameter, inherited.value, informed.platform);
     }
     result_.fits.push_back(fit_platform(informed, fit_rows));

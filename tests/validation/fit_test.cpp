@@ -75,7 +75,7 @@ TEST_CASE("intervals hold the truth when rows are noisy, and widen with the nois
         for (const ExperimentRow& row : rows) {
             pointers.push_back(&row);
         }
-        const FittedParameter fitted = fit_platform(described, pointers).parameters.front();
+        const FittedNumber fitted = fit_platform(described, pointers).parameters.front();
         CHECK(fitted.low < 0.8);
         CHECK(fitted.high > 0.8);
         return fitted.high / fitted.low;

@@ -23,6 +23,10 @@ cmp -s trust.md "$SOURCE/docs/trust.md" || {
     echo "Write it anew: treeline validate --format markdown --output docs/trust.md"
 }
 
+expect 0 'measurements' validate --html page.html
+checks=$((checks + 1))
+grep -q 'Predicted against measured' page.html || fail "the page lacks the parity plot"
+
 # A file from outside: platforms that are fitted already, rows that are only predicted.
 outside() {
     cat >outside.json <<END
