@@ -59,9 +59,10 @@ struct Fabric {
     double activation_cache_bits = 8.0;  ///< of one cached activation
 };
 
-/// P = constant + energy per token · tokens a second (4-fpga.md). Zero = unknown.
+/// P = P₀ + e · tokens a second (4-fpga.md), with P₀ = the board's static power + what a clocked DSP and the fabric around it
+/// draw, busy or not. Zero = unknown.
 struct PowerModel {
-    Watts constant;
+    Joules per_dsp_cycle;
     Joules per_token;
 };
 

@@ -7,8 +7,9 @@ namespace treeline::fpga {
 namespace {
 
 constexpr double uram_width = 72.0, uram_depth = 4096.0, bram_width = 36.0, bram_depth = 512.0;
-/// Activations enter the Linear unit quantised; sums of a block and states of the FIFO keep more.
-constexpr double activation_bits = 8.0, accumulator_bits = 24.0, fifo_state_bits = 16.0;
+constexpr double deepest_in_luts = 32.0;
+/// Activations enter the Linear unit quantised; sums of a block and states on the chip keep more.
+constexpr double activation_bits = 8.0, accumulator_bits = 24.0, on_chip_state_bits = 16.0;
 
 Resources operator+(const Resources& a, const Resources& b) {
     return {a.dsps + b.dsps, a.luts + b.luts, a.bram18s + b.bram18s, a.urams + b.urams};
@@ -34,8 +35,8 @@ std::array<Shape, buffer_count> buffer_shapes(const Design& design, const Buffer
     shapes[weight_tiles] = {linear.tile_weights() * design.weights.bits_per_element(), 2.0};
     shapes[activations] = {linear.tile_inputs * linear.tokens * activation_bits, std::ceil(model.inner / linear.tile_inputs)};
     shapes[block] = {linear.tile_outputs * linear.tokens * accumulator_bits, 2.0};
-    shapes[fifo] = {needs.tokens > 1.0 ? lanes * fifo_state_bits : 0.0, static_cast<double>(design.ssm.fifo_depth)};
-    shapes[layer_state] = {lanes * design.state.bits_per_element(), 2.0 * std::ceil(model.state_elements / lanes)};
+    shapes[fifo] = {needs.tokens > 1.0 ? lanes * on_chip_state_bits : 0.0, static_cast<double>(design.ssm.fifo_depth)};
+    shapes[layer_state] = {lanes * on_chip_state_bits, 2.0 * std::ceil(model.state_elements / lanes)};
     if (replays(needs.plan) && needs.tokens > 1.0) {
         const double elements = needs.tokens * model.layers * model.replay_activations();
         shapes[activation_cache] = {lanes * design.fabric.activation_cache_bits, std::ceil(elements / lanes)};
@@ -45,7 +46,7 @@ std::array<Shape, buffer_count> buffer_shapes(const Design& design, const Buffer
 
 Resources memories_of_shape(const Shape& shape, bool has_urams) {
     Resources used;
-    if (shape.width_bits <= 0.0) {
+    if (shape.width_bits <= 0.0 || shape.depth <= deepest_in_luts) {
         return used;
     }
     if (has_urams && shape.depth >= uram_depth / 2.0) {
@@ -114,6 +115,11 @@ Resources total_use(const Design& design, const BufferNeeds& needs, bool has_ura
         total = total + memories_of_shape(shape, has_urams);
     }
     return total;
+}
+
+double dsps_of(const Design& design) {
+    return linear_use(design).dsps + ssm_use(design).dsps + design.fabric.fixed.dsps + design.convolution.dsps +
+           design.norm.dsps;
 }
 
 std::vector<std::string> excess_of(const Resources& used, const Board& board) {

@@ -10,16 +10,15 @@
 
 namespace treeline::fpga {
 
-/// One memory on the chip. Its rows are `width_bits` wide; deep ones go to URAM (72 bits × 4096), shallow ones to BRAM18
-/// (36 bits × 512).
+/// One memory on the chip, `depth` rows of `width_bits`.
 struct Buffer {
     std::string name;
     double width_bits = 0.0;
     double depth = 0.0;
 };
 
-/// URAM = ⌈width / 72⌉ · ⌈depth / 4096⌉ from a depth of 4,096 / 2 on, where half of each is used at least; else
-/// BRAM18 = ⌈width / 36⌉ · ⌈depth / 512⌉. On a device without URAM everything goes to BRAM18.
+/// From a depth of 2,048 on: URAM = ⌈width / 72⌉ · ⌈depth / 4096⌉; from 33 on (or for all deeper ones, without URAMs):
+/// BRAM18 = ⌈width / 36⌉ · ⌈depth / 512⌉; below: the LUTs of its unit, which Fabric counts.
 Resources memories_of(const Buffer& buffer, bool has_urams);
 
 struct UnitUse {
@@ -49,6 +48,9 @@ std::vector<std::string> excess_of(const Resources& used, const Board& board);
 
 /// Whether a design fits, for searches: the same comparison without words.
 bool fits(const Resources& used, const Resources& available);
+
+/// DSPs of all units.
+double dsps_of(const Design& design);
 
 /// Totals alone, without names or memory allocation.
 Resources total_use(const Design& design, const BufferNeeds& needs, bool has_urams = true);

@@ -1,5 +1,7 @@
 #include "sim/fpga/round.h"
 
+#include "sim/fpga/resources.h"
+
 namespace treeline::fpga {
 namespace {
 
@@ -66,8 +68,13 @@ PassWork draft_work(const DraftStep& step, const IssueRules& rules, double accep
     return work;
 }
 
-Watts power_at(const PowerModel& power, double tokens_per_second) {
-    return power.constant + power.per_token * tokens_per_second / Seconds(1.0);
+Watts power_at(const Board& board, const Design& design, double tokens_per_second) {
+    if (board.static_power.value() <= 0.0 || design.power.per_dsp_cycle.value() <= 0.0) {
+        return {};
+    }
+    const double dsp_cycles_per_second = dsps_of(design) * clock_of(board, design);
+    return board.static_power +
+           (design.power.per_dsp_cycle * dsp_cycles_per_second + design.power.per_token * tokens_per_second) / Seconds(1.0);
 }
 
 RoundCost round_cost(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
@@ -86,7 +93,7 @@ RoundCost round_cost(const Board& board, const Design& design, const MambaShape&
     cost.tokens_per_second = cost.accept_length / cost.time.value();
     cost.break_even_accept_length = cost.time / cost.plain.time;
     cost.speedup = cost.accept_length / cost.break_even_accept_length;
-    cost.power = power_at(design.power, cost.tokens_per_second);
+    cost.power = power_at(board, design, cost.tokens_per_second);
     cost.tokens_per_joule = cost.power.value() > 0.0 ? cost.tokens_per_second / cost.power.value() : 0.0;
     return cost;
 }

@@ -28,7 +28,7 @@ struct RoundCost {
     double tokens_per_second = 0.0;
     double speedup = 1.0;                   ///< against plain decoding on the same design
     double break_even_accept_length = 1.0;  ///< round / plain pass
-    Watts power;                            ///< 0 where the design states none
+    Watts power;                            ///< 0 where board or design state none
     double tokens_per_joule = 0.0;          ///< likewise
 };
 
@@ -38,8 +38,8 @@ PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOpti
 /// One drafting pass. Nodes of a level are independent, so none waits for another.
 PassWork draft_work(const DraftStep& step, const IssueRules& rules, double accept_length, Backtracking plan);
 
-/// Watts at a rate of tokens: P = constant + energy per token · rate.
-Watts power_at(const PowerModel& power, double tokens_per_second);
+/// Watts at a rate of tokens; 0 where board or design do not state what it takes.
+Watts power_at(const Board& board, const Design& design, double tokens_per_second);
 
 /// The design must have been checked (problems_of, fifo_problem, excess_of). `accept_length` ≥ 1; a tree without nodes yields
 /// one token whatever it says, and needs no drafter.
