@@ -7,7 +7,9 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/fpga_claims.h"
 #include "cli/fpga_estimate.h"
+#include "cli/fpga_explore.h"
 
 namespace treeline {
 namespace {
@@ -62,10 +64,71 @@ Verb add_estimate_verb(CLI::App& fpga) {
     return {app, [flags] { estimate(*flags); }};
 }
 
+struct FileFlags {
+    CommonFlags common;
+    std::string file;
+    std::string threads = "0";
+};
+
+/// A document whose paths are relative to its folder.
+struct OpenFile {
+    json::Document document;
+    Catalogue catalogue;
+    Descriptions descriptions;
+
+    explicit OpenFile(const FileFlags& flags)
+        : document(json::Document::load(flags.file)),
+          catalogue(flags.common.find()),
+          descriptions(catalogue, std::filesystem::path(flags.file).parent_path()) {}
+};
+
+void explore_file(const FileFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    constexpr long long most_threads = 1024;
+    const auto threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, most_threads));
+    OpenFile file(flags);
+    const nlohmann::ordered_json echo = file.document.root().raw();
+    FpgaExploration exploration = read_fpga_exploration(file.document, file.descriptions, file.catalogue.hardware);
+    explore(exploration, threads);
+    flags.common.deliver(format == Format::json  ? exploration_json(exploration, echo).dump(2) + "\n"
+                         : format == Format::csv ? exploration_csv(exploration)
+                                                 : exploration_table(exploration));
+}
+
+void claims_of_file(const FileFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    OpenFile file(flags);
+    const FpgaClaimsInput input = read_fpga_claims(file.document, file.descriptions, file.catalogue.hardware);
+    const std::vector<FpgaClaim> claims = fpga_claims(input);
+    flags.common.deliver(format == Format::json  ? claims_json(input, claims).dump(2) + "\n"
+                         : format == Format::csv ? claims_csv(claims)
+                                                 : claims_table(input, claims));
+}
+
+Verb add_explore_verb(CLI::App& fpga) {
+    auto flags = std::make_shared<FileFlags>();
+    CLI::App* app = fpga.add_subcommand("explore", "search tiles, lanes, trees, drafters and plans under a board's resources");
+    app->add_option("FILE", flags->file, "What to search (JSON)")->required();
+    app->add_option("--threads", flags->threads, "0 = all cores")->type_name("N")->capture_default_str();
+    add_common_flags(*app, flags->common);
+    app->footer("Example:\n  treeline fpga explore examples/fpga/explore-vck190.json");
+    return {app, [flags] { explore_file(*flags); }};
+}
+
+Verb add_claims_verb(CLI::App& fpga) {
+    auto flags = std::make_shared<FileFlags>();
+    CLI::App* app =
+        fpga.add_subcommand("claims", "a paper's claims as experiments: draft sizes, ablation, formats, memories, trees");
+    app->add_option("FILE", flags->file, "Run and experiments (JSON)")->required();
+    add_common_flags(*app, flags->common);
+    app->footer("Example:\n  treeline fpga claims examples/fpga/specmamba-claims.json");
+    return {app, [flags] { claims_of_file(*flags); }};
+}
+
 }  // namespace
 
 Run add_fpga(CLI::App& app) {
-    const std::vector<Verb> verbs = {add_estimate_verb(app)};
+    const std::vector<Verb> verbs = {add_estimate_verb(app), add_explore_verb(app), add_claims_verb(app)};
     app.footer(
         "Example:\n  treeline fpga estimate examples/fpga/specmamba-vck190.json\n\n`treeline fpga VERB --help` explains one.");
     return [verbs] {
@@ -74,7 +137,7 @@ Run add_fpga(CLI::App& app) {
                 return verb.run();
             }
         }
-        throw InputError({"fpga: needs estimate; see treeline fpga --help"});
+        throw InputError({"fpga: needs estimate, explore or claims; see treeline fpga --help"});
     };
 }
 
