@@ -1,6 +1,7 @@
 // Accelerator designs a second on one core. Goal: 1 million, the goal of issue 5 (a round with drafting, verification, replay
 // and the resources of the design).
 #include <algorithm>
+#include <ctime>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -50,9 +51,11 @@ int main() {
     double best = 0.0;
     std::uint64_t priced = 0;
     for (int repetition = 0; repetition < 10; ++repetition) {
+        const std::clock_t start = std::clock();  // processor time: other programs on the machine do not count
         const FpgaSearchResult result = search_designs(all, FpgaObjective::throughput, 1);
+        const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
         priced = result.points - result.too_large;
-        best = std::max(best, static_cast<double>(priced) / result.evaluation_seconds);
+        best = std::max(best, static_cast<double>(priced) / seconds);
     }
     fmt::print(
         "accelerator designs on one core: {:.2f} M/s (best of 10 runs over {} designs that fit), {:.2f} times the goal of "
