@@ -16,7 +16,7 @@ FpgaEstimate estimate_fpga(FpgaRun run) {
         const fpga::PassWork work = fpga::draft_work(step, run.design.ssm.rules, run.accept_length, run.options.plan);
         estimate.draft.push_back({step, fpga::pass_cost(run.board, run.design, drafter, work)});
     }
-    const fpga::BufferNeeds needs = {run.target.shape, estimate.work.verified_tokens, run.options.plan};
+    const fpga::BufferNeeds needs = {run.target.shape, estimate.work.verified_tokens, run.options.plan, drafter};
     estimate.resources = fpga::resource_use(run.design, needs, run.board.resources.urams > 0.0);
     estimate.run = std::move(run);
     return estimate;

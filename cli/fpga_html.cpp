@@ -23,7 +23,7 @@ Figure breakdown_figure(const FpgaEstimate& estimate) {
     figure.x = {"pass", "Pass"};
     figure.y = {"cycles", "Cycles of a layer"};
     figure.series = "term";
-    figure.columns = {{"pass", "Pass"}, {"term", "Term"}, {"cycles", "Cycles", "", 0}};
+    figure.columns = {{"pass", "Pass", ""}, {"term", "Term", ""}, {"cycles", "Cycles", "", 0}};
     for (const FpgaNamedPass& pass : passes_of(estimate)) {
         for (const FpgaTerm& term : terms_of(pass.cost->layer)) {
             if (term.cycles > 0.0) {
@@ -46,7 +46,7 @@ Figure timeline_figure(const FpgaEstimate& estimate) {
     figure.y = {"unit", "Unit"};
     figure.end = "end";
     figure.series = "work";
-    figure.columns = {{"unit", "Unit"}, {"work", "Work"}, {"start", "From cycle", "", 0}, {"end", "to", "", 0}};
+    figure.columns = {{"unit", "Unit", ""}, {"work", "Work", ""}, {"start", "From cycle", "", 0}, {"end", "to", "", 0}};
     const auto add = [&](const char* unit, const char* work, double start, double cycles) {
         if (cycles > 0.0) {
             figure.rows.push_back({{"unit", unit}, {"work", work}, {"start", start}, {"end", start + cycles}});
@@ -106,7 +106,8 @@ Figure resource_figure(const FpgaEstimate& estimate) {
     figure.y = {"percent", "Share of the board (%)"};
     figure.series = "unit";
     figure.rules = {{70.0, "routable"}};
-    figure.columns = {{"resource", "Resource"}, {"unit", "Unit"}, {"used", "Used", "", 0}, {"percent", "Share", "%", 1}};
+    figure.columns = {
+        {"resource", "Resource", ""}, {"unit", "Unit", ""}, {"used", "Used", "", 0}, {"percent", "Share", "%", 1}};
     const fpga::Resources& board = estimate.run.board.resources;
     for (const fpga::UnitUse& unit : estimate.resources.units) {
         const auto add = [&](const char* resource, double used, double there) {
@@ -132,7 +133,7 @@ Figure ablation_figure(const FpgaEstimate& estimate) {
     figure.x = {"stage", "Stage"};
     figure.y = {"rate", "Tokens/s"};
     figure.columns = {
-        {"stage", "Stage"}, {"rate", "Tokens/s", "", 2}, {"gain", "Gain", "×", 2}, {"energy_gain", "Energy gain", "×", 2}};
+        {"stage", "Stage", ""}, {"rate", "Tokens/s", "", 2}, {"gain", "Gain", "×", 2}, {"energy_gain", "Energy gain", "×", 2}};
     const FpgaRun& run = estimate.run;
     for (const fpga::AblationRow& row :
          fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {

@@ -214,7 +214,8 @@ std::vector<std::string> problems_of(const FpgaRun& run) {
             problems.push_back(fifo);
         }
     }
-    const fpga::BufferNeeds needs = {run.target.shape, work.verified_tokens, run.options.plan};
+    const fpga::BufferNeeds needs = {run.target.shape, work.verified_tokens, run.options.plan,
+                                     run.drafter ? run.drafter->shape : fpga::MambaShape()};
     const fpga::Resources used = fpga::total_use(run.design, needs, run.board.resources.urams > 0.0);
     for (const std::string& sentence : fpga::excess_of(used, run.board)) {
         problems.push_back("design " + run.design.name + " " + sentence);

@@ -38,7 +38,10 @@ std::array<Shape, buffer_count> buffer_shapes(const Design& design, const Buffer
     shapes[fifo] = {needs.tokens > 1.0 ? lanes * on_chip_state_bits : 0.0, static_cast<double>(design.ssm.fifo_depth)};
     shapes[layer_state] = {lanes * on_chip_state_bits, 2.0 * std::ceil(model.state_elements / lanes)};
     if (replays(needs.plan) && needs.tokens > 1.0) {
-        const double elements = needs.tokens * model.layers * model.replay_activations();
+        double elements = needs.tokens * model.layers * model.replay_activations();
+        if (needs.plan == Backtracking::recompute) {
+            elements += needs.tokens * needs.drafter.layers * needs.drafter.replay_activations();
+        }
         shapes[activation_cache] = {lanes * design.fabric.activation_cache_bits, std::ceil(elements / lanes)};
     }
     return shapes;

@@ -92,7 +92,7 @@ TEST_CASE("The short form for searches prices the same", "[fpga]") {
         CHECK(round_time(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan}) ==
               round_cost(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan}).time);
     }
-    const BufferNeeds needs = {setup.target, 8.0, Backtracking::hybrid};
+    const BufferNeeds needs = {setup.target, 8.0, Backtracking::hybrid, setup.drafter};
     const Resources whole = resource_use(setup.design, needs).total, quick = total_use(setup.design, needs);
     CHECK(whole.dsps == quick.dsps);
     CHECK(whole.luts == quick.luts);
