@@ -18,6 +18,7 @@ FpgaEstimate estimate_fpga(FpgaRun run) {
     }
     const fpga::BufferNeeds needs = {run.target.shape, estimate.work.verified_tokens, run.options.plan, drafter};
     estimate.resources = fpga::resource_use(run.design, needs, run.board.resources.urams > 0.0);
+    estimate.memory = fpga::memory_needed(run.design, run.target.shape, drafter, estimate.work, run.options.plan);
     estimate.run = std::move(run);
     return estimate;
 }

@@ -22,6 +22,7 @@ struct FpgaEstimate {
     fpga::RoundCost round;
     std::vector<FpgaDraftPass> draft;
     fpga::ResourceUse resources;
+    Bytes memory;  ///< weights and states in the board's memory
 };
 
 /// Prices a run without problems_of().

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/fpga/pass.h"
+
 namespace treeline::fpga {
 namespace {
 
@@ -132,6 +134,19 @@ std::vector<std::string> excess_of(const Resources& used, const Board& board) {
     note_excess(used.bram18s, board.resources.bram18s, "BRAM18", board, sentences);
     note_excess(used.urams, board.resources.urams, "URAMs", board, sentences);
     return sentences;
+}
+
+Bytes memory_needed(const Design& design, const MambaShape& target, const MambaShape& drafter, const TreeWork& tree,
+                    Backtracking plan) {
+    const auto weights = [&](const MambaShape& model) {
+        return (model.body_weights() + model.head_weights()) * design.weights.bits_per_element() / 8.0;
+    };
+    const bool target_stores = plan == Backtracking::naive || plan == Backtracking::store_states;
+    const double target_states = 1.0 + (target_stores ? tree.nodes : 0.0);
+    const double draft_states = 1.0 + (plan == Backtracking::recompute ? 0.0 : tree.nodes);
+    const double state_bits = plan == Backtracking::naive ? uncompressed_state_bits : design.state.bits_per_element();
+    const double states = target_states * target.all_state_elements() + draft_states * drafter.all_state_elements();
+    return Bytes(weights(target) + weights(drafter) + states * state_bits / 8.0);
 }
 
 bool fits(const Resources& used, const Resources& available) {

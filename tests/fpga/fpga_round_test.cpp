@@ -116,3 +116,17 @@ TEST_CASE("An excess names the resource and the amount", "[fpga]") {
     CHECK(sentences[0] == "needs 2,240 DSPs, 272 more than the 1,968 of vck190");
     CHECK(sentences[1] == "needs 500 URAMs, 37 more than the 463 of vck190");
 }
+
+TEST_CASE("Weights and stored states lie in the board's memory", "[fpga]") {
+    const Setup setup;
+    const TreeWork work = tree_work(setup.tree, setup.design.ssm.rules, Backtracking::store_states);
+    const auto needed = [&](Backtracking plan) {
+        return memory_needed(setup.design, setup.target, setup.drafter, work, plan).value();
+    };
+    // Storing adds 7 nodes' states of the target, 64 · (655,360 + 3 · 5,376) · 8.5 / 8 bytes each.
+    CHECK(needed(Backtracking::store_states) - needed(Backtracking::hybrid) ==
+          Approx(7.0 * 64.0 * (655360.0 + 3.0 * 5376.0) * 8.5 / 8.0));
+    // 2,571,632,640 + 128,737,280 weights of the target, 316,145,664 + 51,494,912 of the drafter, 4.046875 bits each.
+    CHECK(needed(Backtracking::hybrid) > 3068010496.0 * 4.046875 / 8.0);
+    CHECK(needed(Backtracking::recompute) < needed(Backtracking::hybrid));
+}

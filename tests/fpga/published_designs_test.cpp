@@ -46,6 +46,12 @@ TEST_CASE("LightMamba on VCK190: 7.21 tokens/s, on which the memory efficiency i
     CHECK(light.resources.total.dsps == 228.0);
 }
 
+TEST_CASE("LightMamba on U280: 93 tokens/s, with nothing fitted on it", "[fpga]") {
+    // arXiv 2502.15260, abstract. The tile (32 x 32, from the DSP count) and the lanes are assumed; 73 tokens/s come out, 21 %
+    // low.
+    CHECK(plain_with("lightmamba-u280").round.tokens_per_second == Approx(93.0).epsilon(0.25));
+}
+
 TEST_CASE("SpecMamba on VCK190: 20.6 tokens/s, on which the levels of the tree are fitted", "[fpga]") {
     const FpgaEstimate spec = example("specmamba-vck190.json");
     CHECK(spec.round.tokens_per_second == Approx(20.6).epsilon(0.05));
