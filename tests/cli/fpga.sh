@@ -34,6 +34,8 @@ expect 0 'lanes 64 instead of 32' fpga estimate "$examples/specmamba-vck190.json
 expect 0 'My board' fpga estimate "$examples/specmamba-vck190.json" --board "$examples/my-board.json"
 expect 0 'plain decoding,1,out_proj' fpga estimate "$examples/lightmamba-vck190.json" --format csv
 
+expect 0 'Tokens/s' fpga estimate "$examples/specmamba-vhk158.json" --html page.html
+grep -q '</html>' page.html || fail "the page is not whole"
 expect 0 'Pareto set' fpga explore "$examples/explore-vck190.json"
 "$TREELINE" fpga explore "$examples/explore-vck190.json" --threads 1 --format json >one.json
 "$TREELINE" fpga explore "$examples/explore-vck190.json" --threads 4 --format json >four.json

@@ -45,6 +45,11 @@ TEST_CASE("A tree becomes drafting passes by level and a verification of all of 
     const TreeWork chain = tree_work(build_tree(ChainShape{5}, RankAcceptance()), setup.design.ssm.rules, Backtracking::hybrid);
     REQUIRE(chain.draft.size() == 2);
     CHECK(chain.draft[1].runs == 4.0);
+    // Levels of 1, 2, 1 and 2 nodes below the root, each of one parent: the levels that are run are the root and 1, 2, 1.
+    const DraftTree waves = build_tree(ChildTableShape{{{1}, {2}, {1}, {2}}}, RankAcceptance());
+    const TreeWork alternating = tree_work(waves, setup.design.ssm.rules, Backtracking::hybrid);
+    REQUIRE(alternating.draft.size() == 3);
+    CHECK(alternating.draft[1].runs == 2.0);
 }
 
 TEST_CASE("States move as each plan says", "[fpga]") {
