@@ -10,7 +10,10 @@
 #include "cli/fpga_claims.h"
 #include "cli/fpga_estimate.h"
 #include "cli/fpga_explore.h"
+#include "hardware/fpga.h"
+#include "reports/number_text.h"
 #include "reports/output_file.h"
+#include "reports/table.h"
 
 namespace treeline {
 namespace {
@@ -111,6 +114,32 @@ void claims_of_file(const FileFlags& flags) {
                                                  : claims_table(input, claims));
 }
 
+/// Boards and designs of the catalogue, a line each.
+std::string catalogue_text(const std::filesystem::path& hardware) {
+    TextTable boards({{"Board", Align::left}, {"clock"}, {"bandwidth"}, {"DSP"}, {"LUT"}, {"BRAM18"}, {"URAM"}});
+    for (const std::string& name : board_names(hardware)) {
+        const fpga::Board board = load_board(hardware, name).value;
+        boards.add({name, engineering_text(board.clock_hz, "Hz"), text_of(board.bandwidth), short_text(board.resources.dsps),
+                    short_text(board.resources.luts), short_text(board.resources.bram18s), short_text(board.resources.urams)});
+    }
+    TextTable designs({{"Design", Align::left}, {"made for", Align::left}, {"tile"}, {"multipliers"}, {"lanes"}, {"FIFO"}});
+    for (const std::string& name : design_names(hardware)) {
+        const fpga::Design design = load_design(hardware, name).value;
+        designs.add({name, design.board, short_text(design.linear.tile_inputs) + " x " + short_text(design.linear.tile_outputs),
+                     short_text(design.linear.multipliers()), short_text(design.ssm.lanes),
+                     std::to_string(design.ssm.fifo_depth)});
+    }
+    return boards.text() + "\n" + designs.text();
+}
+
+Verb add_list_verb(CLI::App& fpga) {
+    auto flags = std::make_shared<CommonFlags>();
+    CLI::App* app = fpga.add_subcommand("list", "boards and published designs of the catalogue");
+    app->add_option("--output", flags->output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
+    add_catalogue_flag(*app, *flags);
+    return {app, [flags] { flags->deliver(catalogue_text(flags->find().hardware)); }};
+}
+
 Verb add_explore_verb(CLI::App& fpga) {
     auto flags = std::make_shared<FileFlags>();
     CLI::App* app = fpga.add_subcommand("explore", "search tiles, lanes, trees, drafters and plans under a board's resources");
@@ -134,7 +163,7 @@ Verb add_claims_verb(CLI::App& fpga) {
 }  // namespace
 
 Run add_fpga(CLI::App& app) {
-    const std::vector<Verb> verbs = {add_estimate_verb(app), add_explore_verb(app), add_claims_verb(app)};
+    const std::vector<Verb> verbs = {add_estimate_verb(app), add_explore_verb(app), add_claims_verb(app), add_list_verb(app)};
     app.footer(
         "Example:\n  treeline fpga estimate examples/fpga/specmamba-vck190.json\n\n`treeline fpga VERB --help` explains one.");
     return [verbs] {
@@ -143,7 +172,7 @@ Run add_fpga(CLI::App& app) {
                 return verb.run();
             }
         }
-        throw InputError({"fpga: needs estimate, explore or claims; see treeline fpga --help"});
+        throw InputError({"fpga: needs estimate, explore, claims or list; see treeline fpga --help"});
     };
 }
 

@@ -130,6 +130,7 @@ TEST_CASE("A tile takes as long as the slowest of array, memory and multipliers"
     CHECK(tile_stream(2560, 10576, 16, wide).cycles_per_tile == 1.0);
     CHECK(tile_stream(2560, 10576, 32, wide).bound == TileBound::multipliers);
     CHECK(tile_stream(2560, 10576, 32, wide).cycles_per_tile == 2.0);
+    CHECK(tile_stream(2560, 10576, 17, wide).cycles_per_tile == 2.0);  // the last of 17 tokens needs a pass of its own
     // ⌈2560 / 26⌉ · ⌈10576 / 34⌉ = 99 · 312 tiles.
     CHECK(tile_stream(2560, 10576, 16, wide).cycles() == 99.0 * 312.0);
     // VCK190: 64 · 4.046875 / 8 = 32.375 bytes a tile over 0.84 · 12 GB/s / 400 MHz = 25.2 bytes a cycle.
