@@ -114,19 +114,21 @@ void claims_of_file(const FileFlags& flags) {
                                                  : claims_table(input, claims));
 }
 
+std::string count_text(double count) { return grouped_text(static_cast<long long>(count)); }
+
 /// Boards and designs of the catalogue, a line each.
 std::string catalogue_text(const std::filesystem::path& hardware) {
     TextTable boards({{"Board", Align::left}, {"clock"}, {"bandwidth"}, {"DSP"}, {"LUT"}, {"BRAM18"}, {"URAM"}});
     for (const std::string& name : board_names(hardware)) {
         const fpga::Board board = load_board(hardware, name).value;
-        boards.add({name, engineering_text(board.clock_hz, "Hz"), text_of(board.bandwidth), short_text(board.resources.dsps),
-                    short_text(board.resources.luts), short_text(board.resources.bram18s), short_text(board.resources.urams)});
+        boards.add({name, engineering_text(board.clock_hz, "Hz"), text_of(board.bandwidth), count_text(board.resources.dsps),
+                    count_text(board.resources.luts), count_text(board.resources.bram18s), count_text(board.resources.urams)});
     }
     TextTable designs({{"Design", Align::left}, {"made for", Align::left}, {"tile"}, {"multipliers"}, {"lanes"}, {"FIFO"}});
     for (const std::string& name : design_names(hardware)) {
         const fpga::Design design = load_design(hardware, name).value;
         designs.add({name, design.board, short_text(design.linear.tile_inputs) + " x " + short_text(design.linear.tile_outputs),
-                     short_text(design.linear.multipliers()), short_text(design.ssm.lanes),
+                     count_text(design.linear.multipliers()), short_text(design.ssm.lanes),
                      std::to_string(design.ssm.fifo_depth)});
     }
     return boards.text() + "\n" + designs.text();
