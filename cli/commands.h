@@ -31,6 +31,7 @@ Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_tree(CLI::App& app);
 Run add_validate(CLI::App& app);
+Run add_fpga(CLI::App& app);
 Run add_acceptance(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_break_even(CLI::App& app);

@@ -25,6 +25,7 @@ const std::vector<Command>& commands() {
         {"report", "the same as one HTML page with interactive plots", add_report},
         {"tree", "show, optimise and compare draft trees", add_tree},
         {"validate", "predict published results, and say how wrong that is", add_validate},
+        {"fpga", "price accelerators for Mamba-2 on FPGA boards", add_fpga},
         {"acceptance", "compare verification methods over temperature on synthetic models", add_acceptance},
         {"fit", "fit laws of runtime to measured times", add_fit},
         {"break-even", "the accept length at which a tree beats a chain, by its size", add_break_even},
