@@ -29,8 +29,18 @@ struct Attention {
     int window = 0;
     int sink = 0;
     float scale = 0.0F;  ///< of the scores; 0: 1 / sqrt(head_dim)
-    Rows output;         ///< as `query`
+    /// CUDA: into how many parts the context is cut, each of which has blocks of its own. More than one needs scratch of
+    /// attention_scratch_floats(). The CPU takes heads and sequences in parallel only, and ignores both.
+    int splits = 1;
+    float* scratch = nullptr;
+    Rows output;  ///< as `query`
 };
+
+constexpr std::size_t attention_scratch_floats(const AttentionShape& shape, int splits) {
+    const auto rows = static_cast<std::size_t>(shape.sequences) * static_cast<std::size_t>(shape.tokens);
+    return rows * static_cast<std::size_t>(shape.query_heads) * static_cast<std::size_t>(splits) *
+           static_cast<std::size_t>(shape.head_dim + 2);
+}
 
 /// As check(const Scan&).
 void check(const Attention& attention);

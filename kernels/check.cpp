@@ -103,6 +103,8 @@ void check(const Attention& attention) {
             "the context is missing or larger than the cache");
     require(!attention.tree || attention.tree.tokens == shape.tokens, kernel, "the shape and the tree differ in tokens");
     require(attention.window >= 0 && attention.sink >= 0, kernel, "the window or the sink is negative");
+    require(attention.splits == 1 || (attention.splits > 1 && attention.scratch != nullptr), kernel,
+            "several splits need scratch, and none is no number of them");
 }
 
 void check(const RmsNorm& norm) {

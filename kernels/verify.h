@@ -37,7 +37,7 @@ struct RejectionVerification {
     int deepest_level = 0;
     const int* draft_ids = nullptr;  ///< [sequences][tree.tokens]
     ConstRows target_logits;         ///< fp32, vocabulary wide, a row for each token
-    ConstRows draft_logits;          ///< fp32: what the children of each token were drawn from; leaves' rows are not read
+    ConstRows draft_logits;          ///< fp32: what the children of each token were drawn from; leaves' rows count for nothing
     float temperature = 1.0F;        ///< of both
     /// [sequences][tree.tokens + 1] in [0, 1): the trial of each token (not of the root), then the draw of the next id.
     const float* uniform = nullptr;

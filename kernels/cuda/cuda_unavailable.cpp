@@ -1,5 +1,6 @@
 // In place of the .cu files where Treeline is built without a CUDA compiler: says so.
 #include "kernels/backend.h"
+#include "kernels/cuda_queue.h"
 
 namespace treeline::kernels {
 namespace {
@@ -42,5 +43,20 @@ const Backend& cuda_backend() {
     };
     return backend;
 }
+
+void select_cuda_device(int /*index*/) { throw KernelError(reason); }
+
+CudaQueue::CudaQueue() { throw KernelError(reason); }
+CudaQueue::~CudaQueue() = default;
+
+CudaGraph::CudaGraph(const CudaQueue& /*queue*/, const std::function<void(Queue)>& /*work*/) { throw KernelError(reason); }
+CudaGraph::~CudaGraph() = default;
+void CudaGraph::replay(Queue /*queue*/) const { throw KernelError(reason); }
+
+CudaTimer::CudaTimer() { throw KernelError(reason); }
+CudaTimer::~CudaTimer() = default;
+void CudaTimer::start(Queue /*queue*/) { throw KernelError(reason); }
+void CudaTimer::stop(Queue /*queue*/) { throw KernelError(reason); }
+double CudaTimer::seconds() const { throw KernelError(reason); }
 
 }  // namespace treeline::kernels
