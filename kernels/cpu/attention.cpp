@@ -127,7 +127,8 @@ private:
             total_[std::size_t(row)] *= correction;
             so_far = now;
         }
-        total_[std::size_t(row)] += exponentials(scores, count, now);
+        exponentials(scores, count, now);
+        total_[std::size_t(row)] += sum(scores, count);
     }
 
     void finish(int sequence, int kv_head) {

@@ -1,7 +1,8 @@
 // The inner loops of the CPU kernels: plain loops on arrays in the cache, written so that the compiler vectorises them.
 //
-// Each is compiled for several instruction sets and chosen when the program starts, so a binary runs on any machine and uses
-// what that machine has. Such a function is called through a pointer: give it at least a few hundred operations.
+// Each is compiled for several instruction sets and chosen when the program starts (cpu/instruction_sets.h), so a binary runs
+// on any machine and uses what that machine has. Such a function is called through a pointer: give it at least a few hundred
+// operations.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +39,10 @@ void add_scaled(float* out, const float* values, int count, float factor);
 void apply_silu(float* values, std::int64_t count);
 /// values = values * silu(gate)
 void multiply_by_silu(float* values, const float* gate, std::int64_t count);
-/// values = exp(values - shift), 0 below e^-87; returns their sum.
-float exponentials(float* values, int count, float shift);
+/// values = exp(values - shift), 0 below e^-87.
+void exponentials(float* values, int count, float shift);
 float largest(const float* values, int count);
+float sum(const float* values, std::int64_t count);
 float sum_of_squares(const float* values, std::int64_t count);
 /// out = weight * values * factor
 void scale_by(const float* values, const float* weight, float factor, float* out, std::int64_t count);

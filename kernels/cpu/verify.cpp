@@ -55,7 +55,8 @@ double weights_of(ConstRows logits, std::int64_t row, float temperature, std::ve
         for (int i = 0; i < count; ++i) {
             part[i] = (values[first + i] - top) / temperature;
         }
-        total += exponentials(part, count, 0.0F);
+        exponentials(part, count, 0.0F);
+        total += sum(part, count);
     }
     return total;
 }

@@ -130,6 +130,29 @@ TEST_CASE("a window that reaches from the sink to the last token hides nothing")
     CHECK(shorter.device_values() != full.device_values());
 }
 
+TEST_CASE("splitting the context changes nothing, also where a split sees nothing") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    const AttentionCase data({3, 4, 6, 2, 64}, {0, 70, 300}, ElementType::fp32, random);
+    for (const int splits : {2, 7, 40}) {
+        for (const int window : {0, 20}) {
+            Output output = data.new_output();
+            Both<float> scratch(random_floats(random, attention_scratch_floats(data.shape, splits), 0, 1));
+            for (const Side side : {Side::reference, Side::device}) {
+                Attention attention = data.on(side, output);
+                attention.window = window;
+                attention.sink = window > 0 ? 4 : 0;
+                attention.splits = splits;
+                attention.scratch = scratch.on(side);
+                (side == Side::reference ? reference_backend() : backend_under_test()).attention(attention, {});
+            }
+            INFO(splits << " splits, window " << window);
+            CHECK(output.relative_error() < 1e-5);
+        }
+    }
+}
+
 TEST_CASE("attention refuses arguments that contradict each other") {
     std::mt19937_64 random(1);
     const AttentionCase data({1, 1, 4, 2, 64}, {3}, ElementType::fp32, random);
