@@ -23,7 +23,7 @@ HeadTokens::HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const i
       decay_(elements(shape.tokens, 1)),
       gate_(elements(1, shape.head_dim)) {}
 
-void HeadTokens::move_to(int sequence, int head) {
+bool HeadTokens::move_to(int sequence, int head) {
     if (sequence != sequence_) {
         rows_.clear();
         for (int token = 0; token < shape_.tokens; ++token) {
@@ -35,11 +35,13 @@ void HeadTokens::move_to(int sequence, int head) {
             rows_.push_back(row);
         }
     }
-    if (sequence != sequence_ || group_of(head) != group_) {
+    const bool other_group = sequence != sequence_ || group_of(head) != group_;
+    if (other_group) {
         load_group(group_of(head));
     }
     load_head(head);
     sequence_ = sequence;
+    return other_group;
 }
 
 void HeadTokens::load_group(int group) {

@@ -13,8 +13,10 @@ class HeadTokens {
 public:
     HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, bool with_output);
 
-    void move_to(int sequence, int head);
+    /// Returns whether B and C are others than before.
+    bool move_to(int sequence, int head);
 
+    [[nodiscard]] bool has_output() const { return with_output_; }
     [[nodiscard]] int count() const { return static_cast<int>(rows_.size()); }
     [[nodiscard]] float decay(int token) const { return decay_[static_cast<std::size_t>(token)]; }
     [[nodiscard]] const float* b(int token) const { return b_ + std::int64_t{token} * shape_.state_size; }
