@@ -26,6 +26,7 @@ public:
           outputs_(chain),
           block_(static_cast<std::size_t>(block_rows) * shape_.state_size),
           weights_(static_cast<std::size_t>(block_rows) * shape_.tokens),
+          products_(static_cast<std::size_t>(block_rows) * shape_.tokens),
           y_(scan.y ? static_cast<std::size_t>(shape_.tokens) * shape_.head_dim : 0) {}
 
     void run(int sequence, int head) {
@@ -77,8 +78,8 @@ private:
             return;
         }
         if (scan_.y) {
-            dot_products({tokens_.c(0), shape_.state_size}, count, {block_.data(), shape_.state_size}, block_rows,
-                         shape_.state_size, y_ + row, shape_.head_dim);
+            multiply_with_c(tokens_, {block_.data(), shape_.state_size}, block_rows, shape_.state_size, products_.data(),
+                            y_ + row, shape_.head_dim);
         }
         if (scan_.write == StateWrite::final) {
             for (int i = 0; i < block_rows; ++i) {
@@ -116,7 +117,7 @@ private:
     bool token_by_token_;
     HeadTokens tokens_;
     PathOutputs outputs_;
-    Buffer block_, weights_, y_;
+    Buffer block_, weights_, products_, y_;
 };
 
 }  // namespace
