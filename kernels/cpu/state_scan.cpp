@@ -7,8 +7,9 @@
 namespace treeline::kernels::cpu {
 namespace {
 
-/// Rows of a state in hand at a time: 16 x 128 floats fill a quarter of an L1 cache.
-constexpr int block_rows = 16;
+/// Rows of a state in hand at a time, and how many such blocks ahead memory is asked for.
+constexpr int block_rows = 4;
+constexpr int blocks_ahead = 4;
 
 bool goes_token_by_token(const Scan& scan) {
     constexpr int most_tokens_at_once = 64;  // pairs of tokens grow with the square
@@ -36,7 +37,7 @@ public:
         }
         const std::int64_t initial = scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence;
         for (int row = 0; row < shape_.head_dim; row += block_rows) {
-            fetch_behind(element(initial, head, row));
+            fetch_ahead(element(initial, head, row));
             load(scan_.initial.data, scan_.initial.type, element(initial, head, row), block_elements(), block_.data());
             if (token_by_token_) {
                 for (int token = 0; token < tokens_.count(); ++token) {
@@ -94,13 +95,13 @@ private:
         }
     }
 
-    /// Asks for the block of states behind this one, so that it arrives while this one is worked on.
-    void fetch_behind(std::int64_t first) const {
+    /// Asks for states to come, so that they arrive while this block is worked on.
+    void fetch_ahead(std::int64_t first) const {
         const std::size_t bytes = static_cast<std::size_t>(block_elements()) * bytes_of(scan_.initial.type);
-        const char* behind = static_cast<const char*>(scan_.initial.data) +
-                             static_cast<std::size_t>(first) * bytes_of(scan_.initial.type) + bytes;
+        const char* ahead = static_cast<const char*>(scan_.initial.data) +
+                            static_cast<std::size_t>(first) * bytes_of(scan_.initial.type) + blocks_ahead * bytes;
         for (std::size_t at = 0; at < bytes; at += 64) {
-            __builtin_prefetch(behind + at);
+            __builtin_prefetch(ahead + at);
         }
     }
 
