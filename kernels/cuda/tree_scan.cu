@@ -72,72 +72,74 @@ __device__ void load_tile(float (*tile)[depth + 1], int rows, int row_count, int
     }
 }
 
-/// blockIdx = (head and part of its channels, sequence, tile of Tokens tokens).
+/// What a block works on, blockIdx = (head and part of its channels, sequence, tile of Tokens tokens), and its shared memory.
 template <class Activation, class State, int Tokens>
-__global__ void __launch_bounds__(threads) tree_scan_kernel(Parameters<Activation, State> p) {
-    constexpr int token_parts = Tokens / side, channel_parts = channels_of_block / side;
-    extern __shared__ DecayOfToken decays[];
-    // C and either h_0 or B; later x.
-    constexpr int pair_floats = (Tokens + channels_of_block) * (depth + 1), x_floats = Tokens * (channels_of_block + 1);
-    __shared__ float tiles[pair_floats > x_floats ? pair_floats : x_floats];
-    __shared__ float weights[Tokens][Tokens + 1];
-    const auto left = reinterpret_cast<float(*)[depth + 1]>(tiles);
-    const auto right = left + Tokens;
-    const auto inputs = reinterpret_cast<float(*)[channels_of_block + 1]>(tiles);
+struct Block {
+    static constexpr int token_parts = Tokens / side, channel_parts = channels_of_block / side;
 
-    const ScanShape& shape = p.shape;
-    const int channel_blocks = (shape.head_dim + channels_of_block - 1) / channels_of_block;
-    const int head = static_cast<int>(blockIdx.x) / channel_blocks;
-    const int first_channel = static_cast<int>(blockIdx.x) % channel_blocks * channels_of_block;
-    const int channels = min(channels_of_block, shape.head_dim - first_channel);
-    const int first_token = static_cast<int>(blockIdx.z) * Tokens, tokens = min(Tokens, shape.tokens - first_token);
-    const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * shape.tokens;
-    const int group_column = head / (shape.heads / shape.groups) * shape.state_size;
-    const int x = static_cast<int>(threadIdx.x) % side, y = static_cast<int>(threadIdx.x) / side;
+    const Parameters<Activation, State>& p;
+    DecayOfToken* decays;                    ///< of the tokens up to the end of the tile
+    float (*left)[depth + 1];                ///< C
+    float (*right)[depth + 1];               ///< h_0 or B, behind C
+    float (*inputs)[channels_of_block + 1];  ///< x, in the place of both
+    float (*weights)[Tokens + 1];
+    int head, first_channel, channels, first_token, tokens, group_column;
+    std::int64_t first_row;
+    int x, y;  ///< the thread in the square
 
-    for (int t = static_cast<int>(threadIdx.x); t < first_token + tokens; t += threads) {
-        decays[t].dt = p.tokens.step(first_row + t, head);
+    __device__ std::int64_t column(int channel) const {
+        return static_cast<std::int64_t>(head) * p.shape.head_dim + first_channel + channel;
     }
-    __syncthreads();
-    for (int t = static_cast<int>(threadIdx.x); t < first_token + tokens; t += threads) {
-        double sum = 0.0;
-        for (int at = t; at >= 0; at = p.tree.parent[at]) {
-            sum += static_cast<double>(p.tokens.a[head]) * decays[at].dt;
+    __device__ const Activation* c_row(int token) const {
+        return p.tokens.c.row(first_row + first_token + token) + group_column;
+    }
+
+    __device__ void find_decays() const {
+        for (int t = static_cast<int>(threadIdx.x); t < first_token + tokens; t += threads) {
+            decays[t].dt = p.tokens.step(first_row + t, head);
         }
-        decays[t].sum = static_cast<float>(sum);
-        decays[t].rest = static_cast<float>(sum - static_cast<double>(decays[t].sum));
-    }
-
-    const std::int64_t state = p.state_of != nullptr ? p.state_of[blockIdx.y] : static_cast<int>(blockIdx.y);
-    const State* initial = p.initial + ((state * shape.heads + head) * shape.head_dim + first_channel) * shape.state_size;
-    const auto c_row = [&](int token) { return p.tokens.c.row(first_row + first_token + token) + group_column; };
-    float sum[token_parts][channel_parts] = {};
-    for (int column = 0; column < shape.state_size; column += depth) {
         __syncthreads();
-        load_tile(left, Tokens, tokens, column, shape.state_size, c_row);
-        load_tile(right, channels_of_block, channels, column, shape.state_size,
-                  [&](int channel) { return initial + static_cast<std::int64_t>(channel) * shape.state_size; });
-        __syncthreads();
-        multiply_tiles(left, right, sum);
-    }
-#pragma unroll
-    for (int i = 0; i < token_parts; ++i) {
-        const int token = y + side * i;
-        const float decay = token < tokens ? expf(decays[first_token + token].sum) : 0.0F;
-#pragma unroll
-        for (int j = 0; j < channel_parts; ++j) {
-            sum[i][j] *= decay;
+        for (int t = static_cast<int>(threadIdx.x); t < first_token + tokens; t += threads) {
+            double sum = 0.0;
+            for (int at = t; at >= 0; at = p.tree.parent[at]) {
+                sum += static_cast<double>(p.tokens.a[head]) * decays[at].dt;
+            }
+            decays[t].sum = static_cast<float>(sum);
+            decays[t].rest = static_cast<float>(sum - static_cast<double>(decays[t].sum));
         }
     }
 
-    // Parents come before their children, so no token behind this tile is an ancestor.
-    for (int first_other = 0; first_other < first_token + tokens; first_other += Tokens) {
-        const int others = min(Tokens, first_token + tokens - first_other);
-        float products[token_parts][token_parts] = {};
-        for (int column = 0; column < shape.state_size; column += depth) {
+    /// sum = e^{L_i} C_i h_0
+    __device__ void multiply_with_state(float (&sum)[token_parts][channel_parts]) const {
+        const int sequence = static_cast<int>(blockIdx.y), size = p.shape.state_size;
+        const std::int64_t state = p.state_of != nullptr ? p.state_of[sequence] : sequence;
+        const State* initial = p.initial + ((state * p.shape.heads + head) * p.shape.head_dim + first_channel) * size;
+        for (int first = 0; first < size; first += depth) {
             __syncthreads();
-            load_tile(left, Tokens, tokens, column, shape.state_size, c_row);
-            load_tile(right, Tokens, others, column, shape.state_size,
+            load_tile(left, Tokens, tokens, first, size, [&](int token) { return c_row(token); });
+            load_tile(right, channels_of_block, channels, first, size,
+                      [&](int channel) { return initial + static_cast<std::int64_t>(channel) * size; });
+            __syncthreads();
+            multiply_tiles(left, right, sum);
+        }
+#pragma unroll
+        for (int i = 0; i < token_parts; ++i) {
+            const int token = y + side * i;
+            const float decay = token < tokens ? expf(decays[first_token + token].sum) : 0.0F;
+#pragma unroll
+            for (int j = 0; j < channel_parts; ++j) {
+                sum[i][j] *= decay;
+            }
+        }
+    }
+
+    /// weights = e^{L_i - L_j} dt_j <C_i, B_j> for the tile's tokens i and ancestors j among `others` tokens, 0 elsewhere.
+    __device__ void weigh(int first_other, int others) const {
+        float products[token_parts][token_parts] = {};
+        for (int first = 0; first < p.shape.state_size; first += depth) {
+            __syncthreads();
+            load_tile(left, Tokens, tokens, first, p.shape.state_size, [&](int token) { return c_row(token); });
+            load_tile(right, Tokens, others, first, p.shape.state_size,
                       [&](int other) { return p.tokens.b.row(first_row + first_other + other) + group_column; });
             __syncthreads();
             multiply_tiles(left, right, products);
@@ -153,13 +155,15 @@ __global__ void __launch_bounds__(threads) tree_scan_kernel(Parameters<Activatio
                     counts ? decay_between(decays[other], decays[token]) * decays[other].dt * products[i][j] : 0.0F;
             }
         }
+    }
+
+    /// sum += weights x
+    __device__ void add_inputs(int first_other, int others, float (&sum)[token_parts][channel_parts]) const {
         __syncthreads();
         for (int i = static_cast<int>(threadIdx.x); i < Tokens * channels_of_block; i += threads) {
             const int other = i / channels_of_block, channel = i % channels_of_block;
-            inputs[other][channel] = other < others && channel < channels
-                                         ? get(p.tokens.x.row(first_row + first_other + other),
-                                               static_cast<std::int64_t>(head) * shape.head_dim + first_channel + channel)
-                                         : 0.0F;
+            const bool there = other < others && channel < channels;
+            inputs[other][channel] = there ? get(p.tokens.x.row(first_row + first_other + other), column(channel)) : 0.0F;
         }
         __syncthreads();
         for (int other = 0; other < others; ++other) {
@@ -173,18 +177,60 @@ __global__ void __launch_bounds__(threads) tree_scan_kernel(Parameters<Activatio
         }
     }
 
+    __device__ void write(const float (&sum)[token_parts][channel_parts]) const {
 #pragma unroll
-    for (int i = 0; i < token_parts; ++i) {
+        for (int i = 0; i < token_parts; ++i) {
 #pragma unroll
-        for (int j = 0; j < channel_parts; ++j) {
-            const int token = y + side * i, channel = x + side * j;
-            if (token < tokens && channel < channels) {
-                const std::int64_t row = first_row + first_token + token;
-                const std::int64_t column = static_cast<std::int64_t>(head) * shape.head_dim + first_channel + channel;
-                put(p.y.row(row), column, p.tokens.finish(sum[i][j], row, head, column));
+            for (int j = 0; j < channel_parts; ++j) {
+                const int token = y + side * i, channel = x + side * j;
+                if (token < tokens && channel < channels) {
+                    const std::int64_t row = first_row + first_token + token;
+                    put(p.y.row(row), column(channel), p.tokens.finish(sum[i][j], row, head, column(channel)));
+                }
             }
         }
     }
+};
+
+template <class Activation, class State, int Tokens>
+__global__ void __launch_bounds__(threads) tree_scan_kernel(Parameters<Activation, State> p) {
+    extern __shared__ DecayOfToken decays[];
+    constexpr int pair_floats = (Tokens + channels_of_block) * (depth + 1), x_floats = Tokens * (channels_of_block + 1);
+    __shared__ float tiles[pair_floats > x_floats ? pair_floats : x_floats];
+    __shared__ float weights[Tokens][Tokens + 1];
+    const auto left = reinterpret_cast<float(*)[depth + 1]>(tiles);
+    const int channel_blocks = (p.shape.head_dim + channels_of_block - 1) / channels_of_block;
+    const int head = static_cast<int>(blockIdx.x) / channel_blocks;
+    const int first_channel = static_cast<int>(blockIdx.x) % channel_blocks * channels_of_block;
+    const int first_token = static_cast<int>(blockIdx.z) * Tokens;
+    using Work = Block<Activation, State, Tokens>;
+    const Work block{p,
+                     decays,
+                     left,
+                     left + Tokens,
+                     reinterpret_cast<float(*)[channels_of_block + 1]>(tiles),
+                     weights,
+                     head,
+                     first_channel,
+                     min(channels_of_block, p.shape.head_dim - first_channel),
+                     first_token,
+                     min(Tokens, p.shape.tokens - first_token),
+                     head / (p.shape.heads / p.shape.groups) * p.shape.state_size,
+                     static_cast<std::int64_t>(blockIdx.y) * p.shape.tokens,
+                     static_cast<int>(threadIdx.x) % side,
+                     static_cast<int>(threadIdx.x) / side};
+
+    float sum[Work::token_parts][Work::channel_parts] = {};
+    block.find_decays();
+    block.multiply_with_state(sum);
+    // Parents come before their children, so no token behind this tile is an ancestor.
+    const int end = first_token + block.tokens;
+    for (int first_other = 0; first_other < end; first_other += Tokens) {
+        const int others = min(Tokens, end - first_other);
+        block.weigh(first_other, others);
+        block.add_inputs(first_other, others, sum);
+    }
+    block.write(sum);
 }
 
 template <int Tokens>
