@@ -67,54 +67,49 @@ __device__ void load_positions(float* to, int stride, Matrix<const Element> cach
     }
 }
 
-/// blockIdx = (split, tile of query rows, sequence and KV head).
+/// What a block works on, blockIdx = (split, tile of query rows, sequence and KV head), and its shared memory.
 template <class Element>
-__global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> p) {
-    extern __shared__ float4 memory[];
-    __shared__ float weights[tile][rows_of_block];
-    __shared__ float corrections[rows_of_block];
-    const int head_dim = p.shape.head_dim, stride = head_dim + 4;
-    float* query = reinterpret_cast<float*>(memory);
-    float* cache = query + rows_of_block * stride;
+struct Block {
+    using Parts = float[widest_head / threads][rows_of_block];
 
-    const int sequence = static_cast<int>(blockIdx.z) / p.shape.kv_heads,
-              kv_head = static_cast<int>(blockIdx.z) % p.shape.kv_heads;
-    const int first_row = static_cast<int>(blockIdx.y) * rows_of_block, rows = p.shape.tokens * p.heads();
-    const int cached = p.context[sequence], positions = cached + p.shape.tokens;
-    const auto token_of = [&](int row) { return (first_row + row) / p.heads(); };
-    const auto head_of = [&](int row) { return kv_head * p.heads() + (first_row + row) % p.heads(); };
-    for (int i = static_cast<int>(threadIdx.x); i < rows_of_block * head_dim; i += threads) {
-        const int row = i / head_dim, d = i % head_dim;
-        const bool there = first_row + row < rows;
-        const std::int64_t query_row = static_cast<std::int64_t>(sequence) * p.shape.tokens + token_of(row);
-        query[row * stride + d] =
-            there ? p.scale * get(p.query.row(query_row), static_cast<std::int64_t>(head_of(row)) * head_dim + d) : 0.0F;
+    const Parameters<Element>& p;
+    float* query;                     ///< [rows_of_block][stride], scaled
+    float* cache;                     ///< [tile][stride]: keys, then values
+    float (*weights)[rows_of_block];  ///< of each position
+    float* corrections;               ///< of each row
+    int stride;
+    int sequence, kv_head, cached;
+    int first_row, rows;  ///< query rows of the KV head: the block's first, and of all blocks
+
+    [[nodiscard]] __device__ int token_of(int row) const { return (first_row + row) / p.heads(); }
+    [[nodiscard]] __device__ int head_of(int row) const { return kv_head * p.heads() + (first_row + row) % p.heads(); }
+    [[nodiscard]] __device__ std::int64_t query_row(int row) const {
+        return static_cast<std::int64_t>(sequence) * p.shape.tokens + token_of(row);
+    }
+    [[nodiscard]] __device__ std::int64_t query_column(int row) const {
+        return static_cast<std::int64_t>(head_of(row)) * p.shape.head_dim;
     }
 
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    float largest[rows_of_warp], total[rows_of_warp];       // of the warp's rows, the same in each lane
-    float sums[widest_head / threads][rows_of_block] = {};  // of the thread's columns
-#pragma unroll
-    for (int r = 0; r < rows_of_warp; ++r) {
-        largest[r] = -INFINITY;
-        total[r] = 0.0F;
-    }
-
-    const int tiles = (positions + tile - 1) / tile;
-    const int split = static_cast<int>(blockIdx.x);
-    const int last_tile = static_cast<int>(static_cast<std::int64_t>(tiles) * (split + 1) / p.splits);
-    for (int at = static_cast<int>(static_cast<std::int64_t>(tiles) * split / p.splits); at < last_tile; ++at) {
-        const int first = at * tile, count = min(tile, positions - first);
-        // Nobody sees less than the first token does, the sink apart.
-        if (p.window > 0 && first >= p.sink && first + count <= min(cached, cached - p.window + 1)) {
-            continue;
+    __device__ void load_queries() const {
+        for (int i = static_cast<int>(threadIdx.x); i < rows_of_block * p.shape.head_dim; i += threads) {
+            const int row = i / p.shape.head_dim, d = i % p.shape.head_dim;
+            const bool there = first_row + row < rows;
+            query[row * stride + d] = there ? p.scale * get(p.query.row(query_row(row)), query_column(row) + d) : 0.0F;
         }
-        const std::int64_t position = static_cast<std::int64_t>(sequence) * p.capacity + first;
+    }
+
+    __device__ void load(Matrix<const Element> from, int first, int count) const {
         __syncthreads();
-        load_positions(cache, stride, p.keys, position, count, kv_head * head_dim, head_dim);
+        load_positions(cache, stride, from, static_cast<std::int64_t>(sequence) * p.capacity + first, count,
+                       kv_head * p.shape.head_dim, p.shape.head_dim);
         __syncthreads();
+    }
+
+    /// Weights of the tile's positions for the warp's rows, a lane for each position; `largest` and `total` move on.
+    __device__ void weigh(int first, int count, float (&largest)[rows_of_warp], float (&total)[rows_of_warp]) const {
+        const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
         float scores[rows_of_warp] = {};
-        for (int d = 0; d < head_dim; d += 4) {
+        for (int d = 0; d < p.shape.head_dim; d += 4) {
             const float4 key = *reinterpret_cast<const float4*>(cache + lane * stride + d);
 #pragma unroll
             for (int r = 0; r < rows_of_warp; ++r) {
@@ -137,59 +132,106 @@ __global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> 
                 corrections[row] = correction;
             }
         }
-        __syncthreads();
-        load_positions(cache, stride, p.values, position, count, kv_head * head_dim, head_dim);
-        __syncthreads();
+    }
+
+    /// The thread's columns of all rows: sums = corrections sums + weights values.
+    __device__ void add_values(int count, Parts& sums) const {
 #pragma unroll
         for (int part = 0; part < widest_head / threads; ++part) {
             const int d = static_cast<int>(threadIdx.x) + part * threads;
-            if (d < head_dim) {
+            if (d >= p.shape.head_dim) {
+                break;
+            }
+#pragma unroll
+            for (int row = 0; row < rows_of_block; ++row) {
+                sums[part][row] *= corrections[row];
+            }
+            for (int i = 0; i < count; ++i) {
+                const float value = cache[i * stride + d];
 #pragma unroll
                 for (int row = 0; row < rows_of_block; ++row) {
-                    sums[part][row] *= corrections[row];
-                }
-                for (int i = 0; i < count; ++i) {
-                    const float value = cache[i * stride + d];
-#pragma unroll
-                    for (int row = 0; row < rows_of_block; ++row) {
-                        sums[part][row] += weights[i][row] * value;
-                    }
+                    sums[part][row] += weights[i][row] * value;
                 }
             }
         }
     }
 
-    __shared__ float largest_of_row[rows_of_block], total_of_row[rows_of_block];
-    if (lane == 0) {
+    /// The result, or this split's part of it.
+    __device__ void write(const Parts& sums, const float* largest, const float* total) const {
+        const int head_dim = p.shape.head_dim;
+#pragma unroll
+        for (int row = 0; row < rows_of_block; ++row) {
+            if (first_row + row >= rows) {
+                break;
+            }
+            float* partial = p.splits > 1 ? p.partial(query_row(row), head_of(row), static_cast<int>(blockIdx.x)) : nullptr;
+#pragma unroll
+            for (int part = 0; part < widest_head / threads; ++part) {
+                const int d = static_cast<int>(threadIdx.x) + part * threads;
+                if (d < head_dim && partial != nullptr) {
+                    partial[d] = sums[part][row];
+                } else if (d < head_dim) {
+                    put(p.output.row(query_row(row)), query_column(row) + d, sums[part][row] / total[row]);
+                }
+            }
+            if (partial != nullptr && threadIdx.x == 0) {
+                partial[head_dim] = largest[row];
+                partial[head_dim + 1] = total[row];
+            }
+        }
+    }
+};
+
+template <class Element>
+__global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> p) {
+    extern __shared__ float4 memory[];
+    __shared__ float weights[tile][rows_of_block];
+    __shared__ float corrections[rows_of_block], largest_of_row[rows_of_block], total_of_row[rows_of_block];
+    const int stride = p.shape.head_dim + 4;
+    const int sequence = static_cast<int>(blockIdx.z) / p.shape.kv_heads, cached = p.context[sequence];
+    float* query = reinterpret_cast<float*>(memory);
+    const Block<Element> block{p,
+                               query,
+                               query + rows_of_block * stride,
+                               weights,
+                               corrections,
+                               stride,
+                               sequence,
+                               static_cast<int>(blockIdx.z) % p.shape.kv_heads,
+                               cached,
+                               static_cast<int>(blockIdx.y) * rows_of_block,
+                               p.shape.tokens * p.heads()};
+    block.load_queries();
+
+    float largest[rows_of_warp], total[rows_of_warp] = {};  // of the warp's rows, the same in each lane
+#pragma unroll
+    for (int r = 0; r < rows_of_warp; ++r) {
+        largest[r] = -INFINITY;
+    }
+    float sums[widest_head / threads][rows_of_block] = {};
+    const int positions = cached + p.shape.tokens;
+    const std::int64_t tiles = (positions + tile - 1) / tile, split = blockIdx.x;
+    const int last = static_cast<int>(tiles * (split + 1) / p.splits);
+    for (int at = static_cast<int>(tiles * split / p.splits); at < last; ++at) {
+        const int first = at * tile, count = min(tile, positions - first);
+        // Nobody sees less than the first token does, the sink apart.
+        if (p.window > 0 && first >= p.sink && first + count <= cached - p.window + 1) {
+            continue;
+        }
+        block.load(p.keys, first, count);
+        block.weigh(first, count, largest, total);
+        block.load(p.values, first, count);
+        block.add_values(count, sums);
+    }
+    if (threadIdx.x % 32 == 0) {
 #pragma unroll
         for (int r = 0; r < rows_of_warp; ++r) {
-            largest_of_row[warp * rows_of_warp + r] = largest[r];
-            total_of_row[warp * rows_of_warp + r] = total[r];
+            largest_of_row[threadIdx.x / 32 * rows_of_warp + r] = largest[r];
+            total_of_row[threadIdx.x / 32 * rows_of_warp + r] = total[r];
         }
     }
     __syncthreads();
-#pragma unroll
-    for (int row = 0; row < rows_of_block; ++row) {
-        if (first_row + row >= rows) {
-            break;
-        }
-        const std::int64_t query_row = static_cast<std::int64_t>(sequence) * p.shape.tokens + token_of(row);
-        float* partial = p.splits > 1 ? p.partial(query_row, head_of(row), split) : nullptr;
-#pragma unroll
-        for (int part = 0; part < widest_head / threads; ++part) {
-            const int d = static_cast<int>(threadIdx.x) + part * threads;
-            if (d < head_dim && partial != nullptr) {
-                partial[d] = sums[part][row];
-            } else if (d < head_dim) {
-                put(p.output.row(query_row), static_cast<std::int64_t>(head_of(row)) * head_dim + d,
-                    sums[part][row] / total_of_row[row]);
-            }
-        }
-        if (partial != nullptr && threadIdx.x == 0) {
-            partial[head_dim] = largest_of_row[row];
-            partial[head_dim + 1] = total_of_row[row];
-        }
-    }
+    block.write(sums, largest_of_row, total_of_row);
 }
 
 /// blockIdx = (row, head). A split that saw nothing has the largest score -infinity and weighs 0.
