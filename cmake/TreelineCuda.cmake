@@ -1,0 +1,37 @@
+# Looks for a CUDA compiler and sets TREELINE_HAS_CUDA. The static run-time library needs nothing but a driver, and a program
+# with it starts where there is none.
+option(TREELINE_CUDA "Build the CUDA kernels where there is a CUDA compiler" ON)
+set(TREELINE_HAS_CUDA OFF)
+
+if(TREELINE_CUDA)
+  include(CheckLanguage)
+  # nvcc is seldom on the path where it is installed.
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
+    set(ENV{CUDACXX} /usr/local/cuda/bin/nvcc)
+  endif()
+  # Data-centre and desktop GPUs since Ampere, and PTX of the last for those to come.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90)
+  endif()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    # CMake 3.25 does not know how to ask nvcc 13 for C++20.
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
+    set(TREELINE_HAS_CUDA ON)
+  else()
+    message(STATUS "No CUDA compiler: the CUDA kernels are left out")
+  endif()
+endif()
+
+# treeline_cuda_objects(target file...): the files' objects in a library of their own. As sources of a library in C++ they would
+# make whoever links it look for CUDA.
+function(treeline_cuda_objects target)
+  add_library(${target} OBJECT ${ARGN})
+  set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON)
+  target_compile_options(${target} PRIVATE $<$<BOOL:${TREELINE_WARNINGS_AS_ERRORS}>:-Werror=all-warnings>)
+endfunction()

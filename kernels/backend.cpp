@@ -1,0 +1,84 @@
+#include "kernels/backend.h"
+
+#include <cstring>
+#include <new>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/reference/kernels.h"
+
+namespace treeline::kernels {
+namespace {
+
+constexpr std::align_val_t alignment{256};
+
+void* allocate(std::size_t bytes) { return ::operator new(bytes, alignment); }
+void release(void* memory) { ::operator delete(memory, alignment); }
+void copy(void* to, const void* from, std::size_t bytes, Queue /*queue*/) { std::memcpy(to, from, bytes); }
+void nothing(Queue /*queue*/) {}
+
+void empty_parallel_region(Queue /*queue*/) {
+#pragma omp parallel
+    {
+        asm volatile("");  // keeps the region from being left out
+    }
+}
+
+}  // namespace
+
+const Backend& reference_backend() {
+    static const Backend backend = {
+        .name = "reference",
+        .allocate = allocate,
+        .release = release,
+        .upload = copy,
+        .download = copy,
+        .wait = nothing,
+        .scan = reference::scan,
+        .tree_scan = reference::tree_scan,
+        .convolution_update = reference::convolution_update,
+        .convolution_advance = reference::convolution_advance,
+        .attention = reference::attention,
+        .linear = reference::linear,
+        .rms_norm = reference::rms_norm,
+        .gated_rms_norm = reference::gated_rms_norm,
+        .gated_activation = reference::gated_activation,
+        .greedy_verification = reference::greedy_verification,
+        .rejection_verification = reference::rejection_verification,
+        .gather_rows = reference::gather_rows,
+        .read_probe = reference::read_probe,
+        .write_probe = reference::write_probe,
+        .copy_probe = reference::copy_probe,
+        .empty = nothing,
+    };
+    return backend;
+}
+
+const Backend& cpu_backend() {
+    static const Backend backend = {
+        .name = "cpu",
+        .allocate = allocate,
+        .release = release,
+        .upload = copy,
+        .download = copy,
+        .wait = nothing,
+        .scan = cpu::scan,
+        .tree_scan = cpu::tree_scan,
+        .convolution_update = cpu::convolution_update,
+        .convolution_advance = cpu::convolution_advance,
+        .attention = cpu::attention,
+        .linear = cpu::linear,
+        .rms_norm = cpu::rms_norm,
+        .gated_rms_norm = cpu::gated_rms_norm,
+        .gated_activation = cpu::gated_activation,
+        .greedy_verification = cpu::greedy_verification,
+        .rejection_verification = cpu::rejection_verification,
+        .gather_rows = cpu::gather_rows,
+        .read_probe = cpu::read_probe,
+        .write_probe = cpu::write_probe,
+        .copy_probe = cpu::copy_probe,
+        .empty = empty_parallel_region,
+    };
+    return backend;
+}
+
+}  // namespace treeline::kernels

@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/rows.h"
+
+namespace treeline::kernels::cpu {
+namespace {
+
+float norm_factor(const float* values, int count, float epsilon) {
+    return 1.0F / std::sqrt(sum_of_squares(values, count) / static_cast<float>(count) + epsilon);
+}
+
+}  // namespace
+
+void rms_norm(const RmsNorm& norm, Queue /*queue*/) {
+    check(norm);
+#pragma omp parallel
+    {
+        const Buffer values(static_cast<std::size_t>(norm.width)), residual(static_cast<std::size_t>(norm.width));
+#pragma omp for schedule(static)
+        for (int row = 0; row < norm.rows; ++row) {
+            load(norm.x, row, 0, norm.width, values.data());
+            if (norm.residual) {
+                load(norm.residual, row, 0, norm.width, residual.data());
+                add(values.data(), residual.data(), norm.width);
+                store(norm.residual, row, 0, norm.width, values.data());
+            }
+            const float factor = norm_factor(values.data(), norm.width, norm.epsilon);
+            scale_by(values.data(), norm.weight, factor, values.data(), norm.width);
+            store(norm.output, row, 0, norm.width, values.data());
+        }
+    }
+}
+
+void gated_rms_norm(const GatedRmsNorm& norm, Queue /*queue*/) {
+    check(norm);
+    const int part = norm.width / norm.groups;
+#pragma omp parallel
+    {
+        const Buffer values(static_cast<std::size_t>(norm.width)), gate(static_cast<std::size_t>(norm.width));
+#pragma omp for schedule(static)
+        for (int row = 0; row < norm.rows; ++row) {
+            load(norm.x, row, 0, norm.width, values.data());
+            load(norm.gate, row, 0, norm.width, gate.data());
+            multiply_by_silu(values.data(), gate.data(), norm.width);
+            for (int begin = 0; begin < norm.width; begin += part) {
+                float* values_of_part = values + begin;
+                const float factor = norm_factor(values_of_part, part, norm.epsilon);
+                scale_by(values_of_part, norm.weight + begin, factor, values_of_part, part);
+            }
+            store(norm.output, row, 0, norm.width, values.data());
+        }
+    }
+}
+
+void gated_activation(const GatedActivation& activation, Queue /*queue*/) {
+    check(activation);
+    constexpr int block = 1024;
+#pragma omp parallel
+    {
+        const Buffer up(block), gate(block);
+#pragma omp for collapse(2) schedule(static)
+        for (int row = 0; row < activation.rows; ++row) {
+            for (int first = 0; first < activation.width; first += block) {
+                const int count = std::min(block, activation.width - first);
+                load(activation.up, row, first, count, up.data());
+                load(activation.gate, row, first, count, gate.data());
+                multiply_by_silu(up.data(), gate.data(), count);
+                store(activation.output, row, first, count, up.data());
+            }
+        }
+    }
+}
+
+}  // namespace treeline::kernels::cpu

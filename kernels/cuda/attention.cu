@@ -1,0 +1,296 @@
+// Decode and verify attention (kernels/attention.h). A block holds 16 query rows (tokens times the query heads that share a KV
+// head) against tiles of 32 positions, with the softmax corrected as larger scores appear. With several splits each block takes
+// a part of the positions, and a second kernel puts the parts together.
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/launch.cuh"
+
+namespace treeline::kernels::cuda {
+namespace {
+
+constexpr int threads = 128;
+constexpr int rows_of_block = 16;
+constexpr int rows_of_warp = rows_of_block / (threads / 32);
+constexpr int tile = 32;  // positions: a lane for each
+constexpr int widest_head = 256;
+
+template <class Element>
+struct Parameters {
+    AttentionShape shape;
+    Matrix<const Element> query, keys, values;
+    int capacity;
+    const int* context;
+    TreeView tree;
+    int window;
+    int sink;
+    float scale;
+    int splits;
+    float* scratch;
+    Matrix<Element> output;
+
+    [[nodiscard]] __device__ int heads() const { return shape.query_heads / shape.kv_heads; }
+    [[nodiscard]] __device__ int level(int token) const { return tree.parent != nullptr ? tree.level[token] : token; }
+    [[nodiscard]] __device__ bool is_ancestor(int other, int token) const {
+        if (tree.parent == nullptr) {
+            return other <= token;
+        }
+        return (tree.ancestors[static_cast<std::int64_t>(token) * tree.words_per_row + other / 64] >> (other % 64) & 1U) != 0;
+    }
+    [[nodiscard]] __device__ bool sees(int token, int position, int cached) const {
+        const int other = position - cached;
+        if (other >= 0 && (other >= shape.tokens || !is_ancestor(other, token))) {
+            return false;
+        }
+        const int place = other >= 0 ? cached + level(other) : position;
+        return window == 0 || place < sink || cached + level(token) - place < window;
+    }
+    /// Place of a partial result of one query row and head: head_dim sums, then the largest score and the total of weights.
+    [[nodiscard]] __device__ float* partial(std::int64_t row, int head, int split) const {
+        return scratch + ((row * shape.query_heads + head) * splits + split) * (shape.head_dim + 2);
+    }
+};
+
+/// One row of the cache per warp at a time, as floats; rows beyond `count` become 0.
+template <class Element>
+__device__ void load_positions(float* to, int stride, Matrix<const Element> cache, std::int64_t first, int count, int column,
+                               int width) {
+    const bool aligned = (reinterpret_cast<std::uintptr_t>(cache.data + column) % 16 == 0) && cache.stride % 8 == 0;
+    for (int i = static_cast<int>(threadIdx.x) / 32; i < tile; i += threads / 32) {
+        const Element* row = cache.row(first + i) + column;
+        for (int d = 4 * (static_cast<int>(threadIdx.x) % 32); d < width; d += 128) {
+            float4 four = make_float4(0, 0, 0, 0);
+            if (i < count) {
+                four = aligned ? get4(row, d) : make_float4(get(row, d), get(row, d + 1), get(row, d + 2), get(row, d + 3));
+            }
+            *reinterpret_cast<float4*>(to + i * stride + d) = four;
+        }
+    }
+}
+
+/// What a block works on, blockIdx = (split, tile of query rows, sequence and KV head), and its shared memory.
+template <class Element>
+struct Block {
+    using Parts = float[widest_head / threads][rows_of_block];
+
+    const Parameters<Element>& p;
+    float* query;                     ///< [rows_of_block][stride], scaled
+    float* cache;                     ///< [tile][stride]: keys, then values
+    float (*weights)[rows_of_block];  ///< of each position
+    float* corrections;               ///< of each row
+    int stride;
+    int sequence, kv_head, cached;
+    int first_row, rows;  ///< query rows of the KV head: the block's first, and of all blocks
+
+    [[nodiscard]] __device__ int token_of(int row) const { return (first_row + row) / p.heads(); }
+    [[nodiscard]] __device__ int head_of(int row) const { return kv_head * p.heads() + (first_row + row) % p.heads(); }
+    [[nodiscard]] __device__ std::int64_t query_row(int row) const {
+        return static_cast<std::int64_t>(sequence) * p.shape.tokens + token_of(row);
+    }
+    [[nodiscard]] __device__ std::int64_t query_column(int row) const {
+        return static_cast<std::int64_t>(head_of(row)) * p.shape.head_dim;
+    }
+
+    __device__ void load_queries() const {
+        for (int i = static_cast<int>(threadIdx.x); i < rows_of_block * p.shape.head_dim; i += threads) {
+            const int row = i / p.shape.head_dim, d = i % p.shape.head_dim;
+            const bool there = first_row + row < rows;
+            query[row * stride + d] = there ? p.scale * get(p.query.row(query_row(row)), query_column(row) + d) : 0.0F;
+        }
+    }
+
+    __device__ void load(Matrix<const Element> from, int first, int count) const {
+        __syncthreads();
+        load_positions(cache, stride, from, static_cast<std::int64_t>(sequence) * p.capacity + first, count,
+                       kv_head * p.shape.head_dim, p.shape.head_dim);
+        __syncthreads();
+    }
+
+    /// Weights of the tile's positions for the warp's rows, a lane for each position; `largest` and `total` move on.
+    __device__ void weigh(int first, int count, float (&largest)[rows_of_warp], float (&total)[rows_of_warp]) const {
+        const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+        float scores[rows_of_warp] = {};
+        for (int d = 0; d < p.shape.head_dim; d += 4) {
+            const float4 key = *reinterpret_cast<const float4*>(cache + lane * stride + d);
+#pragma unroll
+            for (int r = 0; r < rows_of_warp; ++r) {
+                const float4 q = *reinterpret_cast<const float4*>(query + (warp * rows_of_warp + r) * stride + d);
+                scores[r] += q.x * key.x + q.y * key.y + q.z * key.z + q.w * key.w;
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < rows_of_warp; ++r) {
+            const int row = warp * rows_of_warp + r;
+            const bool seen = lane < count && first_row + row < rows && p.sees(token_of(row), first + lane, cached);
+            const float score = seen ? scores[r] : -INFINITY;
+            const float now = fmaxf(largest[r], largest_over_lanes(score, 32));
+            const float correction = now > largest[r] ? expf(largest[r] - now) : 1.0F;
+            const float weight = seen ? expf(score - now) : 0.0F;
+            total[r] = total[r] * correction + sum_over_lanes(weight, 32);
+            largest[r] = now;
+            weights[lane][row] = weight;
+            if (lane == 0) {
+                corrections[row] = correction;
+            }
+        }
+    }
+
+    /// The thread's columns of all rows: sums = corrections sums + weights values.
+    __device__ void add_values(int count, Parts& sums) const {
+#pragma unroll
+        for (int part = 0; part < widest_head / threads; ++part) {
+            const int d = static_cast<int>(threadIdx.x) + part * threads;
+            if (d >= p.shape.head_dim) {
+                break;
+            }
+#pragma unroll
+            for (int row = 0; row < rows_of_block; ++row) {
+                sums[part][row] *= corrections[row];
+            }
+            for (int i = 0; i < count; ++i) {
+                const float value = cache[i * stride + d];
+#pragma unroll
+                for (int row = 0; row < rows_of_block; ++row) {
+                    sums[part][row] += weights[i][row] * value;
+                }
+            }
+        }
+    }
+
+    /// The result, or this split's part of it.
+    __device__ void write(const Parts& sums, const float* largest, const float* total) const {
+        const int head_dim = p.shape.head_dim;
+#pragma unroll
+        for (int row = 0; row < rows_of_block; ++row) {
+            if (first_row + row >= rows) {
+                break;
+            }
+            float* partial = p.splits > 1 ? p.partial(query_row(row), head_of(row), static_cast<int>(blockIdx.x)) : nullptr;
+#pragma unroll
+            for (int part = 0; part < widest_head / threads; ++part) {
+                const int d = static_cast<int>(threadIdx.x) + part * threads;
+                if (d < head_dim && partial != nullptr) {
+                    partial[d] = sums[part][row];
+                } else if (d < head_dim) {
+                    put(p.output.row(query_row(row)), query_column(row) + d, sums[part][row] / total[row]);
+                }
+            }
+            if (partial != nullptr && threadIdx.x == 0) {
+                partial[head_dim] = largest[row];
+                partial[head_dim + 1] = total[row];
+            }
+        }
+    }
+};
+
+template <class Element>
+__global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> p) {
+    extern __shared__ float4 memory[];
+    __shared__ float weights[tile][rows_of_block];
+    __shared__ float corrections[rows_of_block], largest_of_row[rows_of_block], total_of_row[rows_of_block];
+    const int stride = p.shape.head_dim + 4;
+    const int sequence = static_cast<int>(blockIdx.z) / p.shape.kv_heads, cached = p.context[sequence];
+    float* query = reinterpret_cast<float*>(memory);
+    const Block<Element> block{p,
+                               query,
+                               query + rows_of_block * stride,
+                               weights,
+                               corrections,
+                               stride,
+                               sequence,
+                               static_cast<int>(blockIdx.z) % p.shape.kv_heads,
+                               cached,
+                               static_cast<int>(blockIdx.y) * rows_of_block,
+                               p.shape.tokens * p.heads()};
+    block.load_queries();
+
+    float largest[rows_of_warp], total[rows_of_warp] = {};  // of the warp's rows, the same in each lane
+#pragma unroll
+    for (int r = 0; r < rows_of_warp; ++r) {
+        largest[r] = -INFINITY;
+    }
+    float sums[widest_head / threads][rows_of_block] = {};
+    const int positions = cached + p.shape.tokens;
+    const std::int64_t tiles = (positions + tile - 1) / tile, split = blockIdx.x;
+    const int last = static_cast<int>(tiles * (split + 1) / p.splits);
+    for (int at = static_cast<int>(tiles * split / p.splits); at < last; ++at) {
+        const int first = at * tile, count = min(tile, positions - first);
+        // Nobody sees less than the first token does, the sink apart.
+        if (p.window > 0 && first >= p.sink && first + count <= cached - p.window + 1) {
+            continue;
+        }
+        block.load(p.keys, first, count);
+        block.weigh(first, count, largest, total);
+        block.load(p.values, first, count);
+        block.add_values(count, sums);
+    }
+    if (threadIdx.x % 32 == 0) {
+#pragma unroll
+        for (int r = 0; r < rows_of_warp; ++r) {
+            largest_of_row[threadIdx.x / 32 * rows_of_warp + r] = largest[r];
+            total_of_row[threadIdx.x / 32 * rows_of_warp + r] = total[r];
+        }
+    }
+    __syncthreads();
+    block.write(sums, largest_of_row, total_of_row);
+}
+
+/// blockIdx = (row, head). A split that saw nothing has the largest score -infinity and weighs 0.
+template <class Element>
+__global__ void __launch_bounds__(threads) combine_kernel(Parameters<Element> p) {
+    const std::int64_t row = blockIdx.x;
+    const int head = static_cast<int>(blockIdx.y), head_dim = p.shape.head_dim;
+    float largest = -INFINITY;
+    for (int split = 0; split < p.splits; ++split) {
+        largest = fmaxf(largest, p.partial(row, head, split)[head_dim]);
+    }
+    float total = 0.0F;
+    for (int split = 0; split < p.splits; ++split) {
+        const float* partial = p.partial(row, head, split);
+        total += expf(partial[head_dim] - largest) * partial[head_dim + 1];
+    }
+    for (int d = static_cast<int>(threadIdx.x); d < head_dim; d += threads) {
+        float sum = 0.0F;
+        for (int split = 0; split < p.splits; ++split) {
+            const float* partial = p.partial(row, head, split);
+            sum += expf(partial[head_dim] - largest) * partial[d];
+        }
+        put(p.output.row(row), static_cast<std::int64_t>(head) * head_dim + d, sum / total);
+    }
+}
+
+}  // namespace
+
+void attention(const Attention& attention, Queue queue) {
+    check(attention);
+    const AttentionShape& shape = attention.shape;
+    const float scale = attention.scale > 0.0F ? attention.scale : 1.0F / sqrtf(static_cast<float>(shape.head_dim));
+    const int rows = shape.tokens * (shape.query_heads / shape.kv_heads);
+    const dim3 blocks(static_cast<unsigned>(attention.splits), blocks_for(rows, rows_of_block),
+                      static_cast<unsigned>(shape.sequences) * static_cast<unsigned>(shape.kv_heads));
+    const std::size_t shared =
+        static_cast<std::size_t>(rows_of_block + tile) * static_cast<std::size_t>(shape.head_dim + 4) * sizeof(float);
+    with_type(attention.query.type, [&](auto element) {
+        using Element = decltype(element);
+        const Parameters<Element> parameters{shape,
+                                             typed<Element>(attention.query),
+                                             typed<Element>(attention.keys),
+                                             typed<Element>(attention.values),
+                                             attention.capacity,
+                                             attention.context,
+                                             attention.tree,
+                                             attention.window,
+                                             attention.sink,
+                                             scale,
+                                             attention.splits,
+                                             attention.scratch,
+                                             typed<Element>(attention.output)};
+        launch("attention", attention_kernel<Element>, {blocks, threads, shared}, queue, parameters);
+        if (attention.splits > 1) {
+            const dim3 rows_and_heads(static_cast<unsigned>(shape.sequences) * static_cast<unsigned>(shape.tokens),
+                                      static_cast<unsigned>(shape.query_heads));
+            launch("attention, putting splits together", combine_kernel<Element>, {rows_and_heads, threads}, queue, parameters);
+        }
+    });
+}
+
+}  // namespace treeline::kernels::cuda

@@ -1,0 +1,157 @@
+// Devices, memory, queues, graphs, clocks, and the table of the CUDA kernels.
+#include "kernels/backend.h"
+
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/linear_workspace.h"
+#include "kernels/cuda_queue.h"
+
+namespace treeline::kernels {
+namespace {
+
+using cuda::stream_of;
+using cuda::succeed;
+
+void* allocate(std::size_t bytes) {
+    void* memory = nullptr;
+    succeed(cudaMalloc(&memory, bytes), "cudaMalloc");
+    return memory;
+}
+
+// Destructors call these, also when the device has failed before: nothing more can be said then.
+void release(void* memory) { static_cast<void>(cudaFree(memory)); }
+
+void upload(void* to, const void* from_host, std::size_t bytes, Queue queue) {
+    succeed(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream_of(queue)), "copying to the device");
+}
+
+void wait(Queue queue) { succeed(cudaStreamSynchronize(stream_of(queue)), "cudaStreamSynchronize"); }
+
+void download(void* to_host, const void* from, std::size_t bytes, Queue queue) {
+    succeed(cudaMemcpyAsync(to_host, from, bytes, cudaMemcpyDeviceToHost, stream_of(queue)), "copying from the device");
+    wait(queue);
+}
+
+CudaDevice describe(int index, int driver_version) {
+    cudaDeviceProp properties{};
+    succeed(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+    return {index,
+            properties.name,
+            properties.major,
+            properties.minor,
+            properties.multiProcessorCount,
+            properties.totalGlobalMem,
+            static_cast<std::size_t>(properties.l2CacheSize),
+            driver_version};
+}
+
+}  // namespace
+
+CudaDevices available_devices() {
+    CudaDevices found;
+    int driver = 0, count = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+        found.reason = "no CUDA driver is installed";
+    } else if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
+        found.reason = std::string("no CUDA device can be used: ") + cudaGetErrorString(error);
+    } else if (count == 0) {
+        found.reason = "there is no CUDA device";
+    }
+    static_cast<void>(cudaGetLastError());  // a failed question must not be taken for a failed kernel later
+    for (int index = 0; found.reason.empty() && index < count; ++index) {
+        found.devices.push_back(describe(index, driver));
+    }
+    return found;
+}
+
+const Backend& cuda_backend() {
+    static const Backend backend = {
+        .name = "cuda",
+        .allocate = allocate,
+        .release = release,
+        .upload = upload,
+        .download = download,
+        .wait = wait,
+        .scan = cuda::scan,
+        .tree_scan = cuda::tree_scan,
+        .convolution_update = cuda::convolution_update,
+        .convolution_advance = cuda::convolution_advance,
+        .attention = cuda::attention,
+        .linear = cuda::linear,
+        .rms_norm = cuda::rms_norm,
+        .gated_rms_norm = cuda::gated_rms_norm,
+        .gated_activation = cuda::gated_activation,
+        .greedy_verification = cuda::greedy_verification,
+        .rejection_verification = cuda::rejection_verification,
+        .gather_rows = cuda::gather_rows,
+        .read_probe = cuda::read_probe,
+        .write_probe = cuda::write_probe,
+        .copy_probe = cuda::copy_probe,
+        .empty = cuda::empty,
+    };
+    return backend;
+}
+
+void select_cuda_device(int index) { succeed(cudaSetDevice(index), "cudaSetDevice"); }
+
+CudaQueue::CudaQueue() {
+    cudaStream_t stream = nullptr;
+    succeed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    queue_.stream = stream;
+    cuda::prepare_linear(queue_);
+}
+CudaQueue::~CudaQueue() {
+    cuda::release_linear(queue_);
+    static_cast<void>(cudaStreamDestroy(stream_of(queue_)));
+}
+
+CudaGraph::CudaGraph(const CudaQueue& queue, const std::function<void(Queue)>& work) {
+    const cudaStream_t stream = stream_of(queue.queue());
+    cudaGraph_t graph = nullptr;
+    succeed(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    try {
+        work(queue.queue());
+    } catch (...) {
+        static_cast<void>(cudaStreamEndCapture(stream, &graph));
+        static_cast<void>(cudaGraphDestroy(graph));
+        throw;
+    }
+    succeed(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t error = cudaGraphInstantiate(&executable, graph, 0);
+    static_cast<void>(cudaGraphDestroy(graph));
+    succeed(error, "cudaGraphInstantiate");
+    graph_ = executable;
+}
+CudaGraph::~CudaGraph() { static_cast<void>(cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph_))); }
+
+void CudaGraph::replay(Queue queue) const {
+    succeed(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph_), stream_of(queue)), "cudaGraphLaunch");
+}
+
+CudaTimer::CudaTimer() {
+    cudaEvent_t start = nullptr, stop = nullptr;
+    succeed(cudaEventCreate(&start), "cudaEventCreate");
+    start_ = start;
+    succeed(cudaEventCreate(&stop), "cudaEventCreate");
+    stop_ = stop;
+}
+CudaTimer::~CudaTimer() {
+    static_cast<void>(cudaEventDestroy(static_cast<cudaEvent_t>(start_)));
+    static_cast<void>(cudaEventDestroy(static_cast<cudaEvent_t>(stop_)));
+}
+void CudaTimer::start(Queue queue) {
+    succeed(cudaEventRecord(static_cast<cudaEvent_t>(start_), stream_of(queue)), "cudaEventRecord");
+}
+void CudaTimer::stop(Queue queue) {
+    succeed(cudaEventRecord(static_cast<cudaEvent_t>(stop_), stream_of(queue)), "cudaEventRecord");
+}
+double CudaTimer::seconds() const {
+    float milliseconds = 0.0F;
+    succeed(cudaEventSynchronize(static_cast<cudaEvent_t>(stop_)), "cudaEventSynchronize");
+    succeed(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(start_), static_cast<cudaEvent_t>(stop_)),
+            "cudaEventElapsedTime");
+    return 1e-3 * static_cast<double>(milliseconds);
+}
+
+}  // namespace treeline::kernels

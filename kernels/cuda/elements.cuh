@@ -1,0 +1,112 @@
+// Elements of memory as floats, and sums over a warp or a block.
+#pragma once
+
+#include <cuda_bf16.h>
+
+#include <cstdint>
+
+#include "kernels/backend.h"
+
+namespace treeline::kernels::cuda {
+
+__device__ inline float get(const float* data, std::int64_t at) { return data[at]; }
+__device__ inline float get(const Bf16* data, std::int64_t at) {
+    return __uint_as_float(static_cast<unsigned>(data[at].bits) << 16);
+}
+__device__ inline void put(float* data, std::int64_t at, float value) { data[at] = value; }
+__device__ inline void put(Bf16* data, std::int64_t at, float value) {
+    data[at].bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
+}
+
+/// Four neighbours at once; `at` is a multiple of 4 and the array aligned to 16 bytes.
+__device__ inline float4 get4(const float* data, std::int64_t at) { return *reinterpret_cast<const float4*>(data + at); }
+__device__ inline float4 get4(const Bf16* data, std::int64_t at) {
+    const uint2 pair = *reinterpret_cast<const uint2*>(data + at);
+    return make_float4(__uint_as_float(pair.x << 16), __uint_as_float(pair.x & 0xffff0000U), __uint_as_float(pair.y << 16),
+                       __uint_as_float(pair.y & 0xffff0000U));
+}
+__device__ inline void put4(float* data, std::int64_t at, float4 value) { *reinterpret_cast<float4*>(data + at) = value; }
+__device__ inline void put4(Bf16* data, std::int64_t at, float4 value) {
+    const auto bits = [](float low, float high) {
+        return static_cast<unsigned>(__bfloat16_as_ushort(__float2bfloat16_rn(low))) |
+               static_cast<unsigned>(__bfloat16_as_ushort(__float2bfloat16_rn(high))) << 16;
+    };
+    *reinterpret_cast<uint2*>(data + at) = make_uint2(bits(value.x, value.y), bits(value.z, value.w));
+}
+
+/// Rows with their element type.
+template <class Element>
+struct Matrix {
+    Element* data;
+    std::int64_t stride;
+
+    __device__ Element* row(std::int64_t number) const { return data + number * stride; }
+    __device__ explicit operator bool() const { return data != nullptr; }
+};
+
+template <class Element>
+Matrix<const Element> typed(ConstRows rows) {
+    return {static_cast<const Element*>(rows.data), rows.stride};
+}
+template <class Element>
+Matrix<Element> typed(Rows rows) {
+    return {static_cast<Element*>(rows.data), rows.stride};
+}
+
+/// Calls `use` with a value of the C++ type of an element type: one instance of a kernel for each.
+template <class Use>
+void with_type(ElementType type, Use use) {
+    if (type == ElementType::bf16) {
+        use(Bf16{});
+    } else if (type == ElementType::fp32) {
+        use(float{});
+    } else {
+        throw std::invalid_argument("fp64 is for the reference kernels only");
+    }
+}
+
+__device__ inline float silu(float value) { return value / (1.0F + expf(-value)); }
+
+/// Over the aligned groups of `lanes` (a power of 2) threads of a warp; every thread gets the sum.
+__device__ inline float sum_over_lanes(float value, int lanes) {
+    for (int distance = lanes / 2; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(0xffffffffU, value, distance);
+    }
+    return value;
+}
+
+__device__ inline float largest_over_lanes(float value, int lanes) {
+    for (int distance = lanes / 2; distance > 0; distance /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(0xffffffffU, value, distance));
+    }
+    return value;
+}
+
+/// Over a block of up to 1024 threads, whole warps; every thread gets the sum. All threads must call it.
+__device__ inline float sum_over_block(float value) {
+    __shared__ float of_warp[32];
+    value = sum_over_lanes(value, 32);
+    __syncthreads();  // an earlier call's readers are done
+    if (threadIdx.x % 32 == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    return sum_over_lanes(threadIdx.x % 32 < blockDim.x / 32 ? of_warp[threadIdx.x % 32] : 0.0F, 32);
+}
+
+__device__ inline float largest_over_block(float value) {
+    __shared__ float of_warp[32];
+    value = largest_over_lanes(value, 32);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        of_warp[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    return largest_over_lanes(threadIdx.x % 32 < blockDim.x / 32 ? of_warp[threadIdx.x % 32] : -INFINITY, 32);
+}
+
+inline unsigned blocks_for(std::int64_t items, std::int64_t per_block) {
+    return static_cast<unsigned>((items + per_block - 1) / per_block);
+}
+
+}  // namespace treeline::kernels::cuda

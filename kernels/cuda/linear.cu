@@ -1,0 +1,216 @@
+// Linear layers by cuBLASLt, which is loaded when first used: a program that holds these kernels also starts where there is no
+// CUDA toolkit.
+#include <cublasLt.h>
+#include <dlfcn.h>
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/linear_workspace.h"
+
+namespace treeline::kernels::cuda {
+namespace {
+
+/// What cuBLASLt may use for sums across blocks; its own advice for Hopper.
+constexpr std::size_t workspace_bytes = 32U << 20;
+
+/// The functions of the library, under their names without the prefix.
+struct CublasLt {
+    decltype(&cublasLtCreate) create = nullptr;
+    decltype(&cublasLtMatmulDescCreate) operation_create = nullptr;
+    decltype(&cublasLtMatmulDescDestroy) operation_destroy = nullptr;
+    decltype(&cublasLtMatmulDescSetAttribute) operation_set = nullptr;
+    decltype(&cublasLtMatrixLayoutCreate) layout_create = nullptr;
+    decltype(&cublasLtMatrixLayoutDestroy) layout_destroy = nullptr;
+    decltype(&cublasLtMatmulPreferenceCreate) preference_create = nullptr;
+    decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy = nullptr;
+    decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
+    decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
+    decltype(&cublasLtMatmul) matmul = nullptr;
+
+    CublasLt() {
+        const std::string versioned = "libcublasLt.so." + std::to_string(CUDART_VERSION / 1000);
+        void* library = nullptr;
+        for (const char* name : {versioned.c_str(), "libcublasLt.so"}) {
+            library = library != nullptr ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        }
+        if (library == nullptr) {
+            throw KernelError(std::string("cuBLASLt is missing (") + dlerror() + ")");
+        }
+        find(library, "cublasLtCreate", create);
+        find(library, "cublasLtMatmulDescCreate", operation_create);
+        find(library, "cublasLtMatmulDescDestroy", operation_destroy);
+        find(library, "cublasLtMatmulDescSetAttribute", operation_set);
+        find(library, "cublasLtMatrixLayoutCreate", layout_create);
+        find(library, "cublasLtMatrixLayoutDestroy", layout_destroy);
+        find(library, "cublasLtMatmulPreferenceCreate", preference_create);
+        find(library, "cublasLtMatmulPreferenceDestroy", preference_destroy);
+        find(library, "cublasLtMatmulPreferenceSetAttribute", preference_set);
+        find(library, "cublasLtMatmulAlgoGetHeuristic", heuristic);
+        find(library, "cublasLtMatmul", matmul);
+    }
+
+    template <class Function>
+    static void find(void* library, const char* name, Function& function) {
+        function = reinterpret_cast<Function>(dlsym(library, name));
+        if (function == nullptr) {
+            throw KernelError(std::string("cuBLASLt has no ") + name);
+        }
+    }
+};
+
+const CublasLt& library() {
+    static const CublasLt loaded;
+    return loaded;
+}
+
+void require_success(cublasStatus_t status, const char* call) {
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        throw KernelError(std::string(call) + " failed with cuBLAS status " + std::to_string(static_cast<int>(status)));
+    }
+}
+
+cudaDataType data_type(ElementType type) { return type == ElementType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+
+/// The largest power of 2, up to 256 (what cuBLASLt assumes where it is told nothing), that all three addresses are multiples
+/// of.
+std::uint32_t alignment_of(const Linear& linear) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(linear.x.data) | reinterpret_cast<std::uintptr_t>(linear.weight.data) |
+                      reinterpret_cast<std::uintptr_t>(linear.y.data) | 256U;
+    return static_cast<std::uint32_t>(bits & (~bits + 1U));
+}
+
+/// One product prepared: descriptors and the algorithm that cuBLASLt advises. Read row by row, y = x W^T is for cuBLAS, which
+/// counts by columns, y^T = W x^T with W transposed back.
+class Product {
+public:
+    Product(cublasLtHandle_t handle, const Linear& linear) {
+        const CublasLt& lt = library();
+        const cudaDataType in = data_type(linear.x.type), out = data_type(linear.y.type);
+        const auto inputs = static_cast<std::uint64_t>(linear.inputs), outputs = static_cast<std::uint64_t>(linear.outputs);
+        const auto rows = static_cast<std::uint64_t>(linear.rows);
+        require_success(lt.operation_create(&operation_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+        const cublasOperation_t transposed = CUBLAS_OP_T;
+        require_success(lt.operation_set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof(transposed)),
+                        "cublasLtMatmulDescSetAttribute");
+        require_success(lt.layout_create(&weight_, in, inputs, outputs, linear.weight.stride), "cublasLtMatrixLayoutCreate");
+        require_success(lt.layout_create(&x_, in, inputs, rows, linear.x.stride), "cublasLtMatrixLayoutCreate");
+        require_success(lt.layout_create(&y_, out, outputs, rows, linear.y.stride), "cublasLtMatrixLayoutCreate");
+
+        cublasLtMatmulPreference_t preference = nullptr;
+        require_success(lt.preference_create(&preference), "cublasLtMatmulPreferenceCreate");
+        require_success(
+            lt.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes, sizeof(workspace_bytes)),
+            "cublasLtMatmulPreferenceSetAttribute");
+        const std::uint32_t alignment = alignment_of(linear);
+        for (const auto which : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                                 CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+            require_success(lt.preference_set(preference, which, &alignment, sizeof(alignment)),
+                            "cublasLtMatmulPreferenceSetAttribute");
+        }
+        cublasLtMatmulHeuristicResult_t result{};
+        int found = 0;
+        const cublasStatus_t status = lt.heuristic(handle, operation_, weight_, x_, y_, y_, preference, 1, &result, &found);
+        lt.preference_destroy(preference);
+        require_success(status, "cublasLtMatmulAlgoGetHeuristic");
+        if (found == 0) {
+            throw KernelError("cuBLASLt knows no algorithm for this linear layer");
+        }
+        algorithm_ = result.algo;
+    }
+    Product(const Product&) = delete;
+    Product& operator=(const Product&) = delete;
+    ~Product() {
+        library().layout_destroy(y_);
+        library().layout_destroy(x_);
+        library().layout_destroy(weight_);
+        library().operation_destroy(operation_);
+    }
+
+    void run(cublasLtHandle_t handle, const Linear& linear, void* workspace, Queue queue) const {
+        const float one = 1.0F, zero = 0.0F;
+        require_success(
+            library().matmul(handle, operation_, &one, linear.weight.data, weight_, linear.x.data, x_, &zero, linear.y.data, y_,
+                             linear.y.data, y_, &algorithm_, workspace, workspace_bytes, stream_of(queue)),
+            "cublasLtMatmul");
+    }
+
+private:
+    cublasLtMatmulDesc_t operation_ = nullptr;
+    cublasLtMatrixLayout_t weight_ = nullptr, x_ = nullptr, y_ = nullptr;
+    cublasLtMatmulAlgo_t algorithm_{};
+};
+
+/// Everything a product's preparation depends on: dimensions, strides, types, and the alignment that an algorithm may rely on.
+using Key = std::tuple<int, int, int, int, std::int64_t, std::int64_t, std::int64_t, ElementType, ElementType, std::uint32_t>;
+
+struct Prepared {
+    std::mutex mutex;
+    std::map<int, cublasLtHandle_t> handles;  // by device
+    std::map<Key, Product> products;
+    std::map<std::pair<int, void*>, void*> workspaces;  // by device and queue: queues may run at the same time
+};
+
+Prepared& prepared() {
+    static Prepared all;
+    return all;
+}
+
+int current_device() {
+    int device = 0;
+    succeed(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+
+cublasLtHandle_t handle_of(int device) {
+    cublasLtHandle_t& handle = prepared().handles[device];
+    if (handle == nullptr) {
+        require_success(library().create(&handle), "cublasLtCreate");
+    }
+    return handle;
+}
+
+void* workspace_of(int device, Queue queue) {
+    void*& workspace = prepared().workspaces[{device, queue.stream}];
+    if (workspace == nullptr) {
+        succeed(cudaMalloc(&workspace, workspace_bytes), "cudaMalloc");
+    }
+    return workspace;
+}
+
+}  // namespace
+
+void prepare_linear(Queue queue) {
+    const std::lock_guard lock(prepared().mutex);
+    const int device = current_device();
+    handle_of(device);
+    workspace_of(device, queue);
+}
+
+void release_linear(Queue queue) {
+    const std::lock_guard lock(prepared().mutex);
+    std::erase_if(prepared().workspaces, [&](const auto& entry) {
+        if (entry.first.second == queue.stream) {
+            static_cast<void>(cudaFree(entry.second));
+        }
+        return entry.first.second == queue.stream;
+    });
+}
+
+void linear(const Linear& linear, Queue queue) {
+    check(linear);
+    const std::lock_guard lock(prepared().mutex);
+    const int device = current_device();
+    const Key key{device,          linear.rows,   linear.inputs, linear.outputs,      linear.x.stride, linear.weight.stride,
+                  linear.y.stride, linear.x.type, linear.y.type, alignment_of(linear)};
+    auto found = prepared().products.find(key);
+    if (found == prepared().products.end()) {
+        found = prepared().products.try_emplace(key, handle_of(device), linear).first;
+    }
+    found->second.run(handle_of(device), linear, workspace_of(device, queue), queue);
+}
+
+}  // namespace treeline::kernels::cuda

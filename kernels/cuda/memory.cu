@@ -1,0 +1,112 @@
+// Rows moved by index, the bandwidth probes and the empty kernel.
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/launch.cuh"
+
+namespace treeline::kernels::cuda {
+namespace {
+
+constexpr int threads = 256;
+constexpr int vectors_of_thread = 4;  // of 16 bytes, in flight together
+
+/// blockIdx = row; strides and width in words of 4 bytes.
+__global__ void __launch_bounds__(threads)
+    gather_kernel(std::int64_t width, const unsigned* from, std::int64_t from_stride, const int* from_row, unsigned* to,
+                  std::int64_t to_stride, const int* to_row) {
+    const int i = static_cast<int>(blockIdx.x);
+    const std::int64_t source = from_row != nullptr ? from_row[i] : i, target = to_row != nullptr ? to_row[i] : i;
+    if (source < 0 || target < 0) {
+        return;
+    }
+    for (std::int64_t word = threadIdx.x; word < width; word += threads) {
+        to[target * to_stride + word] = from[source * from_stride + word];
+    }
+}
+
+/// The thread's vectors: `vectors_of_thread` of them a block's width apart.
+__device__ inline std::int64_t vector_at(int i) {
+    return (static_cast<std::int64_t>(blockIdx.x) * vectors_of_thread + i) * threads + threadIdx.x;
+}
+
+__global__ void __launch_bounds__(threads) read_kernel(const uint4* from, std::int64_t vectors, unsigned* sum) {
+    unsigned words = 0;
+    uint4 values[vectors_of_thread];
+#pragma unroll
+    for (int i = 0; i < vectors_of_thread; ++i) {
+        values[i] = vector_at(i) < vectors ? from[vector_at(i)] : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < vectors_of_thread; ++i) {
+        words += values[i].x + values[i].y + values[i].z + values[i].w;
+    }
+    for (int distance = 16; distance > 0; distance /= 2) {
+        words += __shfl_xor_sync(0xffffffffU, words, distance);
+    }
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd(sum, words);
+    }
+}
+
+__global__ void __launch_bounds__(threads) write_kernel(uint4* to, std::int64_t vectors, unsigned word) {
+#pragma unroll
+    for (int i = 0; i < vectors_of_thread; ++i) {
+        if (vector_at(i) < vectors) {
+            to[vector_at(i)] = make_uint4(word, word, word, word);
+        }
+    }
+}
+
+__global__ void __launch_bounds__(threads) copy_kernel(uint4* to, const uint4* from, std::int64_t vectors) {
+    uint4 values[vectors_of_thread];
+#pragma unroll
+    for (int i = 0; i < vectors_of_thread; ++i) {
+        values[i] = vector_at(i) < vectors ? from[vector_at(i)] : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < vectors_of_thread; ++i) {
+        if (vector_at(i) < vectors) {
+            to[vector_at(i)] = values[i];
+        }
+    }
+}
+
+__global__ void empty_kernel() {}
+
+LaunchShape shape_for(std::size_t bytes) {
+    return {dim3(blocks_for(static_cast<std::int64_t>(bytes / 16), threads * vectors_of_thread)), threads};
+}
+
+}  // namespace
+
+void gather_rows(const GatherRows& gather, Queue queue) {
+    check(gather);
+    const auto words = [&](std::int64_t elements) {
+        return elements * static_cast<std::int64_t>(bytes_of(gather.from.type)) / 4;
+    };
+    launch("gather rows", gather_kernel, {dim3(static_cast<unsigned>(gather.rows)), threads}, queue, words(gather.width),
+           static_cast<const unsigned*>(gather.from.data), words(gather.from.stride), gather.from_row,
+           static_cast<unsigned*>(gather.to.data), words(gather.to.stride), gather.to_row);
+}
+
+void read_probe(const ReadProbe& probe, Queue queue) {
+    check(probe);
+    succeed(cudaMemsetAsync(probe.sum, 0, sizeof(unsigned), stream_of(queue)), "cudaMemsetAsync");
+    launch("read probe", read_kernel, shape_for(probe.bytes), queue, static_cast<const uint4*>(probe.from),
+           static_cast<std::int64_t>(probe.bytes / 16), probe.sum);
+}
+
+void write_probe(const WriteProbe& probe, Queue queue) {
+    check(probe);
+    launch("write probe", write_kernel, shape_for(probe.bytes), queue, static_cast<uint4*>(probe.to),
+           static_cast<std::int64_t>(probe.bytes / 16), probe.word);
+}
+
+void copy_probe(const CopyProbe& probe, Queue queue) {
+    check(probe);
+    launch("copy probe", copy_kernel, shape_for(probe.bytes), queue, static_cast<uint4*>(probe.to),
+           static_cast<const uint4*>(probe.from), static_cast<std::int64_t>(probe.bytes / 16));
+}
+
+void empty(Queue queue) { launch("empty kernel", empty_kernel, {dim3(1), 32}, queue); }
+
+}  // namespace treeline::kernels::cuda

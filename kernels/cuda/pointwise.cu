@@ -1,0 +1,93 @@
+// Norms and the gated activation (kernels/pointwise.h). Each element of a row belongs to one thread in every pass over it.
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/kernels.h"
+#include "kernels/cuda/launch.cuh"
+
+namespace treeline::kernels::cuda {
+namespace {
+
+constexpr int threads = 256;
+
+/// blockIdx = row.
+template <class Element>
+__global__ void __launch_bounds__(threads) rms_norm_kernel(int width, Matrix<const Element> x, Matrix<Element> residual,
+                                                           const float* weight, float epsilon, Matrix<Element> output) {
+    const std::int64_t row = blockIdx.x;
+    const auto sum_at = [&](int i) { return get(x.row(row), i) + (residual ? get(residual.row(row), i) : 0.0F); };
+    float squares = 0.0F;
+    for (int i = static_cast<int>(threadIdx.x); i < width; i += threads) {
+        squares += sum_at(i) * sum_at(i);
+    }
+    const float factor = rsqrtf(sum_over_block(squares) / static_cast<float>(width) + epsilon);
+    for (int i = static_cast<int>(threadIdx.x); i < width; i += threads) {
+        const float u = sum_at(i);
+        put(output.row(row), i, weight[i] * (u * factor));
+        if (residual) {
+            put(residual.row(row), i, u);
+        }
+    }
+}
+
+/// blockIdx = (row, group).
+template <class Element>
+__global__ void __launch_bounds__(threads) gated_rms_norm_kernel(int part, Matrix<const Element> x, Matrix<const Element> gate,
+                                                                 const float* weight, float epsilon, Matrix<Element> output) {
+    const std::int64_t row = blockIdx.x;
+    const int begin = static_cast<int>(blockIdx.y) * part;
+    const auto gated_at = [&](int i) { return get(x.row(row), i) * silu(get(gate.row(row), i)); };
+    float squares = 0.0F;
+    for (int i = begin + static_cast<int>(threadIdx.x); i < begin + part; i += threads) {
+        const float u = gated_at(i);
+        squares += u * u;
+    }
+    const float factor = rsqrtf(sum_over_block(squares) / static_cast<float>(part) + epsilon);
+    for (int i = begin + static_cast<int>(threadIdx.x); i < begin + part; i += threads) {
+        put(output.row(row), i, weight[i] * (gated_at(i) * factor));
+    }
+}
+
+/// blockIdx = (part of the row, row).
+template <class Element>
+__global__ void __launch_bounds__(threads)
+    gated_activation_kernel(int width, Matrix<const Element> gate, Matrix<const Element> up, Matrix<Element> output) {
+    const std::int64_t row = blockIdx.y;
+    const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+    if (i < width) {
+        put(output.row(row), i, silu(get(gate.row(row), i)) * get(up.row(row), i));
+    }
+}
+
+}  // namespace
+
+void rms_norm(const RmsNorm& norm, Queue queue) {
+    check(norm);
+    with_type(norm.x.type, [&](auto element) {
+        using Element = decltype(element);
+        launch("RMSNorm", rms_norm_kernel<Element>, {dim3(static_cast<unsigned>(norm.rows)), threads}, queue, norm.width,
+               typed<Element>(norm.x), typed<Element>(norm.residual), norm.weight, norm.epsilon, typed<Element>(norm.output));
+    });
+}
+
+void gated_rms_norm(const GatedRmsNorm& norm, Queue queue) {
+    check(norm);
+    with_type(norm.x.type, [&](auto element) {
+        using Element = decltype(element);
+        launch("gated RMSNorm", gated_rms_norm_kernel<Element>,
+               {dim3(static_cast<unsigned>(norm.rows), static_cast<unsigned>(norm.groups)), threads}, queue,
+               norm.width / norm.groups, typed<Element>(norm.x), typed<Element>(norm.gate), norm.weight, norm.epsilon,
+               typed<Element>(norm.output));
+    });
+}
+
+void gated_activation(const GatedActivation& activation, Queue queue) {
+    check(activation);
+    with_type(activation.gate.type, [&](auto element) {
+        using Element = decltype(element);
+        launch("gated activation", gated_activation_kernel<Element>,
+               {dim3(blocks_for(activation.width, threads), static_cast<unsigned>(activation.rows)), threads}, queue,
+               activation.width, typed<Element>(activation.gate), typed<Element>(activation.up),
+               typed<Element>(activation.output));
+    });
+}
+
+}  // namespace treeline::kernels::cuda

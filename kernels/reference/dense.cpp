@@ -1,0 +1,105 @@
+// Linear layer, norms, activation, gather and probes.
+#include <cmath>
+#include <cstring>
+
+#include "kernels/reference/element_access.h"
+#include "kernels/reference/kernels.h"
+#include "kernels/reference/silu.h"
+
+namespace treeline::kernels::reference {
+
+void linear(const Linear& linear, Queue /*queue*/) {
+    check(linear);
+    for (int row = 0; row < linear.rows; ++row) {
+        for (int output = 0; output < linear.outputs; ++output) {
+            double sum = 0.0;
+            for (int input = 0; input < linear.inputs; ++input) {
+                sum += load(linear.x, row, input) * load(linear.weight, output, input);
+            }
+            store(linear.y, row, output, sum);
+        }
+    }
+}
+
+void rms_norm(const RmsNorm& norm, Queue /*queue*/) {
+    check(norm);
+    for (int row = 0; row < norm.rows; ++row) {
+        const auto sum_at = [&](int i) { return load(norm.x, row, i) + (norm.residual ? load(norm.residual, row, i) : 0.0); };
+        double squares = 0.0;
+        for (int i = 0; i < norm.width; ++i) {
+            squares += sum_at(i) * sum_at(i);
+        }
+        const double factor = 1.0 / std::sqrt(squares / norm.width + norm.epsilon);
+        for (int i = 0; i < norm.width; ++i) {
+            const double u = sum_at(i);
+            store(norm.output, row, i, norm.weight[i] * u * factor);
+            if (norm.residual) {
+                store(norm.residual, row, i, u);
+            }
+        }
+    }
+}
+
+void gated_rms_norm(const GatedRmsNorm& norm, Queue /*queue*/) {
+    check(norm);
+    const int part = norm.width / norm.groups;
+    for (int row = 0; row < norm.rows; ++row) {
+        const auto gated_at = [&](int i) { return load(norm.x, row, i) * silu(load(norm.gate, row, i)); };
+        for (int begin = 0; begin < norm.width; begin += part) {
+            double squares = 0.0;
+            for (int i = begin; i < begin + part; ++i) {
+                squares += gated_at(i) * gated_at(i);
+            }
+            const double factor = 1.0 / std::sqrt(squares / part + norm.epsilon);
+            for (int i = begin; i < begin + part; ++i) {
+                store(norm.output, row, i, norm.weight[i] * gated_at(i) * factor);
+            }
+        }
+    }
+}
+
+void gated_activation(const GatedActivation& activation, Queue /*queue*/) {
+    check(activation);
+    for (int row = 0; row < activation.rows; ++row) {
+        for (int i = 0; i < activation.width; ++i) {
+            store(activation.output, row, i, silu(load(activation.gate, row, i)) * load(activation.up, row, i));
+        }
+    }
+}
+
+void gather_rows(const GatherRows& gather, Queue /*queue*/) {
+    check(gather);
+    for (int i = 0; i < gather.rows; ++i) {
+        const int from = gather.from_row != nullptr ? gather.from_row[i] : i;
+        const int to = gather.to_row != nullptr ? gather.to_row[i] : i;
+        if (from < 0 || to < 0) {
+            continue;
+        }
+        for (int column = 0; column < gather.width; ++column) {
+            store(gather.to, to, column, load(gather.from, from, column));
+        }
+    }
+}
+
+void read_probe(const ReadProbe& probe, Queue /*queue*/) {
+    check(probe);
+    unsigned sum = 0;
+    for (std::size_t i = 0; i < probe.bytes / 4; ++i) {
+        sum += static_cast<const unsigned*>(probe.from)[i];
+    }
+    *probe.sum = sum;
+}
+
+void write_probe(const WriteProbe& probe, Queue /*queue*/) {
+    check(probe);
+    for (std::size_t i = 0; i < probe.bytes / 4; ++i) {
+        static_cast<unsigned*>(probe.to)[i] = probe.word;
+    }
+}
+
+void copy_probe(const CopyProbe& probe, Queue /*queue*/) {
+    check(probe);
+    std::memcpy(probe.to, probe.from, probe.bytes);
+}
+
+}  // namespace treeline::kernels::reference

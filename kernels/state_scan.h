@@ -1,0 +1,92 @@
+// The recurrence of Mamba-2 over given tokens, for one head of P channels with a state h of P x N:
+//
+//     dt = softplus(dt_raw + bias)                 (the identity above 20)
+//     h_i = exp(A dt_i) h_parent(i) + dt_i x_i (x) B_i
+//     y_i = h_i C_i + D x_i, times silu(gate_i) where there is a gate
+//
+// Source: Dao and Gu, "Transformers are SSMs" (arXiv 2405.21060), as the public selective_state_update computes it. Bytes and
+// FLOPs: sim/layers/mamba.cpp. Sums are in fp32 (reference: double), whatever the types in memory.
+#pragma once
+
+#include "kernels/element.h"
+#include "kernels/packed_tree.h"
+
+namespace treeline::kernels {
+
+struct ScanShape {
+    int sequences = 1;
+    int tokens = 1;  ///< of a sequence in this pass: steps of a chain, or tokens of the tree
+    int heads = 1;
+    int head_dim = 64;     ///< P
+    int state_size = 128;  ///< N
+    int groups = 1;        ///< heads / groups heads share B and C
+};
+
+/// What the tokens bring. All rows have one element type (the reference alone also writes fp64 rows).
+struct ScanTokens {
+    ConstRows x;                     ///< heads * head_dim wide
+    ConstRows b;                     ///< groups * state_size wide
+    ConstRows c;                     ///< likewise; not read where there is no output
+    ConstRows dt;                    ///< heads wide, before bias and softplus
+    ConstRows gate;                  ///< heads * head_dim wide; none: no gate
+    const float* a = nullptr;        ///< [heads], negative
+    const float* dt_bias = nullptr;  ///< [heads]; null: 0
+    const float* d = nullptr;        ///< [heads]; null: 0
+};
+
+/// States of sequences, [state][heads][head_dim][state_size] without gaps: fp32 or bf16.
+struct ConstStates {
+    const void* data = nullptr;
+    ElementType type = ElementType::fp32;
+};
+
+struct States {
+    void* data = nullptr;
+    ElementType type = ElementType::fp32;
+};
+
+enum class StateWrite : std::uint8_t {
+    none,   ///< verify and forget: the accepted tokens are replayed later
+    final,  ///< the state after the last token
+    every,  ///< the state after each token, to pick from
+};
+
+/// The fused scan of a chain: every state is read once, kept in fast memory over all tokens, and written as `write` says.
+/// One token with `final` is the plain state update. Sequences that read the same state (`state_of`) are the unrolled form of
+/// a tree. Without `y` it is the replay of accepted tokens, a path of a tree when `row_of` says so.
+struct Scan {
+    ScanShape shape;
+    ScanTokens tokens;
+    /// [sequences][tokens]: the row of each step in `tokens`; a negative one ends its sequence there. Null: sequence * tokens +
+    /// step.
+    const int* row_of = nullptr;
+    ConstStates initial;
+    const int* state_of = nullptr;  ///< [sequences]: the state in `initial` that each starts from; null: its own number
+    Rows y;  ///< row sequence * tokens + step, heads * head_dim wide; rows past the end of a sequence are left as they are
+    StateWrite write = StateWrite::final;
+    /// final: one state a sequence. every: state sequence * tokens + step. May be the same memory as `initial` for `final` when
+    /// no two sequences touch the same state.
+    States written;
+    const int* written_to = nullptr;  ///< [sequences]: where `final` goes; null: the sequence's number
+};
+
+/// The packed scan of a tree: all its tokens in one pass over the initial state, which is only read. With L_i the sum of A dt
+/// over i and its ancestors,
+///
+///     y_i = e^{L_i} C_i h_0 + sum over j (i or an ancestor of i) of e^{L_i - L_j} dt_j <C_i, B_j> x_j + D x_i
+///
+/// (STree, arXiv 2505.14969).
+struct TreeScan {
+    ScanShape shape;  ///< tokens = those of the tree
+    ScanTokens tokens;
+    TreeView tree;
+    ConstStates initial;
+    const int* state_of = nullptr;  ///< as in Scan
+    Rows y;
+};
+
+/// Throw std::invalid_argument, one sentence, where arguments are missing or contradict each other. Kernels call them.
+void check(const Scan& scan);
+void check(const TreeScan& scan);
+
+}  // namespace treeline::kernels

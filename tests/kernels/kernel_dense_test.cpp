@@ -1,0 +1,148 @@
+// Linear layers, norms, activations, row moves and probes against the reference.
+#include <catch2/catch.hpp>
+
+#include <numeric>
+
+#include "kernel_case.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+using namespace treeline::kernels;
+
+TEST_CASE("linear layers agree with the reference for one row and many") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
+        for (const ElementType result : {ElementType::fp32, ElementType::bf16}) {
+            if (type == ElementType::fp32 && result == ElementType::bf16) {
+                continue;
+            }
+            for (const int rows : {1, 2, 3, 4, 5, pick(random, {8, 17, 64}), 200}) {
+                const int inputs = pick(random, {64, 104, 512}), outputs = pick(random, {8, 64, 72, 328});
+                const Input x(rows, inputs, type, random, -1, 1), weight(outputs, inputs, type, random, -1, 1);
+                Output y(rows, outputs, result);
+                reference_backend().linear(
+                    {rows, inputs, outputs, x.on(Side::reference), weight.on(Side::reference), y.on(Side::reference)}, {});
+                backend_under_test().linear(
+                    {rows, inputs, outputs, x.on(Side::device), weight.on(Side::device), y.on(Side::device)}, {});
+                INFO(name_of(type) << " to " << name_of(result) << ", " << rows << " x " << inputs << " -> " << outputs);
+                CHECK(y.relative_error() < tolerance({type, result}));
+            }
+        }
+    }
+}
+
+TEST_CASE("norms and the gated activation agree with the reference") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
+        for (const int rows : {1, 7, 64}) {
+            const int groups = pick(random, {1, 2, 8}), width = groups * pick(random, {8, 96, 320});
+            const Input x(rows, width, type, random, -2, 2), gate(rows, width, type, random, -4, 4);
+            const Both<float> weight(random_floats(random, std::size_t(width), 0.5, 1.5));
+            const auto on_both = [&](const auto& run) {
+                run(Side::reference, reference_backend());
+                run(Side::device, backend_under_test());
+            };
+            INFO(name_of(type) << ", " << rows << " x " << width << ", groups " << groups);
+
+            Output plain(rows, width, type), added(rows, width, type), residual(rows, width, type, random, -2, 2);
+            on_both([&](Side side, const Backend& backend) {
+                backend.rms_norm({rows, width, x.on(side), {}, weight.on(side), 1e-5F, plain.on(side)}, {});
+                backend.rms_norm({rows, width, x.on(side), residual.on(side), weight.on(side), 1e-5F, added.on(side)}, {});
+            });
+            CHECK(plain.relative_error() < tolerance({type}));
+            CHECK(added.relative_error() < tolerance({type}));
+            CHECK(residual.relative_error() < tolerance({type}));
+
+            Output gated(rows, width, type), activated(rows, width, type);
+            on_both([&](Side side, const Backend& backend) {
+                backend.gated_rms_norm({rows, width, groups, x.on(side), gate.on(side), weight.on(side), 1e-5F, gated.on(side)},
+                                       {});
+                backend.gated_activation({rows, width, gate.on(side), x.on(side), activated.on(side)}, {});
+            });
+            CHECK(gated.relative_error() < tolerance({type}));
+            CHECK(activated.relative_error() < tolerance({type}));
+        }
+    }
+}
+
+TEST_CASE("silu keeps its ends: no overflow for large gates of either sign") {
+    // silu(-200) = -200 / (1 + e^200), about -3e-85: 0 in fp32; silu(200) = 200.
+    const Both<float> gate({-200.0F, -88.0F, 0.0F, 200.0F}), up({1.0F, 1.0F, 1.0F, 1.0F});
+    Output out(1, 4, ElementType::fp32);
+    backend_under_test().gated_activation({1,
+                                           4,
+                                           {gate.on(Side::device), ElementType::fp32, 4},
+                                           {up.on(Side::device), ElementType::fp32, 4},
+                                           out.on(Side::device)},
+                                          {});
+    const std::vector<double> values = out.device_values();
+    CHECK(std::abs(values[0]) < 1e-30);
+    CHECK(std::abs(values[1]) < 1e-30);
+    CHECK(values[2] == 0.0);
+    CHECK(values[3] == 200.0);
+}
+
+TEST_CASE("rows move by index, and negative indices leave rows out") {
+    std::mt19937_64 random(test_seed());
+    for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
+        const Input from(5, 40, type, random, -1, 1);
+        const Both<int> from_row({4, 0, -1, 2}), to_row({1, -1, 0, 3});
+        Output to(4, 40, type);
+        // The reference writes the type of `from`, so its result is read off the host copy here.
+        backend_under_test().gather_rows(
+            {4, 40, from.on(Side::device), from_row.on(Side::device), to.on(Side::device), to_row.on(Side::device)}, {});
+        Both<std::byte> expected(std::vector<std::byte>(std::size_t(4) * 40 * bytes_of(type), std::byte{0xff}));  // NaNs
+        reference_backend().gather_rows({4,
+                                         40,
+                                         from.on(Side::reference),
+                                         from_row.on(Side::reference),
+                                         {expected.on(Side::reference), type, 40},
+                                         to_row.on(Side::reference)},
+                                        {});
+        const std::vector<double> values = to.device_values();
+        for (int i = 0; i < 160; ++i) {
+            const bool written = i / 40 == 1 || i / 40 == 3;
+            CHECK(std::isnan(values[std::size_t(i)]) != written);
+            if (written && type == ElementType::fp32) {
+                CHECK(values[std::size_t(i)] == reinterpret_cast<const float*>(expected.host().data())[i]);
+            }
+        }
+    }
+}
+
+TEST_CASE("probes touch all of their memory and nothing else") {
+    for (const std::size_t words : {std::size_t{4}, std::size_t{1000}, std::size_t{1} << 20}) {
+        std::vector<unsigned> numbers(words);
+        std::iota(numbers.begin(), numbers.end(), 7U);
+        const Both<unsigned> from(numbers);
+        Both<unsigned> to(std::vector<unsigned>(words + 4, 0xabU)), sum(std::vector<unsigned>{1U});
+        backend_under_test().read_probe({from.on(Side::device), words * 4, sum.on(Side::device)}, {});
+        CHECK(sum.from_device().front() == std::accumulate(numbers.begin(), numbers.end(), 0U));
+
+        backend_under_test().copy_probe({to.on(Side::device), from.on(Side::device), words * 4}, {});
+        std::vector<unsigned> copied = to.from_device();
+        CHECK(std::equal(numbers.begin(), numbers.end(), copied.begin()));
+        CHECK(std::count(copied.end() - 4, copied.end(), 0xabU) == 4);
+
+        backend_under_test().write_probe({to.on(Side::device), words * 4, 0x12345678U}, {});
+        copied = to.from_device();
+        CHECK(std::count(copied.begin(), copied.end(), 0x12345678U) == static_cast<std::ptrdiff_t>(words));
+        CHECK(std::count(copied.end() - 4, copied.end(), 0xabU) == 4);
+    }
+    backend_under_test().empty({});
+    CHECK_THROWS_WITH(backend_under_test().write_probe({nullptr, 16, 0}, {}),
+                      "write probe: needs memory of a multiple of 16 bytes");
+}
+
+TEST_CASE("bf16 rounds to nearest, ties to even") {
+    // 1 + 2^-8 lies halfway between 1 and 1 + 2^-7, whose last bit is odd; 1 + 3 * 2^-8 between 1 + 2^-7 and 1 + 2^-6.
+    CHECK(to_float(to_bf16(1.0F + 0x1p-8F)) == 1.0F);
+    CHECK(to_float(to_bf16(1.0F + 3 * 0x1p-8F)) == 1.0F + 0x1p-6F);
+    CHECK(to_float(to_bf16(1.0F + 0x1p-8F + 0x1p-20F)) == 1.0F + 0x1p-7F);
+    CHECK(to_float(to_bf16(3.4e38F)) == std::numeric_limits<float>::infinity());
+    CHECK(std::isnan(to_float(to_bf16(std::numeric_limits<float>::quiet_NaN()))));
+}
