@@ -1,0 +1,164 @@
+// Runs a plan process by process, as C-simulation does: each unit's function runs to its end, and the streams between them hold
+// whatever was written. One template for all shapes, so that timing and function cannot differ.
+#pragma once
+
+#include <utility>
+
+#include "kernels/hls/layer.h"
+#include "kernels/hls/linear_unit.h"
+#include "kernels/hls/ssm_unit.h"
+#include "kernels/hls/vector_unit.h"
+
+namespace treeline::accelerator {
+
+/// A linear layer's data, laid out as linear_unit() says.
+template <class S>
+struct LinearData {
+    std::vector<WeightTile<S>> weights;  ///< block by block
+    std::vector<Activation> inputs;
+    std::vector<Accumulator> sums;  ///< result, where the destination is the buffer
+    int output_shift = 0;
+};
+
+/// What the units of a functional run read and write; all empty for TimingShape.
+template <class S>
+struct LayerData {
+    LinearData<S> coefficients, inputs, gate, output;
+    std::vector<Decay> decay;          ///< [node][head]
+    std::vector<StepSize> step;        ///< [node][head]
+    std::vector<Coefficient> b, c;     ///< [node][state]
+    std::vector<StateTile<S>> memory;  ///< [block][tile]
+    std::vector<Input> cache_before;   ///< [block][token][channel]
+    std::vector<Input> cache_now;      ///< result
+    std::vector<int> accepted;         ///< tokens of the round before, the root's side first
+    std::vector<Output> y;             ///< result: [token][block][channel]
+    int heads = 1, blocks_per_head = 1, input_shift = 0;
+};
+
+template <class S>
+class LayerRun {
+public:
+    LayerRun(const LayerPlan& plan, const LayerDesign& design, LayerData<S>& data)
+        : plan_(plan), design_(design), data_(data), links_(node_links(plan.parents, plan.replayed)) {
+        traced_.memory = process("memory", {1, 0, design.rate_numerator, design.rate_denominator}, true);
+        traced_.entry_norm = process("entry norm", {1, design.vector_depth}, plan.entry_norm_cycles > 0);
+        traced_.linear = process("Linear unit", {1, design.linear_depth}, true);
+        traced_.special = process("special functions", {1, design.vector_depth}, plan.special_cycles > 0);
+        traced_.ssm = process("SSM unit", design.ssm, plan.inputs.blocks > 0);
+        traced_.gated_norm = process("gated norm", {1, design.vector_depth}, plan.gated_norm_cycles > 0);
+        traced_.weights = weights_.id();
+        traced_.blocks = blocks_.id();
+        traced_.waiting = waiting_.id();
+    }
+
+    LayerTrace run() {
+        const ::hls::Recording recording(traced_.trace);
+        fetch(plan_.coefficients, data_.coefficients);
+        fetch(plan_.inputs, data_.inputs);
+        fetch(plan_.gate, data_.gate);
+        fetch(plan_.output, data_.output);
+        if (plan_.entry_norm_cycles > 0) {
+            traced_.trace.enter(traced_.entry_norm);
+            vector_loop(plan_.entry_norm_cycles, nullptr, nullptr, entry_ready_);
+        }
+        project_inputs();
+        scan();
+        project_outputs();
+        return std::move(traced_);
+    }
+
+private:
+    int process(const char* name, LoopTiming timing, bool present) {
+        return present ? traced_.trace.add_process(name, timing) : -1;
+    }
+    template <class T>
+    ::hls::stream<T> stream(const char* name, int depth) {
+        return {name, traced_.trace.add_stream(name, depth)};
+    }
+
+    void fetch(const LinearTiles& tiles, const LinearData<S>& layer) {
+        traced_.trace.enter(traced_.memory);
+        const std::size_t count = static_cast<std::size_t>(tiles.blocks) * static_cast<std::size_t>(tiles.tiles);
+        for (std::size_t i = 0; i < count; ++i) {
+            TREELINE_ITERATION;
+            if constexpr (S::functional) {
+                weights_.write(layer.weights[i]);
+            } else {
+                weights_.write({});
+            }
+        }
+    }
+
+    void project(const LinearTiles& tiles, LinearData<S>& layer, Destination destination, bool waits, bool signals,
+                 ::hls::stream<Token>& ready, ::hls::stream<Token>& finished) {
+        const int tokens = static_cast<int>(plan_.parents.size());
+        if (S::functional && destination == Destination::buffer) {
+            layer.sums.assign(static_cast<std::size_t>(tokens * tiles.blocks * S::tile_outputs), Accumulator(0));
+        }
+        traced_.trace.enter(traced_.linear);
+        const LinearJob job = {tiles.blocks,       tiles.tiles, tokens, design_.passes,
+                               layer.output_shift, destination, waits,  signals};
+        linear_unit<S>(job, layer.inputs.data(), ready, weights_, blocks_, layer.sums.data(), finished);
+    }
+
+    /// The SSM unit waits for the special functions, or without overlap for the gate, which comes last; the gated norm needs
+    /// the gate, too.
+    void project_inputs() {
+        const bool norm = plan_.entry_norm_cycles > 0;
+        const bool first = plan_.coefficients.blocks > 0;
+        project(plan_.coefficients, data_.coefficients, Destination::buffer, norm, plan_.special_cycles > 0, entry_ready_,
+                coefficients_finished_);
+        project(plan_.inputs, data_.inputs, Destination::ssm, norm && !first, false, entry_ready_, gate_finished_);
+        project(plan_.gate, data_.gate, Destination::buffer, false, true, entry_ready_, gate_finished_);
+    }
+
+    void scan() {
+        if (plan_.special_cycles > 0) {
+            traced_.trace.enter(traced_.special);
+            vector_loop(plan_.special_cycles, plan_.coefficients.blocks > 0 ? &coefficients_finished_ : nullptr, nullptr,
+                        special_ready_);
+        }
+        if (plan_.inputs.blocks == 0) {
+            return;
+        }
+        const int tokens = static_cast<int>(plan_.parents.size());
+        if constexpr (S::functional) {
+            data_.y.assign(static_cast<std::size_t>(tokens * plan_.inputs.blocks * S::tile_outputs), Output(0));
+            data_.cache_now.assign(static_cast<std::size_t>(plan_.inputs.blocks * S::most_tokens * S::tile_outputs), Input(0));
+        }
+        traced_.trace.enter(traced_.ssm);
+        const SsmJob job = {plan_.inputs.blocks,   plan_.state_tiles, design_.interleaved,     plan_.replayed, tokens,
+                            data_.blocks_per_head, data_.input_shift, plan_.special_cycles > 0};
+        const Coefficients coefficients = {data_.decay.data(), data_.step.data(), data_.b.data(), data_.c.data(), data_.heads};
+        const ActivationCache cache = {data_.cache_before.data(), data_.cache_now.data(), data_.accepted.data()};
+        ssm_unit<S>(job, links_.data(), coefficients, data_.memory.data(), cache, special_ready_, blocks_, waiting_,
+                    data_.y.data(), ssm_finished_);
+    }
+
+    void project_outputs() {
+        const bool norm = plan_.gated_norm_cycles > 0;
+        if (norm) {
+            traced_.trace.enter(traced_.gated_norm);
+            vector_loop(plan_.gated_norm_cycles, &ssm_finished_, plan_.gate.blocks > 0 ? &gate_finished_ : nullptr,
+                        output_ready_);
+        }
+        project(plan_.output, data_.output, Destination::buffer, norm, false, output_ready_, gate_finished_);
+    }
+
+    const LayerPlan& plan_;
+    const LayerDesign& design_;
+    LayerData<S>& data_;
+    std::vector<NodeLink> links_;
+    LayerTrace traced_;
+    ::hls::stream<WeightTile<S>> weights_ = stream<WeightTile<S>>("weights", design_.weight_fifo);
+    ::hls::stream<InputBlock<S>> blocks_ = stream<InputBlock<S>>("blocks", design_.block_fifo);
+    ::hls::stream<StateTile<S>> waiting_ = stream<StateTile<S>>("waiting states", design_.waiting_fifo);
+    ::hls::stream<Token> entry_ready_ = stream<Token>("entry norm ready", 1);
+    ::hls::stream<Token> coefficients_finished_ = stream<Token>("B, C, dt finished", 1);
+    ::hls::stream<Token> special_ready_ = stream<Token>("coefficients ready", 1);
+    ::hls::stream<Token> gate_finished_ = stream<Token>("gate finished", 1);
+    ::hls::stream<Token> ssm_finished_ = stream<Token>("SSM finished", 1);
+    ::hls::stream<Token> output_ready_ = stream<Token>("gated norm ready", 1);
+};
+
+}  // namespace treeline::accelerator
