@@ -37,7 +37,7 @@ void accumulate(const LinearJob& job, const Activation* inputs, const WeightTile
 #pragma HLS UNROLL
                 sum = sum + tile.weight[output][input] * inputs[(token * job.tiles + tile_index) * S::tile_inputs + input];
             }
-            sums[token][output] = (tile_index == 0 ? 0 : sums[token][output]) + sum * tile.scale[output];
+            sums[token][output] = (tile_index == 0 ? Accumulator(0) : sums[token][output]) + sum * tile.scale[output];
         }
     }
 }

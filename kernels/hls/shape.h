@@ -11,14 +11,14 @@ namespace treeline::accelerator {
 /// and every mechanism of a large one is in it.
 struct GridShape {
     static constexpr bool functional = true;
-    static constexpr int tile_inputs = 4;   ///< T_k: inputs of a weight tile
-    static constexpr int tile_outputs = 4;  ///< B_n: outputs of a weight tile = channels of a block
-    static constexpr int token_lanes = 16;  ///< tokens that a weight tile serves in one cycle
-    static constexpr int states = 8;        ///< n: state elements of a channel
-    static constexpr int lanes = 8;         ///< P: state elements in one cycle
-    static constexpr int most_tokens = 32;  ///< of a tree
-    static constexpr int most_nodes = 40;   ///< of a tree and the recomputed tokens before it
-    static constexpr int most_interleaved = 8;
+    static constexpr int tile_inputs = 4;       ///< T_k: inputs of a weight tile
+    static constexpr int tile_outputs = 4;      ///< B_n: outputs of a weight tile = channels of a block
+    static constexpr int token_lanes = 16;      ///< tokens that a weight tile serves in one cycle
+    static constexpr int states = 8;            ///< n: state elements of a channel
+    static constexpr int lanes = 16;            ///< P: state elements in one cycle
+    static constexpr int most_tokens = 32;      ///< of a tree
+    static constexpr int most_nodes = 40;       ///< of a tree and the recomputed tokens before it
+    static constexpr int most_interleaved = 4;  ///< state tiles that take turns
 };
 
 /// No data at all: the loops alone, for layers of any size. What it traces is what a functional shape would.
