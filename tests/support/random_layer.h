@@ -55,15 +55,15 @@ public:
         const int nodes = tokens + plan.replayed;
         data.blocks_per_head = 4;
         data.heads = (plan.inputs.blocks + data.blocks_per_head - 1) / data.blocks_per_head;
-        data.input_shift = 5;
+        data.input_shift = static_cast<int>(seed % (most_input_shift + 1));
         fill(data.inputs, plan.inputs, tokens);
         fill(data.coefficients, plan.coefficients, tokens);
         fill(data.gate, plan.gate, tokens);
         fill(data.output, plan.output, tokens);
         // The input projection is one layer: its three parts see the same activations.
         data.coefficients.inputs = data.gate.inputs = data.inputs.inputs;
-        // Sums of 16·T products of ±8 · ±128 · 63: about 12 bits above what 16 can hold.
-        data.inputs.output_shift = 8;
+        // From sums that 16 bits hold nearly always to such that leave their range often.
+        data.inputs.output_shift = 3 + static_cast<int>(seed % 6);
         draw(data.decay, nodes * data.heads, 24000, 32768);
         draw(data.step, nodes * data.heads, 0, 8192);
         draw(data.b, nodes * S::states, -128, 127);
