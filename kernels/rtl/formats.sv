@@ -12,6 +12,10 @@ package formats;
   localparam int STEP_FRACTION = 12;
   localparam int DECAY_FRACTION = 15;
 
+  function automatic int larger(int a, int b);
+    return a > b ? a : b;
+  endfunction
+
   function automatic logic signed [47:0] rounded_shift(logic signed [47:0] value, logic [4:0] shift);
     logic signed [47:0] half;
     half = shift == 0 ? 48'sd0 : 48'sd1 <<< (shift - 5'd1);

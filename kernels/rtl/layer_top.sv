@@ -24,7 +24,7 @@ module layer_top
     localparam int CHANNELS = P > NS ? P / NS : 1,
     localparam int WEIGHTS = BN * (TK * WEIGHT + SCALE),
     localparam int WORD = LT * TK * ACTIVATION,
-    localparam int HOST = 128 > P * STATE ? 128 : P * STATE,
+    localparam int HOST = larger(P * STATE, larger(2 * NS * COEFFICIENT, BN * INPUT)),
     localparam int WAITING = $clog2(FD + 1)
 ) (
     input logic clk,

@@ -25,7 +25,7 @@ module tree_ssm
     localparam int TILES_OF_CHANNEL = P > NS ? 1 : NS / P,
     localparam int STATES = $clog2(MAXB * TILES),
     localparam int WAITING = $clog2(FD + 1),
-    localparam int HOST = 128 > P * STATE ? 128 : P * STATE
+    localparam int HOST = larger(P * STATE, larger(2 * NS * COEFFICIENT, BN * INPUT))
 ) (
     input logic clk,
     input logic reset,
