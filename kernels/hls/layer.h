@@ -2,10 +2,10 @@
 // (functional_layer.h) or without (trace_layer, for layers of any size); either gives a trace that schedule() turns into
 // cycles.
 //
-//   memory -> weights -> Linear unit: [entry norm] B, C, dt | x | gate z            [gated norm] output projection
-//                                             | coefficients  | blocks                    ^
-//                                             v               v                           |
-//                                     special functions -> SSM unit <-> waiting states ---+
+//   memory -> weights -> Linear unit: [entry norm] B, C, dt | x and gate z in turn      [gated norm] output projection
+//                                             |             | blocks of x                     ^
+//                                             v             v                                 |
+//                                 special functions ->  SSM unit <-> waiting states  ---------+
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct LayerPlan {
     int replayed = 0;           ///< accepted tokens of the round before, recomputed from the activation cache
     LinearTiles coefficients;   ///< the input projection's B, C and dt
     LinearTiles inputs;         ///< its x; every block of it feeds the SSM unit
-    LinearTiles gate;           ///< its z
+    int gate_blocks = 0;        ///< its z and what else may come late, spread evenly over the blocks of x; as many tiles each
     LinearTiles output;         ///< the output projection
     int state_tiles = 1;        ///< of a block: ceil(tile_outputs · n / lanes)
     int entry_norm_cycles = 0;  ///< iterations of the norm before the layer; 0: none

@@ -23,7 +23,9 @@ struct LinearData {
 /// What the units of a functional run read and write; all empty for TimingShape.
 template <class S>
 struct LayerData {
-    LinearData<S> coefficients, inputs, gate, output;
+    LinearData<S> coefficients;
+    LinearData<S> inputs;  ///< weights of x and the gate in the order of BlockOrder; sums of the gate
+    LinearData<S> output;
     std::vector<Decay> decay;          ///< [node][head]
     std::vector<StepSize> step;        ///< [node][head]
     std::vector<Coefficient> b, c;     ///< [node][state]
@@ -53,10 +55,9 @@ public:
 
     LayerTrace run() {
         const ::hls::Recording recording(traced_.trace);
-        fetch(plan_.coefficients, data_.coefficients);
-        fetch(plan_.inputs, data_.inputs);
-        fetch(plan_.gate, data_.gate);
-        fetch(plan_.output, data_.output);
+        fetch(plan_.coefficients.blocks, plan_.coefficients.tiles, data_.coefficients);
+        fetch(plan_.inputs.blocks + plan_.gate_blocks, plan_.inputs.tiles, data_.inputs);
+        fetch(plan_.output.blocks, plan_.output.tiles, data_.output);
         if (plan_.entry_norm_cycles > 0) {
             traced_.trace.enter(traced_.entry_norm);
             vector_loop(plan_.entry_norm_cycles, nullptr, nullptr, entry_ready_);
@@ -76,9 +77,9 @@ private:
         return {name, traced_.trace.add_stream(name, depth)};
     }
 
-    void fetch(const LinearTiles& tiles, const LinearData<S>& layer) {
+    void fetch(int blocks, int tiles, const LinearData<S>& layer) {
         traced_.trace.enter(traced_.memory);
-        const std::size_t count = static_cast<std::size_t>(tiles.blocks) * static_cast<std::size_t>(tiles.tiles);
+        const std::size_t count = static_cast<std::size_t>(blocks) * static_cast<std::size_t>(tiles);
         for (std::size_t i = 0; i < count; ++i) {
             TREELINE_ITERATION;
             if constexpr (S::functional) {
@@ -89,27 +90,28 @@ private:
         }
     }
 
-    void project(const LinearTiles& tiles, LinearData<S>& layer, Destination destination, bool waits, bool signals,
-                 ::hls::stream<Token>& ready, ::hls::stream<Token>& finished) {
-        const int tokens = static_cast<int>(plan_.parents.size());
-        if (S::functional && destination == Destination::buffer) {
-            layer.sums.assign(static_cast<std::size_t>(tokens * tiles.blocks * S::tile_outputs), Accumulator(0));
+    LinearJob job(int ssm_blocks, int buffer_blocks, int tiles, const LinearData<S>& layer) const {
+        return {ssm_blocks,     buffer_blocks,      tiles, static_cast<int>(plan_.parents.size()),
+                design_.passes, layer.output_shift, false, false};
+    }
+
+    void project(const LinearJob& job, LinearData<S>& layer, ::hls::stream<Token>& ready, ::hls::stream<Token>& finished) {
+        if constexpr (S::functional) {
+            layer.sums.assign(static_cast<std::size_t>(job.tokens * job.buffer_blocks * S::tile_outputs), Accumulator(0));
         }
         traced_.trace.enter(traced_.linear);
-        const LinearJob job = {tiles.blocks,       tiles.tiles, tokens, design_.passes,
-                               layer.output_shift, destination, waits,  signals};
         linear_unit<S>(job, layer.inputs.data(), ready, weights_, blocks_, layer.sums.data(), finished);
     }
 
-    /// The SSM unit waits for the special functions, or without overlap for the gate, which comes last; the gated norm needs
-    /// the gate, too.
     void project_inputs() {
-        const bool norm = plan_.entry_norm_cycles > 0;
-        const bool first = plan_.coefficients.blocks > 0;
-        project(plan_.coefficients, data_.coefficients, Destination::buffer, norm, plan_.special_cycles > 0, entry_ready_,
-                coefficients_finished_);
-        project(plan_.inputs, data_.inputs, Destination::ssm, norm && !first, false, entry_ready_, gate_finished_);
-        project(plan_.gate, data_.gate, Destination::buffer, false, true, entry_ready_, gate_finished_);
+        LinearJob first = job(0, plan_.coefficients.blocks, plan_.coefficients.tiles, data_.coefficients);
+        first.waits = plan_.entry_norm_cycles > 0 && plan_.coefficients.blocks > 0;
+        first.signals = plan_.special_cycles > 0;
+        project(first, data_.coefficients, entry_ready_, coefficients_finished_);
+        LinearJob second = job(plan_.inputs.blocks, plan_.gate_blocks, plan_.inputs.tiles, data_.inputs);
+        second.waits = plan_.entry_norm_cycles > 0 && plan_.coefficients.blocks == 0;
+        second.signals = true;
+        project(second, data_.inputs, entry_ready_, inputs_finished_);
     }
 
     void scan() {
@@ -139,10 +141,11 @@ private:
         const bool norm = plan_.gated_norm_cycles > 0;
         if (norm) {
             traced_.trace.enter(traced_.gated_norm);
-            vector_loop(plan_.gated_norm_cycles, &ssm_finished_, plan_.gate.blocks > 0 ? &gate_finished_ : nullptr,
-                        output_ready_);
+            vector_loop(plan_.gated_norm_cycles, &ssm_finished_, &inputs_finished_, output_ready_);
         }
-        project(plan_.output, data_.output, Destination::buffer, norm, false, output_ready_, gate_finished_);
+        LinearJob last = job(0, plan_.output.blocks, plan_.output.tiles, data_.output);
+        last.waits = norm;
+        project(last, data_.output, output_ready_, inputs_finished_);
     }
 
     const LayerPlan& plan_;
@@ -156,7 +159,7 @@ private:
     ::hls::stream<Token> entry_ready_ = stream<Token>("entry norm ready", 1);
     ::hls::stream<Token> coefficients_finished_ = stream<Token>("B, C, dt finished", 1);
     ::hls::stream<Token> special_ready_ = stream<Token>("coefficients ready", 1);
-    ::hls::stream<Token> gate_finished_ = stream<Token>("gate finished", 1);
+    ::hls::stream<Token> inputs_finished_ = stream<Token>("x and gate finished", 1);
     ::hls::stream<Token> ssm_finished_ = stream<Token>("SSM finished", 1);
     ::hls::stream<Token> output_ready_ = stream<Token>("gated norm ready", 1);
 };

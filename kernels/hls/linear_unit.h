@@ -5,19 +5,37 @@
 
 namespace treeline::accelerator {
 
-/// Where a linear layer's outputs go.
-enum class Destination { ssm, buffer };
-
-/// A run of output blocks of one linear layer.
+/// A run of output blocks that share their inputs. Some feed the SSM unit; the others, which go to the buffer, are spread
+/// evenly over them, so that the SSM unit has the time of both.
 struct LinearJob {
-    int blocks = 0;  ///< ceil(outputs / tile_outputs)
-    int tiles = 0;   ///< ceil(inputs / tile_inputs)
+    int ssm_blocks = 0;     ///< blocks of tile_outputs outputs for the SSM unit
+    int buffer_blocks = 0;  ///< and for the buffer
+    int tiles = 0;          ///< ceil(inputs / tile_inputs)
     int tokens = 0;
     int passes = 1;  ///< cycles that a tile stays for all tokens to see it: ceil(tokens / token_lanes)
     int output_shift = 0;
-    Destination destination = Destination::ssm;
     bool waits = false;    ///< for a token of `ready` before its first tile
     bool signals = false;  ///< `finished` after its last
+};
+
+/// Whose turn the next block is. kernels/rtl/layer_controller.sv counts alike.
+class BlockOrder {
+public:
+    BlockOrder(int ssm_blocks, int buffer_blocks)
+        : ssm_blocks_(ssm_blocks), buffer_blocks_(buffer_blocks), to_ssm_(ssm_blocks > 0) {}
+
+    [[nodiscard]] bool to_ssm() const { return to_ssm_; }
+    void next() {
+#pragma HLS INLINE
+        owed_ += to_ssm_ ? buffer_blocks_ : 0;
+        to_ssm_ = owed_ < ssm_blocks_;
+        owed_ -= to_ssm_ ? 0 : ssm_blocks_;
+    }
+
+private:
+    int ssm_blocks_, buffer_blocks_;
+    int owed_ = 0;  ///< blocks for the buffer that are due, times ssm_blocks
+    bool to_ssm_;
 };
 
 template <class S>
@@ -42,8 +60,8 @@ void accumulate(const LinearJob& job, const Activation* inputs, const WeightTile
     }
 }
 
-/// `inputs` holds tokens × tiles × tile_inputs activations, padded with zeros; `buffer` takes blocks × tile_outputs sums a
-/// token where the destination is the buffer.
+/// `inputs` holds tokens × tiles × tile_inputs activations, padded with zeros; `buffer` takes buffer_blocks × tile_outputs sums
+/// a token.
 template <class S>
 void linear_unit(const LinearJob& job, const Activation* inputs, ::hls::stream<Token>& ready,
                  ::hls::stream<WeightTile<S>>& weights, ::hls::stream<InputBlock<S>>& to_ssm, Accumulator* buffer,
@@ -51,7 +69,10 @@ void linear_unit(const LinearJob& job, const Activation* inputs, ::hls::stream<T
     Accumulator sums[S::most_tokens][S::tile_outputs];
 #pragma HLS ARRAY_PARTITION variable = sums complete dim = 0
     WeightTile<S> weight_tile{};
-    for (int block = 0; block < job.blocks; ++block) {
+    BlockOrder order(job.ssm_blocks, job.buffer_blocks);
+    const int blocks = job.ssm_blocks + job.buffer_blocks;
+    int buffered = 0;
+    for (int block = 0; block < blocks; ++block) {
         for (int tile = 0; tile < job.tiles; ++tile) {
             for (int pass = 0; pass < job.passes; ++pass) {
 #pragma HLS PIPELINE II = 1
@@ -68,7 +89,7 @@ void linear_unit(const LinearJob& job, const Activation* inputs, ::hls::stream<T
                 if constexpr (S::functional) {
                     accumulate<S>(job, inputs, weight_tile, tile, pass, sums);
                 }
-                if (last_of_block && job.destination == Destination::ssm) {
+                if (last_of_block && order.to_ssm()) {
                     InputBlock<S> out{};
                     if constexpr (S::functional) {
                         for (int token = 0; token < job.tokens; ++token) {
@@ -80,19 +101,21 @@ void linear_unit(const LinearJob& job, const Activation* inputs, ::hls::stream<T
                     to_ssm.write(out);
                 }
                 if constexpr (S::functional) {
-                    if (last_of_block && job.destination == Destination::buffer) {
+                    if (last_of_block && !order.to_ssm()) {
                         for (int token = 0; token < job.tokens; ++token) {
                             for (int output = 0; output < S::tile_outputs; ++output) {
-                                buffer[(token * job.blocks + block) * S::tile_outputs + output] = sums[token][output];
+                                buffer[(token * job.buffer_blocks + buffered) * S::tile_outputs + output] = sums[token][output];
                             }
                         }
                     }
                 }
-                if (last_of_block && block == job.blocks - 1 && job.signals) {
+                if (last_of_block && block == blocks - 1 && job.signals) {
                     finished.write({});
                 }
             }
         }
+        buffered += order.to_ssm() ? 0 : 1;
+        order.next();
     }
 }
 

@@ -29,8 +29,9 @@ module layer_top
 ) (
     input logic clk,
     input logic reset,
-    input logic [3:0][15:0] job_blocks,
-    input logic [3:0][15:0] job_tiles,
+    input logic [2:0][15:0] job_blocks,
+    input logic [2:0][15:0] job_tiles,
+    input logic [15:0] gate_blocks,
     input logic [7:0] passes,
     input logic [15:0] output_activations,
     input logic [15:0] entry_norm_cycles,
@@ -79,8 +80,8 @@ module layer_top
     input logic [WORD-1:0] host_activations,
     output logic [HOST-1:0] host_answer
 );
-  logic tile_available, take_tile, first_pass, start, first_tile, last_of_block, ends_gate, to_ssm, stopped, linear_busy;
-  logic gate_finished, ssm_finished, block_valid, block_ready;
+  logic tile_available, take_tile, first_pass, start, first_tile, last_of_block, ends_inputs, to_ssm, stopped, linear_busy;
+  logic inputs_finished, ssm_finished, block_valid, block_ready;
   logic [7:0] pass;
   logic [1:0] job;
   logic [15:0] next_activation;
@@ -94,6 +95,7 @@ module layer_top
       .reset,
       .job_blocks,
       .job_tiles,
+      .gate_blocks,
       .passes,
       .output_activations,
       .entry_norm_cycles,
@@ -102,7 +104,7 @@ module layer_top
       .tile_available,
       .linear_stopped(stopped),
       .linear_busy,
-      .gate_finished,
+      .inputs_finished,
       .ssm_finished,
       .start,
       .take_tile,
@@ -110,7 +112,7 @@ module layer_top
       .pass,
       .first_tile,
       .last_of_block,
-      .ends_gate,
+      .ends_inputs,
       .to_ssm,
       .job,
       .next_activation,
@@ -182,7 +184,7 @@ module layer_top
       .first_tile,
       .last_of_block,
       .to_ssm,
-      .ends_gate,
+      .ends_inputs,
       .pass,
       .stopped,
       .tile,
@@ -193,7 +195,7 @@ module layer_top
       .block,
       .sums_valid,
       .sums,
-      .gate_finished,
+      .inputs_finished,
       .busy(linear_busy)
   );
 

@@ -18,7 +18,7 @@ module linear_unit
     input logic first_tile,
     input logic last_of_block,
     input logic to_ssm,
-    input logic ends_gate,
+    input logic ends_inputs,
     input logic [7:0] pass,
     output logic stopped,
     input logic [WEIGHTS-1:0] tile,
@@ -30,14 +30,14 @@ module linear_unit
     output logic [MAXL*BN*INPUT-1:0] block,
     output logic sums_valid,
     output logic [MAXL*BN*ACCUMULATOR-1:0] sums,
-    output logic gate_finished,
+    output logic inputs_finished,
     output logic busy
 );
-  logic valid, last, ssm, ends_gate_held;
+  logic valid, last, ssm, ends_inputs_held;
   assign block_valid = valid && last && ssm;
   assign stopped = block_valid && !block_ready;
   assign sums_valid = valid && last && !stopped;
-  assign gate_finished = sums_valid && ends_gate_held;
+  assign inputs_finished = sums_valid && ends_inputs_held;
   assign busy = valid;
 
   always_ff @(posedge clk) begin
@@ -46,7 +46,7 @@ module linear_unit
       valid <= start;
       last <= last_of_block;
       ssm <= to_ssm;
-      ends_gate_held <= ends_gate;
+      ends_inputs_held <= ends_inputs;
     end
   end
 

@@ -20,7 +20,7 @@ LayerPlan mamba2_2_7b() {
     plan.replayed = 3;
     plan.coefficients = {(2 * 128 + 80) / 8, 2560 / 8};
     plan.inputs = {5120 / 8, 2560 / 8};
-    plan.gate = {5120 / 8, 2560 / 8};
+    plan.gate_blocks = 5120 / 8;
     plan.output = {2560 / 8, 5120 / 8};
     plan.state_tiles = 8 * 128 / 128;
     plan.entry_norm_cycles = 2 * 2560 / 8;

@@ -68,7 +68,7 @@ std::vector<Case> grid() {
             c.design.ssm.initiation_interval = 1 + turn / 2 % 2;
             if (turn / 2 % 2 == 1) {
                 c.plan.coefficients = {5, 24};
-                c.plan.gate = {12, 24};
+                c.plan.gate_blocks = 9 + 4 * (turn % 2);
                 c.plan.output = {10, 12};
                 c.plan.entry_norm_cycles = 20;
                 c.plan.gated_norm_cycles = 40;
@@ -99,7 +99,7 @@ std::string difference(const LayerData<GridShape>& csim, const RtlOutcome& rtl) 
            : !same(csim.memory, rtl.memory)                      ? "state differs"
            : !same(csim.cache_now, rtl.cache_now)                ? "activation cache differs"
            : !same(csim.coefficients.sums, rtl.coefficient_sums) ? "B, C, dt differ"
-           : !same(csim.gate.sums, rtl.gate_sums)                ? "gate differs"
+           : !same(csim.inputs.sums, rtl.gate_sums)              ? "gate differs"
            : !same(csim.output.sums, rtl.output_sums)            ? "output projection differs"
                                                                  : "";
 }

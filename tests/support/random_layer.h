@@ -56,12 +56,10 @@ public:
         data.blocks_per_head = 4;
         data.heads = (plan.inputs.blocks + data.blocks_per_head - 1) / data.blocks_per_head;
         data.input_shift = static_cast<int>(seed % (most_input_shift + 1));
-        fill(data.inputs, plan.inputs, tokens);
+        fill(data.inputs, {plan.inputs.blocks + plan.gate_blocks, plan.inputs.tiles}, tokens);
         fill(data.coefficients, plan.coefficients, tokens);
-        fill(data.gate, plan.gate, tokens);
         fill(data.output, plan.output, tokens);
-        // The input projection is one layer: its three parts see the same activations.
-        data.coefficients.inputs = data.gate.inputs = data.inputs.inputs;
+        data.coefficients.inputs = data.inputs.inputs;  // two parts of one layer
         // From sums that 16 bits hold nearly always to such that leave their range often.
         data.inputs.output_shift = 3 + static_cast<int>(seed % 6);
         draw(data.decay, nodes * data.heads, 24000, 32768);

@@ -108,8 +108,9 @@ public:
 
 private:
     void configure() {
-        const LinearTiles jobs[] = {plan_.coefficients, plan_.inputs, plan_.gate, plan_.output};
-        for (int i = 0; i < 4; ++i) {
+        const LinearTiles jobs[] = {plan_.coefficients, plan_.inputs, plan_.output};
+        model_.gate_blocks = static_cast<std::uint16_t>(plan_.gate_blocks);
+        for (int i = 0; i < 3; ++i) {
             set_bits(model_.job_blocks, 16 * i, 16, static_cast<std::uint64_t>(jobs[i].blocks));
             set_bits(model_.job_tiles, 16 * i, 16, static_cast<std::uint64_t>(jobs[i].tiles));
         }
@@ -279,7 +280,7 @@ public:
             return plan.parents.size() * static_cast<std::size_t>(tiles.blocks * S::tile_outputs);
         };
         outcome.coefficient_sums.resize(size(plan.coefficients));
-        outcome.gate_sums.resize(size(plan.gate));
+        outcome.gate_sums.resize(size({plan.gate_blocks, 0}));
         outcome.output_sums.resize(size(plan.output));
         outcome.y.resize(size(plan.inputs));
     }
@@ -300,37 +301,40 @@ public:
 
 private:
     void take_block(const Vgrid& model) {
-        const LinearTiles* jobs[] = {&plan_.coefficients, &plan_.inputs, &plan_.gate, &plan_.output};
-        std::vector<Accumulator>* sums[] = {&outcome_.coefficient_sums, nullptr, &outcome_.gate_sums, &outcome_.output_sums};
-        while (block_ == jobs[job_]->blocks) {
-            block_ = 0;
-            ++job_;
-        }
-        if (sums[job_] != nullptr) {
-            for (std::size_t token = 0; token < plan_.parents.size(); ++token) {
-                for (int out = 0; out < S::tile_outputs; ++out) {
-                    const std::size_t at =
-                        (token * static_cast<std::size_t>(jobs[job_]->blocks) + static_cast<std::size_t>(block_)) *
-                            S::tile_outputs +
-                        static_cast<std::size_t>(out);
-                    (*sums[job_])[at] = signed_bits(model.sums, (static_cast<int>(token) * S::tile_outputs + out) * 32, 32);
-                }
+        const int first = plan_.coefficients.blocks;
+        const int second = first + plan_.inputs.blocks + plan_.gate_blocks;
+        if (block_ < first) {
+            store(model, outcome_.coefficient_sums, block_, first);
+        } else if (block_ >= second) {
+            store(model, outcome_.output_sums, block_ - second, plan_.output.blocks);
+        } else {
+            if (!order_.to_ssm()) {
+                store(model, outcome_.gate_sums, gate_++, plan_.gate_blocks);
             }
+            order_.next();
         }
         ++block_;
     }
 
+    void store(const Vgrid& model, std::vector<Accumulator>& sums, int block, int blocks) const {
+        for (int token = 0; token < static_cast<int>(plan_.parents.size()); ++token) {
+            for (int out = 0; out < S::tile_outputs; ++out) {
+                sums[static_cast<std::size_t>((token * blocks + block) * S::tile_outputs + out)] =
+                    signed_bits(model.sums, (token * S::tile_outputs + out) * 32, 32);
+            }
+        }
+    }
+
     const LayerPlan& plan_;
     RtlOutcome& outcome_;
-    int job_ = 0, block_ = 0;
+    BlockOrder order_{plan_.inputs.blocks, plan_.gate_blocks};
+    int block_ = 0, gate_ = 0;
 };
 
 std::int64_t tiles_of(const LayerPlan& plan) {
-    std::int64_t tiles = 0;
-    for (const LinearTiles& job : {plan.coefficients, plan.inputs, plan.gate, plan.output}) {
-        tiles += static_cast<std::int64_t>(job.blocks) * job.tiles;
-    }
-    return tiles;
+    const auto tiles = [](int blocks, int of_block) { return static_cast<std::int64_t>(blocks) * of_block; };
+    return tiles(plan.coefficients.blocks, plan.coefficients.tiles) +
+           tiles(plan.inputs.blocks + plan.gate_blocks, plan.inputs.tiles) + tiles(plan.output.blocks, plan.output.tiles);
 }
 
 }  // namespace
@@ -358,7 +362,7 @@ RtlOutcome run_rtl(const LayerPlan& plan, const LayerDesign& design, const Layer
         throw std::runtime_error(limit);
     }
     std::vector<const WeightTile<GridShape>*> tiles;
-    for (const LinearData<GridShape>* layer : {&data.coefficients, &data.inputs, &data.gate, &data.output}) {
+    for (const LinearData<GridShape>* layer : {&data.coefficients, &data.inputs, &data.output}) {
         for (const WeightTile<GridShape>& tile : layer->weights) {
             tiles.push_back(&tile);
         }
