@@ -1,4 +1,4 @@
-// treeline tree: shows a draft tree, finds the best one, compares several.
+// treeline tree: shows a draft tree, finds the best one (by accept length, or on a platform), compares several.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -10,6 +10,7 @@
 #include "cli/common_flags.h"
 #include "cli/tree_output.h"
 #include "cli/tree_reader.h"
+#include "cli/tree_search.h"
 #include "json/reader.h"
 #include "reports/output_file.h"
 #include "reports/tree_drawing.h"
@@ -26,6 +27,9 @@ struct TreeFlags {
     bool mask = false;
     std::string svg;
     std::string nodes = "64", depth = "8", children;
+    std::string point, html;  ///< of a search
+    std::vector<std::string> batches = {"1", "2", "4", "8", "16", "32", "64", "128", "256"};
+    std::vector<std::string> children_limits = {"0"};
 };
 
 /// All trees that were named: positional ones first, then flags in the order of --help.
@@ -117,6 +121,34 @@ void compare(const TreeFlags& flags) {
     flags.common.deliver(in_format(format, compared, comparison_table, comparison_json, comparison_csv));
 }
 
+std::vector<int> whole_numbers(const std::string& flag, const std::vector<std::string>& texts, int low, int high) {
+    std::vector<int> numbers;
+    for (const std::string& text : texts) {
+        numbers.push_back(static_cast<int>(whole_number(flag, text, low, high)));
+    }
+    return numbers;
+}
+
+void search(const TreeFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    TreeSearchInput input;
+    input.search.most_nodes = static_cast<int>(whole_number("--nodes", flags.nodes, 1, most_optimal_nodes));
+    input.search.most_depth = static_cast<int>(whole_number("--depth", flags.depth, 1, most_optimal_depth));
+    input.search.children = whole_numbers("--children", flags.children_limits, 0, most_optimal_children);
+    for (const int batch : whole_numbers("--batches", flags.batches, 1, largest_batch)) {
+        input.search.batches.push_back(batch);
+    }
+    json::Document document = json::Document::load(flags.point);
+    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.point).parent_path());
+    input.point = read_point(document, descriptions);
+    input.search.context = input.point.context;
+    const TreeSearchAnswer answer = search_trees_for(std::move(input));
+    if (!flags.html.empty()) {
+        write_file(flags.html, search_html(answer));
+    }
+    flags.common.deliver(in_format(format, answer, search_table, search_json, search_csv));
+}
+
 void add_rank_flags(CLI::App& app, TreeFlags& flags) {
     app.add_option("--ranks", flags.ranks.ranks, "P(the child of rank 1, 2, ... is the accepted one), summing to at most 1")
         ->type_name("P1,P2,...");
@@ -179,10 +211,27 @@ Verb add_compare(CLI::App& tree) {
     return {app, flags, compare};
 }
 
+Verb add_search(CLI::App& tree) {
+    auto flags = std::make_shared<TreeFlags>();
+    CLI::App* app = tree.add_subcommand("search", "find the fastest tree on a platform, for each batch");
+    app->add_option("FILE", flags->point, "Design point (JSON) as for `treeline estimate`; its shape and batch do not matter")
+        ->required();
+    app->add_option("--batches", flags->batches, "Sequences decoded together")->type_name("B1,B2,...")->delimiter(',');
+    app->add_option("--nodes", flags->nodes, "Nodes at the most, root not counted")->type_name("N")->capture_default_str();
+    app->add_option("--depth", flags->depth, "Levels below the root at the most")->type_name("N")->capture_default_str();
+    app->add_option("--children", flags->children_limits, "Limits on a node's children to try; 0: as many as ranks")
+        ->type_name("N1,N2,...")
+        ->delimiter(',');
+    app->add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    add_common_flags(*app, flags->common);
+    app->footer("Example:\n  treeline tree search examples/tree-search-llama-3-8b-h100.json --batches 1,8,64");
+    return {app, flags, search};
+}
+
 }  // namespace
 
 Run add_tree(CLI::App& app) {
-    const std::vector<Verb> verbs = {add_show(app), add_optimise(app), add_compare(app)};
+    const std::vector<Verb> verbs = {add_show(app), add_optimise(app), add_search(app), add_compare(app)};
     app.footer("Example:\n  treeline tree show --chain 5\n\n`treeline tree VERB --help` explains one.");
     return [verbs] {
         for (const Verb& verb : verbs) {
@@ -190,7 +239,7 @@ Run add_tree(CLI::App& app) {
                 return verb.run(*verb.flags);
             }
         }
-        throw InputError({"tree: needs show, optimise or compare; see treeline tree --help"});
+        throw InputError({"tree: needs show, optimise, search or compare; see treeline tree --help"});
     };
 }
 

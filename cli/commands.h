@@ -30,5 +30,6 @@ Run add_sweep(CLI::App& app);
 Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_tree(CLI::App& app);
+Run add_fpga(CLI::App& app);
 
 }  // namespace treeline

@@ -24,6 +24,7 @@ const std::vector<Command>& commands() {
         {"recommend", "find the best configuration for a workload", add_recommend},
         {"report", "the same as one HTML page with interactive plots", add_report},
         {"tree", "show, optimise and compare draft trees", add_tree},
+        {"fpga", "price accelerators for Mamba-2 on FPGA boards", add_fpga},
     };
     return all;
 }

@@ -17,11 +17,6 @@ constexpr std::size_t page_width = 110;
 
 std::string joined(const std::vector<int>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
 
-/// f(v) in two digits: ".63", "1", "<.01".
-std::string share_text(double share) {
-    return share >= 0.995 ? "1" : share == 0.0 ? "0" : share < 0.01 ? "<.01" : fixed_text(share, 2).substr(1);
-}
-
 std::vector<std::string> labels_of(const DraftTree& tree, const std::optional<RankAcceptance>& acceptance) {
     std::vector<std::string> labels;
     if (acceptance) {

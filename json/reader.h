@@ -41,7 +41,7 @@ struct Provenance {
     std::string path;    ///< "hardware/gpu/h100-sxm.json: memory_bandwidth"
     std::string text;    ///< "3.35 TB/s"
     std::string source;  ///< "vendor data sheet"
-    std::string kind;    ///< datasheet | measured | published | assumed | derived
+    std::string kind;    ///< datasheet | measured | published | fitted | assumed | derived
 };
 
 namespace json {

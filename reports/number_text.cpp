@@ -75,6 +75,10 @@ std::string ratio_text(double value) { return fixed_text(value, std::abs(value) 
 
 std::string percent_text(double share) { return fixed_text(100.0 * share, 1) + " %"; }
 
+std::string share_text(double share) {
+    return share >= 0.995 ? "1" : share == 0.0 ? "0" : share < 0.01 ? "<.01" : fixed_text(share, 2).substr(1);
+}
+
 std::string short_text(double value) {
     if (!std::isfinite(value)) {
         return not_finite(value);

@@ -34,6 +34,8 @@ std::string text_of(Joules value);
 std::string ratio_text(double value);
 /// "12.3 %" of a share in [0, 1].
 std::string percent_text(double share);
+/// The same in two digits, for drawings: ".63", "1", "<.01".
+std::string share_text(double share);
 /// Three significant digits, without exponent up to a million; whole numbers as such: "0.0123", "4.56", "4", "12346".
 std::string short_text(double value);
 /// A count with thousands apart: "8,030,261,248".

@@ -232,8 +232,9 @@ CompiledRound compile_round(const RoundSetup& setup) {
     compile_target_passes(setup, rollback, round);
     compile_draft_passes(setup, drafter, round);
     round.memory = memory_model(setup, drafter, round.pass(PassId::plain));
+    const TreeBuilder trees = trees_of(setup);
     for (const Speculation& speculation : setup.speculations) {
-        append_row({setup, drafter, rollback}, speculation, round);
+        append_row({setup, drafter, rollback, trees}, speculation, round);
     }
     if (setup.platform.mode == CostMode::roofline) {
         round.host_per_round = setup.platform.stack.host_per_round;

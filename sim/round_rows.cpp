@@ -119,9 +119,7 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     if (!row.problem.empty()) {
         return;
     }
-    const RankAcceptance& known = inputs.setup.acceptance.siblings;
-    const DraftTree tree =
-        build_tree(speculation.shape, known.ranks() > 0 ? known : RankAcceptance::halving(most_assumed_ranks));
+    const DraftTree tree = inputs.trees.build(speculation.shape);
     row.speculates = 1.0;
     row.draft_tokens = tree.nodes();
     row.depth = tree.depth();
@@ -137,6 +135,17 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
 }
 
 }  // namespace
+
+TreeBuilder trees_of(const RoundSetup& setup) {
+    const RankAcceptance& known = setup.acceptance.siblings;
+    std::vector<TreeShape> shapes;
+    for (const Speculation& speculation : setup.speculations) {
+        if (problems(speculation.shape).empty()) {
+            shapes.push_back(speculation.shape);
+        }
+    }
+    return {known.ranks() > 0 ? known : RankAcceptance::halving(most_assumed_ranks), shapes};
+}
 
 void append_row(const RowInputs& inputs, const Speculation& speculation, CompiledRound& round) {
     RoundRow row;

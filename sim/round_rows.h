@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/round.h"
+#include "sim/trees/tree_builder.h"
 
 namespace treeline {
 
@@ -10,7 +11,11 @@ struct RowInputs {
     const RoundSetup& setup;
     const DrafterPlan& drafter;
     const RollbackPlan& rollback;
+    const TreeBuilder& trees;
 };
+
+/// Builds the trees of a setup's shapes.
+TreeBuilder trees_of(const RoundSetup& setup);
 
 /// Appends the row of a speculation, and its steps, to the round. Its passes must be compiled already: steps of passes without
 /// operations are left out.

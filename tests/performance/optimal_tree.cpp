@@ -8,18 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "sequoia_demo.h"
 #include "sim/trees/optimal_tree.h"
 
 using namespace treeline;
+using treeline::testing::sequoia_demo;
 
 namespace {
-
-const RankAcceptance sequoia_demo({0.63418293,    0.107946023,   0.0569715127,  0.0224887561,  0.019490255,   0.0149925034,
-                                   0.00449775113, 0.00299850083, 0.0119940033,  0.00449775113, 0.00749625172, 0.00449775113,
-                                   0.00599700166, 0.00299850083, 0.00149925041, 0.00299850083, 0.00149925041, 0.00299850083,
-                                   0.0,           0.00299850083, 0.00299850083, 0.00299850083, 0.0,           0.00149925041,
-                                   0.0,           0.00149925041, 0.0,           0.0,           0.0,           0.00149925041,
-                                   0.00149925041, 0.00149925041});
 
 /// Goals are judged by processor time, so that a busy machine does not fail them.
 double processor_seconds() {

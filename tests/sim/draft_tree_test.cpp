@@ -5,7 +5,6 @@
 #include <set>
 
 #include "sim/trees/draft_tree.h"
-#include "sim/trees/shape_table.h"
 
 using namespace treeline;
 
@@ -117,24 +116,13 @@ TEST_CASE("random trees: canonical form, mask, levels and unrolled form agree wi
     }
 }
 
-TEST_CASE("numberings of one shape are one tree; ranks tell shapes apart; a table keeps each once") {
+TEST_CASE("numberings of one shape are one tree; ranks tell shapes apart") {
     const DraftTree by_level = DraftTree::from_parents({0, 0, 1, 1, 2});
     const DraftTree by_depth = DraftTree::from_parents({0, 1, 1, 0, 4});
     const DraftTree second_child_is_larger = DraftTree::from_parents({0, 0, 1, 2, 2});
     CHECK(by_level == by_depth);
     CHECK(by_level.hash() == by_depth.hash());
     CHECK_FALSE(by_level == second_child_is_larger);
-    ShapeTable table;
-    CHECK(table.intern(by_level) == 0);
-    CHECK(table.intern(second_child_is_larger) == 1);
-    CHECK(table.intern(by_depth) == 0);
-    const DraftTree& first = table[0];
-    for (int k = 1; k <= 1000; ++k) {
-        CHECK(table.intern(DraftTree::from_child_counts(std::vector<int>(static_cast<std::size_t>(k), 1))) == k + 1);
-    }
-    CHECK(table.size() == 1002);
-    CHECK(&first == &table[0]);
-    CHECK(table[0] == by_depth);
 }
 
 TEST_CASE("arrays that are no trees are named, one sentence a fault") {

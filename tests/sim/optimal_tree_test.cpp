@@ -4,20 +4,14 @@
 #include <algorithm>
 #include <functional>
 
+#include "sequoia_demo.h"
 #include "sim/trees/optimal_tree.h"
+#include "sim/trees/tree_builder.h"
 
 using namespace treeline;
+using treeline::testing::sequoia_demo;
 
 namespace {
-
-/// Per-rank acceptance of Sequoia's demo (Infini-AI-Lab/Sequoia at 0ff3ff7, acceptance-rate-vector.pt), its 32 ranks. Rank 9
-/// is accepted more often than rank 8, ranks 19 and 23 never.
-const RankAcceptance sequoia_demo({0.63418293,    0.107946023,   0.0569715127,  0.0224887561,  0.019490255,   0.0149925034,
-                                   0.00449775113, 0.00299850083, 0.0119940033,  0.00449775113, 0.00749625172, 0.00449775113,
-                                   0.00599700166, 0.00299850083, 0.00149925041, 0.00299850083, 0.00149925041, 0.00299850083,
-                                   0.0,           0.00299850083, 0.00299850083, 0.00299850083, 0.0,           0.00149925041,
-                                   0.0,           0.00149925041, 0.0,           0.0,           0.0,           0.00149925041,
-                                   0.00149925041, 0.00149925041});
 
 double best(const RankAcceptance& acceptance, TreeBudget budget) {
     return OptimalTrees(acceptance, budget).accept_length(budget.nodes, budget.depth);
@@ -157,4 +151,19 @@ TEST_CASE("the tables stay within their stated size, and budgets beyond the limi
     CHECK(OptimalTrees(sequoia_demo, {1024, 32, 9}).table_bytes() == 8u * 32 * 10 * 1025);
     CHECK(problems(TreeBudget{1024, 64, 64}).empty());
     CHECK(problems(TreeBudget{-1, 65, 65}).size() == 3);
+}
+
+TEST_CASE("a builder makes a list of best trees from one programme a limit on children") {
+    std::vector<TreeShape> shapes = {ChainShape{3}, SglangShape{4, 3, 16}};
+    for (const int children : {0, 2, 5}) {
+        for (const int depth : {1, 3, 7}) {
+            for (const int nodes : {1, 6, 21, 40}) {
+                shapes.emplace_back(OptimalShape{nodes, depth, children});
+            }
+        }
+    }
+    const TreeBuilder builder(sequoia_demo, shapes);
+    for (const TreeShape& shape : shapes) {
+        CHECK(builder.build(shape) == build_tree(shape, sequoia_demo));
+    }
 }

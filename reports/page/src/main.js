@@ -1,10 +1,10 @@
 // The page: reads the report data that the program put into it and shows every section that has data.
 import { element } from './lib/dom.js';
 import { pageHeader, contents, pageFooter } from './lib/frame.js';
-import { sections } from './sections/index.js';
+import { sectionsOf } from './sections/index.js';
 
 const data = JSON.parse(document.getElementById('report-data').textContent);
-const shown = sections.filter((section) => section.present(data));
+const shown = sectionsOf(data).filter((section) => section.present(data));
 const main = element('main', { id: 'content' });
 
 document.title = data.title;

@@ -7,6 +7,7 @@ const WIDTHS = [360, 768, 1280];
 export const checks = ({ data, withReport, noOverflow }) => ({
   'charts hold a mark for each row and keep inside their box at every width': async () => {
     const atOneContext = data.by_draft_length.filter((row) => row.context === data.by_draft_length[0].context);
+    const rowsOf = (id) => data.sections[0].figures.find((figure) => figure.id === id).rows;
     const expected = {
       'schedule-chart': ['rect', data.schedule.length],
       'speedup-map': ['rect', data.heatmap.rows.length],
@@ -16,6 +17,10 @@ export const checks = ({ data, withReport, noOverflow }) => ({
       'roofline-chart': ['symbol', data.roofline.operations.length],
       'memory-chart': ['rect', data.memory.parts.length],
       'tornado-chart': ['rect', 2 * data.uncertainty.inputs.length],
+      'fixture-fit': ['symbol', 2 * rowsOf('fixture-fit').length], // on the line, and measured
+      'fixture-parity': ['symbol', rowsOf('fixture-parity').length],
+      'fixture-memory': ['rect', rowsOf('fixture-memory').length / 2], // one of two batches at a time
+      'fixture-timeline': ['rect', rowsOf('fixture-timeline').length],
     };
     for (const width of WIDTHS) {
       await withReport({ width }, async (page) => {

@@ -15,7 +15,8 @@ export const checks = ({ data, withReport, render, noOverflow }) => ({
       'a.b[0]\\"c',
     ];
     let next = 0;
-    const keep = new Set(['format', 'key', 'phase', 'configuration', 'bound', 'unit']);
+    const names = ['format', 'key', 'phase', 'configuration', 'bound', 'unit'];
+    const keep = new Set([...names, 'id', 'mark', 'series', 'low', 'high', 'points', 'hollow', 'end']);
     const poison = (value, key) => {
       if (typeof value === 'string') return keep.has(key) ? value : `${attacks[next++ % attacks.length]} ${value}`;
       if (Array.isArray(value)) return value.map((entry) => poison(entry, key));

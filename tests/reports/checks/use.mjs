@@ -9,7 +9,7 @@ export const checks = ({ data, withReport }) => ({
     withReport({}, async (page) => {
       assert.equal(await page.title(), data.title);
       assert.equal(await page.locator('h1').textContent(), data.title);
-      assert.equal(await page.locator('main > section').count(), 13);
+      assert.equal(await page.locator('main > section').count(), 13 + data.sections.length);
       assert.equal(await page.locator('.answer').textContent(), data.summary.sentence);
       const links = await page.locator('.contents a').evaluateAll((nodes) => nodes.map((node) => node.hash.slice(1)));
       for (const id of links) assert.equal(await page.locator(`section#${id} h2`).count(), 1, id);

@@ -4,6 +4,7 @@ import { summary } from './summary.js';
 import { schedule } from './schedule.js';
 import { heatmap } from './heatmap.js';
 import { draftLength } from './draft-length.js';
+import { figureSections } from './figures.js';
 import { pareto } from './pareto.js';
 import { round } from './round.js';
 import { roofline } from './roofline.js';
@@ -14,11 +15,12 @@ import { excluded } from './excluded.js';
 import { inputs } from './inputs.js';
 import { notes } from './notes.js';
 
-export const sections = [
-  summary,
+export const sectionsOf = (data) => [
+  { ...summary, heading: data.summary?.heading ?? summary.heading },
   schedule,
   heatmap,
   draftLength,
+  ...figureSections(data),
   pareto,
   round,
   roofline,

@@ -1,0 +1,54 @@
+// What `treeline fpga estimate` finds out about a run, and how it is shown.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/fpga_run.h"
+
+namespace treeline {
+
+/// A kind of drafting pass and its cost.
+struct FpgaDraftPass {
+    fpga::DraftStep step;
+    fpga::PassCost cost;  ///< of one such pass
+};
+
+struct FpgaEstimate {
+    FpgaRun run;
+    fpga::TreeWork work;
+    fpga::RoundCost round;
+    std::vector<FpgaDraftPass> draft;
+    fpga::ResourceUse resources;
+};
+
+/// Prices a run without problems_of().
+FpgaEstimate estimate_fpga(FpgaRun run);
+
+/// The answer: one sentence.
+std::string sentence_of(const FpgaEstimate& estimate);
+std::string fpga_table(const FpgaEstimate& estimate);
+/// Format "treeline-fpga-estimate", version 1; `echo` is the run itself, so that the result can be run again.
+nlohmann::ordered_json fpga_json(const FpgaEstimate& estimate, const nlohmann::ordered_json& echo);
+/// One line for each term of each pass.
+std::string fpga_csv(const FpgaEstimate& estimate);
+
+/// A term of a pass's cycles, by name.
+struct FpgaTerm {
+    const char* name;
+    double cycles;
+};
+/// The terms that sum to LayerCycles::total, in the order of time.
+std::vector<FpgaTerm> terms_of(const fpga::LayerCycles& layer);
+
+/// A pass of the estimate, by name: plain decoding, verification, the drafting passes.
+struct FpgaNamedPass {
+    std::string name;
+    double runs;  ///< in a round; 0 for plain decoding beside speculation
+    const fpga::PassCost* cost;
+};
+std::vector<FpgaNamedPass> passes_of(const FpgaEstimate& estimate);
+
+}  // namespace treeline

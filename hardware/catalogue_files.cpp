@@ -1,0 +1,54 @@
+#include "hardware/catalogue_files.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "json/reader.h"
+
+namespace treeline {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> catalogue_files(const fs::path& catalogue, const CatalogueFolders& folders) {
+    std::vector<fs::path> files;
+    for (const std::string& folder : folders) {
+        std::error_code error;
+        for (fs::directory_iterator entry(catalogue / folder, error), end; !error && entry != end; entry.increment(error)) {
+            if (entry->path().extension() == ".json") {
+                files.push_back(entry->path());
+            }
+        }
+        if (error) {
+            throw InputError({(catalogue / folder).string() + ": cannot be listed (" + error.message() + ")"});
+        }
+    }
+    std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.stem() < b.stem(); });
+    return files;
+}
+
+std::vector<std::string> catalogue_names(const fs::path& catalogue, const CatalogueFolders& folders) {
+    std::vector<std::string> names;
+    for (const fs::path& file : catalogue_files(catalogue, folders)) {
+        names.push_back(file.stem().string());
+    }
+    return names;
+}
+
+fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folders, const std::string& what,
+                        const std::string& name_or_path) {
+    if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
+        return name_or_path;
+    }
+    std::string known;
+    for (const fs::path& file : catalogue_files(catalogue, folders)) {
+        if (file.stem() == name_or_path) {
+            return file;
+        }
+        known += (known.empty() ? "" : ", ") + file.stem().string();
+    }
+    const std::optional<std::string> near = json::nearest(name_or_path, catalogue_names(catalogue, folders));
+    throw InputError({"there is no " + what + " \"" + name_or_path + "\"" + (near ? "; did you mean \"" + *near + "\"?" : ".") +
+                      " Known: " + known + ". A path to a description (.json) works, too."});
+}
+
+}  // namespace treeline

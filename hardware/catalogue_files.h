@@ -1,0 +1,22 @@
+// The files of a catalogue folder, and the file that a name or path means.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace treeline {
+
+using CatalogueFolders = std::vector<std::string>;
+
+/// Descriptions in these folders of the catalogue, by name. Throws InputError where a folder cannot be listed.
+std::vector<std::filesystem::path> catalogue_files(const std::filesystem::path& catalogue, const CatalogueFolders& folders);
+/// Their names, in the same order.
+std::vector<std::string> catalogue_names(const std::filesystem::path& catalogue, const CatalogueFolders& folders);
+
+/// Text with a '/' or that ends in ".json" is a path; other text a name in these folders. Throws InputError for an unknown
+/// name, with the nearest one and all that are known; `what` says what was looked for ("device").
+std::filesystem::path catalogue_file(const std::filesystem::path& catalogue, const CatalogueFolders& folders,
+                                     const std::string& what, const std::string& name_or_path);
+
+}  // namespace treeline

@@ -1,0 +1,31 @@
+// The three techniques of SpecMamba, added one after the other.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "sim/fpga/round.h"
+
+namespace treeline::fpga {
+
+enum class AblationStage { plain, naive, hybrid_backtracking, fifo_tree, overlap };
+
+inline constexpr std::array<AblationStage, 5> all_ablation_stages = {AblationStage::plain, AblationStage::naive,
+                                                                     AblationStage::hybrid_backtracking,
+                                                                     AblationStage::fifo_tree, AblationStage::overlap};
+
+std::string_view name_of(AblationStage stage);
+
+struct AblationRow {
+    AblationStage stage = AblationStage::plain;
+    RoundCost round;
+    double latency_gain = 1.0;  ///< time a token of the stage before / of this one
+    double energy_gain = 1.0;   ///< tokens per joule likewise; 1 where the power is unknown
+};
+
+/// Plain decoding; naive speculation (every node: its parent's state read, its own written and copied, whole and uncompressed,
+/// Linear and SSM unit in turn); then hybrid backtracking, the on-chip FIFO, and overlap.
+std::array<AblationRow, 5> ablation(const Board& board, const Design& design, const MambaShape& target,
+                                    const MambaShape& drafter, const DraftTree& tree, double accept_length);
+
+}  // namespace treeline::fpga

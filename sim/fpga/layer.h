@@ -1,0 +1,67 @@
+// Cycles of one Mamba-2 layer on the accelerator, unit by unit.
+#pragma once
+
+#include <string_view>
+
+#include "sim/fpga/block_pipeline.h"
+#include "sim/fpga/design.h"
+#include "sim/fpga/mamba_shape.h"
+#include "sim/fpga/tile_stream.h"
+
+namespace treeline::fpga {
+
+/// What a pass asks of every layer.
+struct LayerWork {
+    double tokens = 1.0;        ///< L, verified or drafted at once
+    double issue_cycles = 1.0;  ///< S of a group of interleaved state tiles through these tokens (IssueSchedule::cycles)
+    double replayed = 0.0;      ///< R, tokens recomputed from cached activations before them; may be a mean
+    bool draft_mode = false;    ///< the tile may be wider
+};
+
+/// Which unit sets the pace of the overlapped part.
+enum class LayerBound { linear, ssm, convolution };
+
+constexpr std::string_view name_of(LayerBound bound) {
+    return bound == LayerBound::linear ? "linear" : bound == LayerBound::ssm ? "ssm" : "convolution";
+}
+
+/// Every term is in cycles; the first six and `exposed` sum to `total`.
+struct LayerCycles {
+    double norm = 0.0;            ///< first norm
+    double preamble = 0.0;        ///< columns of B and C and the first step sizes: all of the scan waits for them
+    double scan = 0.0;            ///< x and gate columns streaming past convolution and SSM unit (BlockPipeline, or the sum)
+    double gated_norm = 0.0;      ///< a barrier: it needs all of y
+    double out_projection = 0.0;  ///< cannot start before it
+    double norm_overhead = 0.0;
+    double exposed = 0.0;  ///< Design::exposed_cycles_per_layer
+    double total = 0.0;
+
+    TileStream in_stream, out_stream;
+    double linear_busy = 0.0;  ///< both projections
+    double scan_linear = 0.0;  ///< Linear unit within `scan`
+    double ssm_busy = 0.0;     ///< SSM unit, hazards and replay included
+    double replay = 0.0;       ///< of that, replay
+    double convolution_busy = 0.0;
+    double linear_stall = 0.0, ssm_stall = 0.0;  ///< idle cycles of `total`
+    LayerBound bound = LayerBound::linear;
+};
+
+/// Bytes that memory delivers in a cycle: η · bandwidth / clock.
+double bytes_per_cycle(const Board& board, const Design& design);
+/// The design's clock, or the board's.
+double clock_of(const Board& board, const Design& design);
+
+/// The Linear unit as this pass drives it. In draft mode the multipliers serve fewer tokens, so a tile may be wider:
+/// W_draft = min(multipliers / tokens, what memory feeds), never narrower than the design's own tile.
+TileRates tile_rates(const Board& board, const Design& design, const LayerWork& work);
+
+/// Cycles of the SSM unit for all state tiles of a layer: ⌈⌈S / P⌉ / interleave⌉ groups of replay and issue cycles each.
+double ssm_cycles(const MambaShape& shape, const SsmUnit& unit, const LayerWork& work);
+double convolution_cycles(const MambaShape& shape, const ConvolutionUnit& unit, double tokens);
+
+/// Order of the in_proj columns: B, C and the first step sizes; then blocks of x, each with its share of the gate columns, so
+/// that the SSM unit has the time of both. Norms work on all tokens side by side. With overlap, `scan` is
+/// block_pipeline(blocks of x, Linear cycles a block, SSM cycles a block); without, the sum.
+LayerCycles layer_cycles(const Board& board, const Design& design, const MambaShape& shape, const LayerWork& work);
+
+}  // namespace treeline::fpga

@@ -1,0 +1,43 @@
+// One pass of a model over the accelerator: all layers and the LM head, against the bytes that memory has to move meanwhile.
+#pragma once
+
+#include "sim/fpga/layer.h"
+
+namespace treeline::fpga {
+
+/// Width of a state element before compression, for designs that move states as they are computed.
+inline constexpr double uncompressed_state_bits = 16.0;
+
+struct PassWork {
+    LayerWork layer;
+    double state_reads = 1.0;  ///< whole recurrent states (all layers) moved under cover of the pass, compressed
+    double state_writes = 1.0;
+    double exposed_states = 0.0;  ///< whole states moved beside it, uncompressed
+};
+
+/// By kind, of one pass.
+struct PassBytes {
+    Bytes weights, head, states, exposed_states;
+
+    [[nodiscard]] Bytes total() const { return weights + head + states + exposed_states; }
+};
+
+enum class PassBound { compute, memory };
+
+constexpr std::string_view name_of(PassBound bound) { return bound == PassBound::compute ? "compute" : "memory"; }
+
+struct PassCost {
+    LayerCycles layer;
+    TileStream head;  ///< unused where another processor has the LM head
+    double head_cycles = 0.0;
+    double compute_cycles = 0.0;  ///< layers · layer.total + head_cycles
+    Seconds compute, memory;      ///< memory: all but the exposed states, at the efficiency that streams reach
+    Seconds exposed;
+    Seconds time;  ///< max(compute, memory) + exposed
+    PassBytes bytes;
+    PassBound bound = PassBound::compute;
+};
+
+PassCost pass_cost(const Board& board, const Design& design, const MambaShape& shape, const PassWork& work);
+
+}  // namespace treeline::fpga

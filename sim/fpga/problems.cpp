@@ -1,0 +1,51 @@
+#include <cmath>
+
+#include "sim/fpga/board.h"
+#include "sim/fpga/design.h"
+
+namespace treeline::fpga {
+namespace {
+
+void require(bool holds, std::string sentence, std::vector<std::string>& problems) {
+    if (!holds) {
+        problems.push_back(std::move(sentence));
+    }
+}
+
+bool whole_above_zero(double value) { return value >= 1.0 && value == std::floor(value); }
+
+}  // namespace
+
+std::vector<std::string> problems_of(const Board& board) {
+    std::vector<std::string> problems;
+    require(board.resources.dsps > 0.0, "a board needs DSPs", problems);
+    require(board.resources.luts > 0.0, "a board needs LUTs", problems);
+    require(board.resources.bram18s > 0.0, "a board needs BRAM", problems);
+    require(board.bandwidth.value() > 0.0, "the memory bandwidth must be above zero", problems);
+    require(board.clock_hz > 0.0, "the clock must be above zero", problems);
+    return problems;
+}
+
+std::vector<std::string> problems_of(const Design& design) {
+    std::vector<std::string> problems;
+    const LinearUnit& linear = design.linear;
+    require(whole_above_zero(linear.tile_inputs) && whole_above_zero(linear.tile_outputs),
+            "the tile of the Linear unit needs whole numbers of inputs and outputs above zero", problems);
+    require(whole_above_zero(linear.tokens), "the Linear unit must serve at least one token", problems);
+    require(linear.draft_tile_outputs == 0.0 || linear.draft_tile_outputs >= linear.tile_outputs,
+            "the draft tile cannot be narrower than the tile of the target", problems);
+    require(whole_above_zero(design.ssm.lanes), "the SSM unit needs at least one lane", problems);
+    require(design.ssm.rules.pipeline_depth >= 1, "the SSM pipeline needs at least one stage", problems);
+    require(design.ssm.rules.interleave >= 1, "at least one state tile must take its turn (interleave)", problems);
+    require(design.ssm.rules.initiation_interval >= 1, "the initiation interval of the SSM unit is at least one cycle",
+            problems);
+    require(linear.initiation_interval >= 1.0, "the initiation interval of the Linear unit is at least one cycle", problems);
+    require(whole_above_zero(design.convolution.lanes), "the convolution needs at least one lane", problems);
+    require(whole_above_zero(design.norm.lanes), "the norms need at least one lane", problems);
+    require(design.weights.bits > 0.0 && design.state.bits > 0.0, "weights and states need bits", problems);
+    require(design.memory_efficiency > 0.0 && design.memory_efficiency <= 1.0, "the memory efficiency lies between 0 and 1",
+            problems);
+    return problems;
+}
+
+}  // namespace treeline::fpga

@@ -1,0 +1,58 @@
+// What a design takes of its board, unit by unit, and where that exceeds what there is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/fpga/design.h"
+#include "sim/fpga/mamba_shape.h"
+#include "sim/fpga/tree_work.h"
+
+namespace treeline::fpga {
+
+/// One memory on the chip, `depth` rows of `width_bits`.
+struct Buffer {
+    std::string name;
+    double width_bits = 0.0;
+    double depth = 0.0;
+};
+
+/// From a depth of 2,048 on: URAM = ⌈width / 72⌉ · ⌈depth / 4096⌉; from 33 on (or for all deeper ones, without URAMs):
+/// BRAM18 = ⌈width / 36⌉ · ⌈depth / 512⌉; below: the LUTs of its unit, which Fabric counts.
+Resources memories_of(const Buffer& buffer, bool has_urams);
+
+struct UnitUse {
+    std::string unit;
+    Resources used;
+};
+
+struct ResourceUse {
+    std::vector<UnitUse> units;
+    std::vector<Buffer> buffers;
+    Resources total;
+};
+
+/// What the buffers must hold: the shape of the target and, for each pass, the tree and how states return.
+struct BufferNeeds {
+    MambaShape target;
+    double tokens = 1.0;  ///< L of the largest pass
+    Backtracking plan = Backtracking::hybrid;
+};
+
+/// DSP = multipliers / products per DSP + DSPs a lane · P + those of the other units. The on-chip activation cache
+/// (L tokens · layers · MambaShape::replay_activations) is there only with plans that replay.
+ResourceUse resource_use(const Design& design, const BufferNeeds& needs, bool has_urams = true);
+
+/// A sentence for each kind of which more is used than there is: "needs 2,240 DSPs, 272 more than the 1,968 of vck190".
+std::vector<std::string> excess_of(const Resources& used, const Board& board);
+
+/// Whether a design fits, for searches: the same comparison without words.
+bool fits(const Resources& used, const Resources& available);
+
+/// DSPs of all units.
+double dsps_of(const Design& design);
+
+/// Totals alone, without names or memory allocation.
+Resources total_use(const Design& design, const BufferNeeds& needs, bool has_urams = true);
+
+}  // namespace treeline::fpga

@@ -1,0 +1,58 @@
+#include "sim/fpga/tree_work.h"
+
+namespace treeline::fpga {
+namespace {
+
+double different_parents(const DraftTree& tree, std::pair<int, int> tokens) {
+    double count = 0.0;
+    for (int token = tokens.first; token < tokens.second; ++token) {
+        count += token == tokens.first || tree.parent(token) != tree.parent(token - 1) ? 1.0 : 0.0;
+    }
+    return count;
+}
+
+bool alike(const DraftStep& a, const DraftStep& b) {
+    return !a.first && !b.first && a.tokens == b.tokens && a.parents == b.parents && a.replayed == b.replayed;
+}
+
+}  // namespace
+
+std::string_view name_of(Backtracking plan) {
+    switch (plan) {
+        case Backtracking::naive:
+            return "naive";
+        case Backtracking::store_states:
+            return "store-states";
+        case Backtracking::recompute:
+            return "recompute";
+        case Backtracking::hybrid:
+            break;
+    }
+    return "hybrid";
+}
+
+TreeWork tree_work(const DraftTree& tree, const IssueRules& rules, Backtracking plan) {
+    TreeWork work;
+    work.verified_tokens = tree.verified_tokens();
+    work.nodes = tree.nodes();
+    work.depth = tree.depth();
+    work.parents = different_parents(tree, {0, tree.verified_tokens()});
+    work.schedule = issue_schedule(verified_parents(tree), rules);
+    double earlier = 0.0;
+    for (int level = 0; level < tree.depth(); ++level) {
+        DraftStep step;
+        step.tokens = tree.nodes_at(level);
+        step.parents = different_parents(tree, tree.level_range(level));
+        step.first = level == 0;
+        step.replayed = plan == Backtracking::recompute ? earlier : 0.0;
+        earlier += step.tokens;
+        if (!work.draft.empty() && alike(work.draft.back(), step)) {
+            work.draft.back().runs += 1.0;
+        } else {
+            work.draft.push_back(step);
+        }
+    }
+    return work;
+}
+
+}  // namespace treeline::fpga

@@ -1,0 +1,27 @@
+// Many trees for one acceptance.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "sim/trees/optimal_tree.h"
+#include "sim/trees/tree_shape.h"
+
+namespace treeline {
+
+/// Builds what build_tree() does. The best trees of a list of shapes come from one dynamic programme for each limit on
+/// children, run for the largest budget: a grid of a thousand budgets costs as much as its last one.
+class TreeBuilder {
+public:
+    /// Precondition: no problems() of any shape.
+    TreeBuilder(const RankAcceptance& acceptance, const std::vector<TreeShape>& shapes);
+
+    /// The tree of a shape; of an optimal one only if it was in the list.
+    [[nodiscard]] DraftTree build(const TreeShape& shape) const;
+
+private:
+    RankAcceptance acceptance_;
+    std::map<int, OptimalTrees> optimal_;  ///< by children a node
+};
+
+}  // namespace treeline

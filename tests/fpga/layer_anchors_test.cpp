@@ -1,0 +1,112 @@
+// Which trip counts does the model give to the modules that Vitis synthesised for LightMamba's shapes? The reported latencies
+// are in the design notes; the loops are those of its public code, at the initiation intervals that were achieved.
+#include <cmath>
+#include <filesystem>
+
+#include <catch2/catch.hpp>
+
+#include "hardware/fpga.h"
+#include "models/catalogue.h"
+#include "sim/fpga/layer.h"
+
+using namespace treeline;
+using namespace treeline::fpga;
+
+namespace {
+
+const std::filesystem::path source = TREELINE_SOURCE_DIR;
+
+MambaShape shape_named(const std::string& name) { return fpga::shape_of(load_model(source / "models", name).value); }
+
+/// Latency of a module as synthesised, its trip count allowed to fall short by 2 %.
+void check_module(double trips, double reported) {
+    CHECK(trips <= reported);
+    CHECK(trips >= 0.98 * reported);
+}
+
+}  // namespace
+
+TEST_CASE("The dimensions of Mamba2-2.7B follow from its description", "[fpga]") {
+    const MambaShape shape = shape_named("mamba2-2.7b");
+    // 2 · 5,120 + 2 · 128 + 80 = 10,576 columns; 80 · 64 · 128 = 655,360 state elements; 5,120 + 256 = 5,376 channels.
+    CHECK(shape.in_projection == 10576.0);
+    CHECK(shape.state_elements == 655360.0);
+    CHECK(shape.conv_channels == 5376.0);
+    // 64 · 655,360 = 41.9 M elements: 84 MB in half precision a node (design notes).
+    CHECK(shape.layers * shape.state_elements == 41943040.0);
+    // Cached activations h + n + h + h·p = 80 + 128 + 80 + 5,120 = 5,408, 655,360 / 5,408 = 121 times fewer than the state.
+    CHECK(shape.replay_activations() == 5408.0);
+    CHECK(std::floor(shape.state_elements / shape.replay_activations()) == 121.0);
+    CHECK_FALSE(fpga::shape_problem(load_model(source / "models", "bamba-9b").value).empty());
+}
+
+TEST_CASE("LightMamba's modules take their trip counts", "[fpga]") {
+    const MambaShape shape = shape_named("mamba2-2.7b");
+    const Design design = load_design(source / "hardware", "lightmamba-vck190").value;
+    const Board board = load_board(source / "hardware", design.board).value;
+
+    // GEMM, in_proj and out_proj: (10,576 / 8) · (2,560 / 8) + (2,560 / 8) · (5,120 / 8) tiles, one a cycle.
+    TileRates fed = tile_rates(board, design, {});
+    fed.bytes_per_cycle = 1e6;
+    const double tiles = tile_stream(shape.width, shape.in_projection, 1.0, fed).cycles() +
+                         tile_stream(shape.inner, shape.width, 1.0, fed).cycles();
+    CHECK(tiles == 627840.0);
+    check_module(tiles, 627848.0);
+
+    // DAH, HTC, HT_ADD: every state element once, 8 side by side.
+    SsmUnit once = design.ssm;
+    once.rules.initiation_interval = 1;
+    const double element_loop = ssm_cycles(shape, once, {1.0, 1.0, 0.0, false});
+    CHECK(element_loop == 81920.0);
+    check_module(element_loop, 81924.0);
+    check_module(element_loop, 81929.0);
+    check_module(element_loop, 81949.0);
+
+    // CONV: 5,376 / 8 groups of channels, 6 cycles each. RMSNORM of the 5,120 gated channels: two passes, 8 side by side.
+    check_module(convolution_cycles(shape, design.convolution, 1.0), 4041.0);
+    const LayerCycles layer = layer_cycles(board, design, shape, {1.0, 4.0, 0.0, false});
+    CHECK(layer.gated_norm == 1280.0);
+    check_module(layer.gated_norm, 1305.0);
+
+    // HT_STATE: the buffer is filled and emptied 32 elements and 64 scales (one for 8 elements) at a time; between, each group
+    // of 8 is read and written back, two cycles each: 2 · (20,480 + 1,280) + 4 · 81,920 = 371,200.
+    const double buffer_phases = 2.0 * (shape.state_elements / 32.0 + shape.state_elements / 8.0 / 64.0);
+    const LayerWork one_token = {1.0, static_cast<double>(design.ssm.rules.initiation_interval), 0.0, false};
+    const double state_loop = buffer_phases + ssm_cycles(shape, design.ssm, one_token);
+    CHECK(state_loop == 371200.0);
+    check_module(state_loop, 371232.0);
+}
+
+TEST_CASE("A whole LightMamba layer takes the cycles that its schedule was counted to have", "[fpga]") {
+    const Design design = load_design(source / "hardware", "lightmamba-vck190").value;
+    Board board = load_board(source / "hardware", design.board).value;
+    board.bandwidth = 1000.0 * board.bandwidth;  // the count knows no memory
+    const LayerCycles layer = layer_cycles(board, design, shape_named("mamba2-2.7b"), {1.0, 4.0, 0.0, false});
+    CHECK(layer.total == Approx(680861.0).epsilon(0.001));  // "680,861 cycles a layer as coded"; 50,530 of them are an input
+}
+
+TEST_CASE("A full in_proj agrees with the prototype's register-transfer cycles", "[fpga]") {
+    // 2.7B in_proj, 16 tokens, 1,024 multipliers: 64 weights a tile, 423,075 cycles simulated; ⌈10,576/8⌉ · 320 = 423,040.
+    const TileStream stream = tile_stream(2560, 10576, 16, {8, 8, 1024, 4.046875, 1e6, 1});
+    CHECK(stream.cycles() == 423040.0);
+    CHECK(stream.cycles() == Approx(423075.0).epsilon(0.0005));
+}
+
+TEST_CASE("Every term of a layer is counted once, and overlap hides the shorter unit", "[fpga]") {
+    const MambaShape shape = shape_named("mamba2-2.7b");
+    Design design = load_design(source / "hardware", "specmamba-vck190").value;
+    const Board board = load_board(source / "hardware", design.board).value;
+    const LayerWork work = {16.0, 16.0 * 9.0, 6.0, false};
+    const LayerCycles layer = layer_cycles(board, design, shape, work);
+    CHECK(layer.total == Approx(layer.norm + layer.preamble + layer.scan + layer.gated_norm + layer.out_projection +
+                                layer.norm_overhead + layer.exposed));
+    CHECK(layer.bound == LayerBound::linear);
+    CHECK(layer.scan >= std::max(layer.scan_linear, layer.ssm_busy));
+    CHECK(layer.scan <= 1.01 * std::max(layer.scan_linear, layer.ssm_busy));
+    // 22 tokens · ⌈⌈655,360 / 32⌉ / 9⌉ groups · 9 tiles: no hazard, as 9 tiles take turns.
+    CHECK(layer.ssm_busy == 22.0 * 2276.0 * 9.0);
+    CHECK(layer.replay == 6.0 * 2276.0 * 9.0);
+    design.overlap = false;
+    const LayerCycles in_turn = layer_cycles(board, design, shape, work);
+    CHECK(in_turn.scan >= layer.scan_linear + layer.ssm_busy);
+}
