@@ -23,33 +23,33 @@ struct LinearTiles {
 };
 
 struct LayerPlan {
-    std::vector<int> parents;   ///< of the tree's tokens in breadth-first order; -1: the state before the round
-    int replayed = 0;           ///< accepted tokens of the round before, recomputed from the activation cache
-    LinearTiles coefficients;   ///< the input projection's B, C and dt
-    LinearTiles inputs;         ///< its x; every block of it feeds the SSM unit
-    int gate_blocks = 0;        ///< its z and what else may come late, spread evenly over the blocks of x; as many tiles each
-    LinearTiles output;         ///< the output projection
-    int state_tiles = 1;        ///< of a block: ceil(tile_outputs · n / lanes)
-    int entry_norm_cycles = 0;  ///< iterations of the norm before the layer; 0: none
-    int special_cycles = 0;     ///< iterations from B, C and dt to what the SSM unit takes; 0: none
-    bool convolution = false;   ///< blocks pass the convolution, one iteration a token
-    int gated_norm_cycles = 0;  ///< iterations of the gated norm, between the SSM unit and the output projection; 0: none
+    std::vector<int> parents;    ///< of the tree's tokens in breadth-first order; -1: the state before the round
+    int replayed = 0;            ///< accepted tokens of the round before, recomputed from the activation cache
+    LinearTiles coefficients;    ///< the input projection's B, C and dt
+    LinearTiles inputs;          ///< its x; every block of it feeds the SSM unit
+    int gate_blocks = 0;         ///< its z and what else may come late, spread evenly over the blocks of x; as many tiles each
+    LinearTiles output;          ///< the output projection
+    int state_tiles = 1;         ///< of a block: ceil(tile_outputs · n / lanes)
+    int entry_norm_cycles = 0;   ///< iterations of the norm before the layer; 0: none
+    int special_cycles = 0;      ///< iterations from B, C and dt to what the SSM unit takes; 0: none
+    int convolution_cycles = 0;  ///< iterations of a block of x on its way to the SSM unit; 0: no convolution
+    int gated_norm_cycles = 0;   ///< iterations of the gated norm, between the SSM unit and the output projection; 0: none
 };
 
 /// What decides cycles beside the plan. Depths are those of a synthesis report or of the RTL.
 struct LayerDesign {
     int passes = 1;  ///< cycles of a weight tile: ceil(tokens / tokens that the MAC array serves at once)
-    int rate_numerator =
-        1;  ///< the memory delivers `rate_numerator` weight tiles in `rate_denominator` cycles, at most one a cycle
-    int rate_denominator = 1;
-    int weight_fifo = 8;            ///< weight tiles ahead of the Linear unit
-    int block_fifo = 2;             ///< blocks between Linear and SSM unit
-    int waiting_fifo = 8;           ///< states that children wait for
-    int interleaved = 1;            ///< state tiles that take turns
-    int linear_depth = 1;           ///< from a tile's start to its block's write
-    LoopTiming ssm = {1, 4, 1, 1};  ///< initiation interval, and cycles from a token's start to its state's write
-    int vector_depth = 8;           ///< of the norms and special functions
-    bool overlap = true;            ///< of Linear and SSM unit; without it the whole input projection comes first
+    /// The memory delivers `rate_numerator` weight tiles in `rate_denominator` cycles, at most one a cycle.
+    int rate_numerator = 1, rate_denominator = 1;
+    int weight_fifo = 8;         ///< weight tiles ahead of the Linear unit
+    int block_fifo = 2;          ///< blocks between Linear and SSM unit
+    int waiting_fifo = 8;        ///< states that children wait for
+    int interleaved = 1;         ///< state tiles that take turns
+    LoopTiming linear = {1, 1};  ///< initiation interval, and cycles from a tile's start to its block's write
+    LoopTiming ssm = {1, 4};     ///< initiation interval, and cycles from a token's start to its state's write
+    int convolution_depth = 4;
+    int vector_depth = 8;  ///< of the norms and special functions
+    bool overlap = true;   ///< without it Linear unit, convolution and SSM unit take all of x one after the other
 };
 
 /// Every violated constraint as a sentence; empty when the plan can run on the design.
@@ -58,7 +58,7 @@ std::vector<std::string> problems(const LayerPlan& plan, const LayerDesign& desi
 /// The processes and streams of a layer in the trace, by number; what the plan leaves out is -1.
 struct LayerTrace {
     Trace trace;
-    int memory = -1, linear = -1, special = -1, ssm = -1, entry_norm = -1, gated_norm = -1;
+    int memory = -1, linear = -1, convolution = -1, special = -1, ssm = -1, entry_norm = -1, gated_norm = -1;
     int weights = -1, blocks = -1, waiting = -1;
 };
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "kernels/hls/convolution.h"
 #include "kernels/hls/layer.h"
 #include "kernels/hls/linear_unit.h"
 #include "kernels/hls/ssm_unit.h"
@@ -33,7 +34,8 @@ struct LayerData {
     std::vector<Input> cache_before;   ///< [block][token][channel]
     std::vector<Input> cache_now;      ///< result
     std::vector<int> accepted;         ///< tokens of the round before, the root's side first
-    std::vector<Output> y;             ///< result: [token][block][channel]
+    ConvolutionData convolution;
+    std::vector<Output> y;  ///< result: [token][block][channel]
     int heads = 1, blocks_per_head = 1, input_shift = 0;
 };
 
@@ -44,8 +46,9 @@ public:
         : plan_(plan), design_(design), data_(data), links_(node_links(plan.parents, plan.replayed)) {
         traced_.memory = process("memory", {1, 0, design.rate_numerator, design.rate_denominator}, true);
         traced_.entry_norm = process("entry norm", {1, design.vector_depth}, plan.entry_norm_cycles > 0);
-        traced_.linear = process("Linear unit", {1, design.linear_depth}, true);
+        traced_.linear = process("Linear unit", design.linear, true);
         traced_.special = process("special functions", {1, design.vector_depth}, plan.special_cycles > 0);
+        traced_.convolution = process("convolution", {1, design.convolution_depth}, plan.convolution_cycles > 0);
         traced_.ssm = process("SSM unit", design.ssm, plan.inputs.blocks > 0);
         traced_.gated_norm = process("gated norm", {1, design.vector_depth}, plan.gated_norm_cycles > 0);
         traced_.weights = weights_.id();
@@ -77,6 +80,11 @@ private:
         return {name, traced_.trace.add_stream(name, depth)};
     }
 
+    /// Without overlap all of x waits for the next unit.
+    [[nodiscard]] int places_for_blocks() const {
+        return design_.overlap ? design_.block_fifo : std::max(design_.block_fifo, plan_.inputs.blocks);
+    }
+
     void fetch(int blocks, int tiles, const LinearData<S>& layer) {
         traced_.trace.enter(traced_.memory);
         const std::size_t count = static_cast<std::size_t>(blocks) * static_cast<std::size_t>(tiles);
@@ -100,7 +108,8 @@ private:
             layer.sums.assign(static_cast<std::size_t>(job.tokens * job.buffer_blocks * S::tile_outputs), Accumulator(0));
         }
         traced_.trace.enter(traced_.linear);
-        linear_unit<S>(job, layer.inputs.data(), ready, weights_, blocks_, layer.sums.data(), finished);
+        linear_unit<S>(job, layer.inputs.data(), ready, weights_, plan_.convolution_cycles > 0 ? unconvolved_ : blocks_,
+                       layer.sums.data(), finished);
     }
 
     void project_inputs() {
@@ -128,12 +137,20 @@ private:
             data_.y.assign(static_cast<std::size_t>(tokens * plan_.inputs.blocks * S::tile_outputs), Output(0));
             data_.cache_now.assign(static_cast<std::size_t>(plan_.inputs.blocks * S::most_tokens * S::tile_outputs), Input(0));
         }
+        const bool convolves = plan_.convolution_cycles > 0;
+        if (convolves) {
+            traced_.trace.enter(traced_.convolution);
+            const ConvolutionJob job = {plan_.inputs.blocks, plan_.convolution_cycles, tokens, !design_.overlap,
+                                        !design_.overlap};
+            convolution_unit<S>(job, data_.convolution, inputs_finished_, unconvolved_, blocks_, convolution_finished_);
+        }
         traced_.trace.enter(traced_.ssm);
+        ::hls::stream<Token>* in_turn = design_.overlap ? nullptr : convolves ? &convolution_finished_ : &inputs_finished_;
         const SsmJob job = {plan_.inputs.blocks,   plan_.state_tiles, design_.interleaved,     plan_.replayed, tokens,
                             data_.blocks_per_head, data_.input_shift, plan_.special_cycles > 0};
         const Coefficients coefficients = {data_.decay.data(), data_.step.data(), data_.b.data(), data_.c.data(), data_.heads};
         const ActivationCache cache = {data_.cache_before.data(), data_.cache_now.data(), data_.accepted.data()};
-        ssm_unit<S>(job, links_.data(), coefficients, data_.memory.data(), cache, special_ready_, blocks_, waiting_,
+        ssm_unit<S>(job, links_.data(), coefficients, data_.memory.data(), cache, special_ready_, in_turn, blocks_, waiting_,
                     data_.y.data(), ssm_finished_);
     }
 
@@ -141,7 +158,7 @@ private:
         const bool norm = plan_.gated_norm_cycles > 0;
         if (norm) {
             traced_.trace.enter(traced_.gated_norm);
-            vector_loop(plan_.gated_norm_cycles, &ssm_finished_, &inputs_finished_, output_ready_);
+            vector_loop(plan_.gated_norm_cycles, &ssm_finished_, design_.overlap ? &inputs_finished_ : nullptr, output_ready_);
         }
         LinearJob last = job(0, plan_.output.blocks, plan_.output.tiles, data_.output);
         last.waits = norm;
@@ -154,12 +171,14 @@ private:
     std::vector<NodeLink> links_;
     LayerTrace traced_;
     ::hls::stream<WeightTile<S>> weights_ = stream<WeightTile<S>>("weights", design_.weight_fifo);
-    ::hls::stream<InputBlock<S>> blocks_ = stream<InputBlock<S>>("blocks", design_.block_fifo);
+    ::hls::stream<InputBlock<S>> unconvolved_ = stream<InputBlock<S>>("blocks before the convolution", places_for_blocks());
+    ::hls::stream<InputBlock<S>> blocks_ = stream<InputBlock<S>>("blocks", places_for_blocks());
     ::hls::stream<StateTile<S>> waiting_ = stream<StateTile<S>>("waiting states", design_.waiting_fifo);
     ::hls::stream<Token> entry_ready_ = stream<Token>("entry norm ready", 1);
     ::hls::stream<Token> coefficients_finished_ = stream<Token>("B, C, dt finished", 1);
     ::hls::stream<Token> special_ready_ = stream<Token>("coefficients ready", 1);
     ::hls::stream<Token> inputs_finished_ = stream<Token>("x and gate finished", 1);
+    ::hls::stream<Token> convolution_finished_ = stream<Token>("convolution finished", 1);
     ::hls::stream<Token> ssm_finished_ = stream<Token>("SSM finished", 1);
     ::hls::stream<Token> output_ready_ = stream<Token>("gated norm ready", 1);
 };

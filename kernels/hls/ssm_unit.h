@@ -81,8 +81,9 @@ void load_inputs(const SsmJob& job, const InputBlock<S>& block, const Activation
 /// `memory` holds blocks × state_tiles tiles; `y` (zero before) takes tokens × blocks × tile_outputs sums.
 template <class S>
 void ssm_unit(const SsmJob& job, const NodeLink* links, const Coefficients& coefficients, StateTile<S>* memory,
-              const ActivationCache& cache, ::hls::stream<Token>& ready, ::hls::stream<InputBlock<S>>& blocks,
-              ::hls::stream<StateTile<S>>& waiting, Output* y, ::hls::stream<Token>& finished) {
+              const ActivationCache& cache, ::hls::stream<Token>& ready, ::hls::stream<Token>* also_ready,
+              ::hls::stream<InputBlock<S>>& blocks, ::hls::stream<StateTile<S>>& waiting, Output* y,
+              ::hls::stream<Token>& finished) {
     const int nodes = job.replayed + job.tokens;
     StateTile<S> parent[S::most_interleaved]{};
 #pragma HLS ARRAY_PARTITION variable = parent complete dim = 0
@@ -97,6 +98,9 @@ void ssm_unit(const SsmJob& job, const NodeLink* links, const Coefficients& coef
                     const int tile = first + turn;
                     if (b == 0 && tile == 0 && node == 0 && job.waits) {
                         ready.read();
+                    }
+                    if (b == 0 && tile == 0 && node == 0 && also_ready != nullptr) {
+                        also_ready->read();
                     }
                     if (tile == 0 && node == 0) {
                         block = blocks.read();

@@ -6,7 +6,7 @@
 
 namespace treeline::accelerator {
 
-/// The loop alone: waits for what `after` names, runs, and tells the next unit. The arithmetic is in norms.h.
+/// The loop alone: waits for what `after` names, runs, and tells the next unit.
 inline void vector_loop(int iterations, ::hls::stream<Token>* after, ::hls::stream<Token>* also_after,
                         ::hls::stream<Token>& ready) {
     for (int i = 0; i < iterations; ++i) {

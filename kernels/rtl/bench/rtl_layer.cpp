@@ -341,9 +341,10 @@ std::int64_t tiles_of(const LayerPlan& plan) {
 
 std::string rtl_limit(const LayerPlan& plan, const LayerDesign& design, bool functional) {
     using S = GridShape;
-    if (design.ssm.depth != rtl_ssm_depth || design.linear_depth != 1 || design.weight_fifo != rtl_weight_fifo ||
-        design.block_fifo != rtl_block_fifo || design.waiting_fifo > rtl_waiting_places || plan.special_cycles > 0) {
-        return "the RTL's pipelines and FIFOs have other depths";
+    if (design.ssm.depth != rtl_ssm_depth || design.linear.depth != 1 || design.linear.initiation_interval != 1 ||
+        design.weight_fifo != rtl_weight_fifo || design.block_fifo != rtl_block_fifo ||
+        design.waiting_fifo > rtl_waiting_places || plan.special_cycles > 0 || plan.convolution_cycles > 0 || !design.overlap) {
+        return "the RTL has other pipelines and FIFOs";
     }
     if (plan.replayed > rtl_most_replayed || plan.parents.size() > S::most_tokens) {
         return "the RTL holds 32 tokens and 8 recomputed ones";
