@@ -65,6 +65,16 @@ int waiting_fifo_needed(const LayerPlan& plan, const LayerDesign& design) {
     return schedule(traced.trace).streams[static_cast<std::size_t>(traced.waiting)].depth_needed;
 }
 
+std::string deadlock_explanation(const LayerPlan& plan, const LayerDesign& design) {
+    const int needed = waiting_fifo_needed(plan, design);
+    if (design.waiting_fifo >= needed) {
+        return {};
+    }
+    return "the FIFO of waiting states holds " + std::to_string(design.waiting_fifo) + " state tiles, but this tree needs " +
+           std::to_string(needed) +
+           ": a state finds it full, and the token that would take one out comes after it in the same pipeline (deadlock)";
+}
+
 std::int64_t block_cycles(const LayerPlan& plan, const LayerDesign& design) {
     const LayerTrace one = trace_layer(ssm_alone(plan, 1), without_limits(design));
     const LayerTrace two = trace_layer(ssm_alone(plan, 2), without_limits(design));

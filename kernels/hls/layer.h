@@ -48,7 +48,8 @@ struct LayerDesign {
     LoopTiming linear = {1, 1};  ///< initiation interval, and cycles from a tile's start to its block's write
     LoopTiming ssm = {1, 4};     ///< initiation interval, and cycles from a token's start to its state's write
     int convolution_depth = 4;
-    int vector_depth = 8;  ///< of the norms and special functions
+    int special_depth = 8;
+    int vector_depth = 8;  ///< of the norms
     bool overlap = true;   ///< without it Linear unit, convolution and SSM unit take all of x one after the other
 };
 
@@ -68,6 +69,9 @@ LayerTrace trace_layer(const LayerPlan& plan, const LayerDesign& design);
 /// The FIFO depth that the tree needs: less is a deadlock, more changes nothing. A waiting state leaves when its first child
 /// starts, and children start in order, so a state that finds the FIFO full waits for a token behind itself.
 int waiting_fifo_needed(const LayerPlan& plan, const LayerDesign& design);
+
+/// Why the FIFO of waiting states cannot run this tree: a sentence; empty when it can.
+std::string deadlock_explanation(const LayerPlan& plan, const LayerDesign& design);
 
 /// Cycles from one block of the SSM unit to the next when inputs are always there.
 std::int64_t block_cycles(const LayerPlan& plan, const LayerDesign& design);

@@ -47,7 +47,7 @@ public:
         traced_.memory = process("memory", {1, 0, design.rate_numerator, design.rate_denominator}, true);
         traced_.entry_norm = process("entry norm", {1, design.vector_depth}, plan.entry_norm_cycles > 0);
         traced_.linear = process("Linear unit", design.linear, true);
-        traced_.special = process("special functions", {1, design.vector_depth}, plan.special_cycles > 0);
+        traced_.special = process("special functions", {1, design.special_depth}, plan.special_cycles > 0);
         traced_.convolution = process("convolution", {1, design.convolution_depth}, plan.convolution_cycles > 0);
         traced_.ssm = process("SSM unit", design.ssm, plan.inputs.blocks > 0);
         traced_.gated_norm = process("gated norm", {1, design.vector_depth}, plan.gated_norm_cycles > 0);
