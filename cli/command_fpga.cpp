@@ -10,6 +10,7 @@
 #include "cli/fpga_claims.h"
 #include "cli/fpga_estimate.h"
 #include "cli/fpga_explore.h"
+#include "reports/output_file.h"
 
 namespace treeline {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 struct Flags {
     CommonFlags common;
     FpgaFlags run;
+    std::string html;
 };
 
 /// One verb of the command. A further one is a function that adds it and a line in add_fpga.
@@ -47,6 +49,9 @@ void add_run_flags(CLI::App& app, FpgaFlags& run) {
 void estimate(const Flags& flags) {
     const Format format = flags.common.chosen_format();
     const FpgaEstimate result = estimate_fpga(read_fpga_run(flags.run, flags.common.find()));
+    if (!flags.html.empty()) {
+        write_file(flags.html, fpga_html(result));
+    }
     flags.common.deliver(format == Format::json  ? fpga_json(result, run_of(flags.run)).dump(2) + "\n"
                          : format == Format::csv ? fpga_csv(result)
                                                  : fpga_table(result));
@@ -56,6 +61,7 @@ Verb add_estimate_verb(CLI::App& fpga) {
     auto flags = std::make_shared<Flags>();
     CLI::App* app = fpga.add_subcommand("estimate", "explain one design: cycles of a layer, a round, resources, energy");
     add_run_flags(*app, flags->run);
+    app->add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     add_common_flags(*app, flags->common);
     app->footer(
         "Examples:\n"

@@ -34,6 +34,8 @@ std::string fpga_table(const FpgaEstimate& estimate);
 nlohmann::ordered_json fpga_json(const FpgaEstimate& estimate, const nlohmann::ordered_json& echo);
 /// One line for each term of each pass.
 std::string fpga_csv(const FpgaEstimate& estimate);
+/// Charts: cycles of a layer, units over time, FIFO over time, ablation, resources.
+std::string fpga_html(const FpgaEstimate& estimate);
 
 /// A term of a pass's cycles, by name.
 struct FpgaTerm {

@@ -1,0 +1,118 @@
+// What the backtracking plans move and replay, and how rounds add up.
+#include <catch2/catch.hpp>
+
+#include "hardware/fpga.h"
+#include "setups.h"
+#include "sim/fpga/resources.h"
+#include "sim/fpga/round.h"
+#include "sim/trees/tree_shape.h"
+
+using namespace treeline;
+using namespace treeline::fpga;
+
+namespace {
+
+struct Setup {
+    Design design = load_design(testing::source_dir / "hardware", "specmamba-vck190").value;
+    Board board = load_board(testing::source_dir / "hardware", "vck190").value;
+    MambaShape target = fpga::shape_of(testing::model("mamba2-2.7b"));
+    MambaShape drafter = fpga::shape_of(testing::model("mamba2-370m"));
+    /// Root; 1, 2, 3 below it; 4, 5 below 1; 6 below 2; 7 below 4.
+    DraftTree tree = DraftTree::from_parents({0, 0, 0, 1, 1, 2, 4});
+
+    [[nodiscard]] RoundCost cost(const RoundOptions& options, double accept_length = 3.0) const {
+        return round_cost(board, design, target, drafter, tree_work(tree, design.ssm.rules, options.plan), accept_length,
+                          options);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("A tree becomes drafting passes by level and a verification of all of it", "[fpga]") {
+    const Setup setup;
+    const TreeWork work = tree_work(setup.tree, setup.design.ssm.rules, Backtracking::hybrid);
+    CHECK(work.verified_tokens == 8.0);
+    CHECK(work.depth == 3.0);
+    // Committed state (of the root), root, 1, 2 and 4 are parents.
+    CHECK(work.parents == 5.0);
+    // Levels 0, 1 and 2 are run: 1, 3 and 3 nodes with 1, 1 and 2 parents.
+    REQUIRE(work.draft.size() == 3);
+    CHECK(work.draft[1].tokens == 3.0);
+    CHECK(work.draft[1].parents == 1.0);
+    CHECK(work.draft[2].tokens == 3.0);
+    CHECK(work.draft[2].parents == 2.0);
+    // Alike levels of a chain are one entry: the first pass, then four more.
+    const TreeWork chain = tree_work(build_tree(ChainShape{5}, RankAcceptance()), setup.design.ssm.rules, Backtracking::hybrid);
+    REQUIRE(chain.draft.size() == 2);
+    CHECK(chain.draft[1].runs == 4.0);
+}
+
+TEST_CASE("States move as each plan says", "[fpga]") {
+    const Setup setup;
+    // One whole state with the convolution's history: 64 · (655,360 + 3 · 5,376) elements of 8.5 bits.
+    const double state = 64.0 * (655360.0 + 3.0 * 5376.0) * 8.5 / 8.0;
+    const double uncompressed = state * 16.0 / 8.5;
+    const auto verify = [&](Backtracking plan, TreeStates states = TreeStates::fifo) {
+        return setup.cost({plan, states}).verify;
+    };
+    CHECK(verify(Backtracking::hybrid).bytes.states.value() == Approx(2.0 * state));
+    CHECK(verify(Backtracking::store_states).bytes.states.value() == Approx((1.0 + 8.0) * state));
+    CHECK(verify(Backtracking::naive).bytes.exposed_states.value() == Approx(8.0 * uncompressed));
+    // Through memory: 5 parents in, 8 nodes out.
+    CHECK(verify(Backtracking::hybrid, TreeStates::off_chip).bytes.exposed_states.value() == Approx(13.0 * uncompressed));
+    CHECK(verify(Backtracking::hybrid).layer.replay > 0.0);
+    CHECK(verify(Backtracking::store_states).layer.replay == 0.0);
+
+    // Drafter: 1 + 1 + 2 parents in, 1 + 3 + 3 nodes out; with recomputation each pass reads the state and one writes it.
+    const double small = 48.0 * (262144.0 + 3.0 * 2304.0) * 8.5 / 8.0;
+    const double weights = (setup.drafter.body_weights() + setup.drafter.head_weights()) * 4.046875 / 8.0;
+    CHECK(setup.cost({Backtracking::hybrid}).draft_bytes.value() == Approx(3.0 * weights + 11.0 * small));
+    CHECK(setup.cost({Backtracking::recompute}).draft_bytes.value() == Approx(3.0 * weights + 4.0 * small));
+}
+
+TEST_CASE("A round adds up, and the hybrid plan is the fastest where memory is short", "[fpga]") {
+    const Setup setup;
+    const RoundCost hybrid = setup.cost({});
+    CHECK(hybrid.time.value() == Approx(hybrid.verify.time.value() + hybrid.draft.value()));
+    CHECK(hybrid.tokens_per_second == Approx(3.0 / hybrid.time.value()));
+    CHECK(hybrid.speedup == Approx(3.0 * hybrid.plain.time.value() / hybrid.time.value()));
+    CHECK(hybrid.time < setup.cost({Backtracking::store_states}).time);
+    CHECK(setup.cost({Backtracking::store_states}).time < setup.cost({Backtracking::naive}).time);
+    const TreeWork none = tree_work(DraftTree(), setup.design.ssm.rules, Backtracking::hybrid);
+    const RoundCost plain = round_cost(setup.board, setup.design, setup.target, {}, none, 5.0, {});
+    CHECK(plain.speedup == 1.0);
+    CHECK(plain.time == hybrid.plain.time);
+}
+
+TEST_CASE("The short form for searches prices the same", "[fpga]") {
+    const Setup setup;
+    for (const Backtracking plan :
+         {Backtracking::naive, Backtracking::store_states, Backtracking::recompute, Backtracking::hybrid}) {
+        const TreeWork work = tree_work(setup.tree, setup.design.ssm.rules, plan);
+        CHECK(round_time(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan}) ==
+              round_cost(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan}).time);
+    }
+    const BufferNeeds needs = {setup.target, 8.0, Backtracking::hybrid};
+    const Resources whole = resource_use(setup.design, needs).total, quick = total_use(setup.design, needs);
+    CHECK(whole.dsps == quick.dsps);
+    CHECK(whole.luts == quick.luts);
+    CHECK(whole.bram18s == quick.bram18s);
+    CHECK(whole.urams == quick.urams);
+    CHECK(whole.dsps == dsps_of(setup.design));
+}
+
+TEST_CASE("Memories are as wide and deep as their blocks", "[fpga]") {
+    // ⌈145 / 72⌉ · ⌈5,000 / 4,096⌉ = 3 · 2; ⌈145 / 36⌉ · ⌈600 / 512⌉ = 5 · 2; ⌈145 / 36⌉ · ⌈5,000 / 512⌉ = 5 · 10.
+    CHECK(memories_of({"deep", 145.0, 5000.0}, true).urams == 6.0);
+    CHECK(memories_of({"shallow", 145.0, 600.0}, true).bram18s == 10.0);
+    CHECK(memories_of({"deep, no URAM", 145.0, 5000.0}, false).bram18s == 50.0);
+    CHECK(memories_of({"registers", 145.0, 2.0}, true).bram18s == 0.0);
+}
+
+TEST_CASE("An excess names the resource and the amount", "[fpga]") {
+    Board board = Setup().board;
+    const std::vector<std::string> sentences = excess_of({2240.0, 0.0, 0.0, 500.0}, board);
+    REQUIRE(sentences.size() == 2);
+    CHECK(sentences[0] == "needs 2,240 DSPs, 272 more than the 1,968 of vck190");
+    CHECK(sentences[1] == "needs 500 URAMs, 37 more than the 463 of vck190");
+}

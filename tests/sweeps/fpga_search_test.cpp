@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "hardware/fpga.h"
+#include "setups.h"
+#include "sim/trees/tree_shape.h"
+#include "sweeps/fpga_search.h"
+
+using namespace treeline;
+
+namespace {
+
+FpgaSpace small_space() {
+    FpgaSpace space;
+    space.board = load_board(testing::source_dir / "hardware", "vhk158").value;
+    space.base = load_design(testing::source_dir / "hardware", "specmamba-vhk158").value;
+    space.target = fpga::shape_of(testing::model("mamba2-2.7b"));
+    space.tile_inputs = {8, 16, 32};
+    space.tile_outputs = {8, 16, 32, 64};
+    space.lanes = {32, 64, 128, 256, 512};
+    space.tokens = {0};
+    const auto drafter = fpga::shape_of(testing::model("mamba2-370m"));
+    space.speculations = {
+        {"", {}, "no draft", DraftTree(), 1.0},
+        {"mamba2-370m", drafter, "chain 4", build_tree(ChainShape{4}, RankAcceptance()), 2.9},
+        {"mamba2-370m", drafter, "widths 3,3,2,2", build_tree(WidthsShape{{3, 3, 2, 2}}, RankAcceptance()), 3.6}};
+    space.plans = {fpga::Backtracking::hybrid, fpga::Backtracking::store_states};
+    return space;
+}
+
+}  // namespace
+
+TEST_CASE("The search finds what trying every design finds", "[fpga]") {
+    const FpgaSpace space = small_space();
+    const FpgaSearchResult found = search_designs(space, FpgaObjective::throughput, 2);
+    CHECK(found.points == space.size());
+    double best = 0.0;
+    std::uint64_t too_large = 0;
+    for (const FpgaSpeculation& how : space.speculations) {
+        for (const fpga::Backtracking plan : space.plans) {
+            const fpga::TreeWork work = fpga::tree_work(how.tree, space.base.ssm.rules, plan);
+            for (const double inputs : space.tile_inputs) {
+                for (const double outputs : space.tile_outputs) {
+                    for (const double lanes : space.lanes) {
+                        const FpgaCandidate candidate = {
+                            0,  0,   inputs, outputs, lanes, work.verified_tokens, std::max(1, work.schedule.fifo_depth_needed),
+                            {}, 0.0, 0.0,    {},      0.0};
+                        const fpga::Design design = design_of(space, candidate);
+                        const fpga::Resources used = fpga::total_use(design, {space.target, work.verified_tokens, plan});
+                        const fpga::Resources& there = space.board.resources;
+                        if (used.dsps > 0.7 * there.dsps || used.luts > 0.7 * there.luts || used.bram18s > there.bram18s ||
+                            used.urams > there.urams) {
+                            ++too_large;
+                            continue;
+                        }
+                        best = std::max(best, fpga::round_cost(space.board, design, space.target, how.drafter_shape, work,
+                                                               how.accept_length, {plan})
+                                                  .tokens_per_second);
+                    }
+                }
+            }
+        }
+    }
+    REQUIRE_FALSE(found.best.empty());
+    CHECK(found.best.front().tokens_per_second == best);
+    CHECK(found.too_large == too_large);
+    CHECK(too_large > 0);
+}
+
+TEST_CASE("No design of the Pareto set is beaten in everything, and the best ones are in it", "[fpga]") {
+    const FpgaSpace space = small_space();
+    const FpgaSearchResult found = search_designs(space, FpgaObjective::energy, 1);
+    REQUIRE(found.pareto.size() > 1);
+    for (const FpgaCandidate& a : found.pareto) {
+        for (const FpgaCandidate& b : found.pareto) {
+            CHECK((&a == &b || a.tokens_per_second > b.tokens_per_second || a.tokens_per_joule > b.tokens_per_joule ||
+                   a.utilisation < b.utilisation));
+        }
+    }
+    const auto most_frugal = std::max_element(found.pareto.begin(), found.pareto.end(), [](const auto& a, const auto& b) {
+        return a.tokens_per_joule < b.tokens_per_joule;
+    });
+    CHECK(most_frugal->tokens_per_joule == found.best.front().tokens_per_joule);
+}
+
+TEST_CASE("The number of threads changes nothing", "[fpga]") {
+    const FpgaSpace space = small_space();
+    const FpgaSearchResult one = search_designs(space, FpgaObjective::latency, 1);
+    const FpgaSearchResult four = search_designs(space, FpgaObjective::latency, 4);
+    REQUIRE(one.pareto.size() == four.pareto.size());
+    for (std::size_t i = 0; i < one.pareto.size(); ++i) {
+        CHECK(one.pareto[i].tokens_per_second == four.pareto[i].tokens_per_second);
+        CHECK(one.pareto[i].lanes == four.pareto[i].lanes);
+    }
+    CHECK(one.best.front().round == four.best.front().round);
+}
