@@ -31,7 +31,7 @@ using Output = ap_int<40>;
 
 inline constexpr int step_fraction_bits = 12;
 inline constexpr int decay_fraction_bits = 15;
-inline constexpr int most_input_shift = 7;
+inline constexpr int most_input_shift = 15;
 
 /// value / 2^shift, rounded half up.
 inline ap_int<48> rounded_shift(ap_int<48> value, int shift) {

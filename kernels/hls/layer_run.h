@@ -7,6 +7,8 @@
 #include "kernels/hls/convolution.h"
 #include "kernels/hls/layer.h"
 #include "kernels/hls/linear_unit.h"
+#include "kernels/hls/norms.h"
+#include "kernels/hls/special_unit.h"
 #include "kernels/hls/ssm_unit.h"
 #include "kernels/hls/vector_unit.h"
 
@@ -19,6 +21,14 @@ struct LinearData {
     std::vector<Activation> inputs;
     std::vector<Accumulator> sums;  ///< result, where the destination is the buffer
     int output_shift = 0;
+};
+
+/// Of the two norms. Where a functional run has none, the Linear unit takes the inputs that its data hold.
+struct NormData {
+    std::vector<Input> hidden;  ///< [token][input of the layer]
+    std::vector<float> entry_weight, gated_weight;
+    std::vector<float> skip;  ///< D of each inner channel
+    float y_unit = 0.0F;      ///< value of 1 in y
 };
 
 /// What the units of a functional run read and write; all empty for TimingShape.
@@ -35,6 +45,8 @@ struct LayerData {
     std::vector<Input> cache_now;      ///< result
     std::vector<int> accepted;         ///< tokens of the round before, the root's side first
     ConvolutionData convolution;
+    const SpecialData* special = nullptr;  ///< where not given, decay, step, b and c are inputs
+    const NormData* norms = nullptr;
     std::vector<Output> y;  ///< result: [token][block][channel]
     int heads = 1, blocks_per_head = 1, input_shift = 0;
 };
@@ -64,6 +76,7 @@ public:
         if (plan_.entry_norm_cycles > 0) {
             traced_.trace.enter(traced_.entry_norm);
             vector_loop(plan_.entry_norm_cycles, nullptr, nullptr, entry_ready_);
+            normalise_inputs();
         }
         project_inputs();
         scan();
@@ -128,6 +141,7 @@ private:
             traced_.trace.enter(traced_.special);
             vector_loop(plan_.special_cycles, plan_.coefficients.blocks > 0 ? &coefficients_finished_ : nullptr, nullptr,
                         special_ready_);
+            find_coefficients();
         }
         if (plan_.inputs.blocks == 0) {
             return;
@@ -154,11 +168,58 @@ private:
                     data_.y.data(), ssm_finished_);
     }
 
+    void normalise_inputs() {
+        if constexpr (S::functional) {
+            if (data_.norms != nullptr) {
+                const int width = plan_.inputs.tiles * S::tile_inputs;
+                for (std::size_t token = 0; token < plan_.parents.size(); ++token) {
+                    const std::size_t at = token * static_cast<std::size_t>(width);
+                    rms_norm(&data_.norms->hidden[at], data_.norms->entry_weight.data(), width, &data_.inputs.inputs[at]);
+                }
+                data_.coefficients.inputs = data_.inputs.inputs;
+            }
+        }
+    }
+
+    void find_coefficients() {
+        if constexpr (S::functional) {
+            if (data_.special != nullptr) {
+                special_functions<S>(*data_.special, data_.coefficients.sums.data(),
+                                     plan_.coefficients.blocks * S::tile_outputs, static_cast<int>(plan_.parents.size()),
+                                     {data_.decay.data(), data_.step.data(), data_.b.data(), data_.c.data(), plan_.replayed});
+            }
+        }
+    }
+
+    void normalise_outputs() {
+        if constexpr (S::functional) {
+            if (data_.norms == nullptr) {
+                return;
+            }
+            const int width = plan_.inputs.blocks * S::tile_outputs;
+            std::vector<Input> x(static_cast<std::size_t>(width)), gate(x.size());
+            std::vector<float> gated(x.size());
+            for (int token = 0; token < static_cast<int>(plan_.parents.size()); ++token) {
+                for (int channel = 0; channel < width; ++channel) {
+                    const int cached = (channel / S::tile_outputs * S::most_tokens + token) * S::tile_outputs;
+                    const auto at = static_cast<std::size_t>(channel);
+                    x[at] = data_.cache_now[static_cast<std::size_t>(cached + channel % S::tile_outputs)];
+                    gate[at] =
+                        requantised(data_.inputs.sums[static_cast<std::size_t>(token * width) + at], data_.inputs.output_shift);
+                }
+                const auto first = static_cast<std::size_t>(token * width);
+                gated_norm({&data_.y[first], data_.norms->y_unit, x.data(), gate.data(), data_.norms->skip.data()},
+                           data_.norms->gated_weight.data(), width, gated.data(), &data_.output.inputs[first]);
+            }
+        }
+    }
+
     void project_outputs() {
         const bool norm = plan_.gated_norm_cycles > 0;
         if (norm) {
             traced_.trace.enter(traced_.gated_norm);
             vector_loop(plan_.gated_norm_cycles, &ssm_finished_, design_.overlap ? &inputs_finished_ : nullptr, output_ready_);
+            normalise_outputs();
         }
         LinearJob last = job(0, plan_.output.blocks, plan_.output.tiles, data_.output);
         last.waits = norm;

@@ -49,7 +49,7 @@ module layer_top
     input logic [MAXN-1:0] kept,
     input logic [MAXR*TOKEN-1:0] accepted,
     input logic [7:0] blocks_of_head_log2,
-    input logic [2:0] input_shift,
+    input logic [3:0] input_shift,
     input logic cache_bank,
     // Weight tiles from the memory.
     input logic tile_valid,

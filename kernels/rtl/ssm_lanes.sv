@@ -19,7 +19,7 @@ module ssm_lanes
     input logic [15:0] step,
     input logic [NS*COEFFICIENT-1:0] b,
     input logic [NS*COEFFICIENT-1:0] c,
-    input logic [2:0] input_shift,
+    input logic [3:0] input_shift,
     output logic [P*STATE-1:0] state,                // after PD cycles
     output logic [CHANNELS*OUTPUT-1:0] partial_sums
 );

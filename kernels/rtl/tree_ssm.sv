@@ -41,7 +41,7 @@ module tree_ssm
     input logic [MAXN-1:0] kept,
     input logic [MAXR*TOKEN-1:0] accepted,
     input logic [7:0] blocks_of_head_log2,
-    input logic [2:0] input_shift,
+    input logic [3:0] input_shift,
     input logic cache_bank,
     input logic block_valid,
     output logic block_ready,
