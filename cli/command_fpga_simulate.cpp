@@ -10,6 +10,7 @@
 #include "cli/common_flags.h"
 #include "cli/fpga_simulate.h"
 #include "json/reader.h"
+#include "reports/output_file.h"
 #include "sim/fpga/round.h"
 
 namespace treeline {
@@ -19,6 +20,7 @@ struct Flags {
     CommonFlags common;
     FpgaFlags run;
     std::string replayed;
+    std::string html;
 };
 
 constexpr int most_replayed = 4096;
@@ -28,6 +30,9 @@ void simulate(const Flags& flags) {
     const int replayed =
         flags.replayed.empty() ? -1 : static_cast<int>(whole_number("--replayed", flags.replayed, 0, most_replayed));
     const FpgaSimulation simulation = simulate_fpga(read_fpga_run(flags.run, flags.common.find()), replayed);
+    if (!flags.html.empty()) {
+        write_file(flags.html, fpga_simulation_html(simulation));
+    }
     flags.common.deliver(format == Format::json  ? fpga_simulation_json(simulation, run_of(flags.run)).dump(2) + "\n"
                          : format == Format::csv ? fpga_simulation_csv(simulation)
                                                  : fpga_simulation_table(simulation));
@@ -66,6 +71,7 @@ FpgaVerb add_fpga_simulate(CLI::App& fpga) {
     add_fpga_run_flags(*app, flags->run);
     app->add_option("--replayed", flags->replayed, "Tokens recomputed before the tree (default: what the plan recomputes)")
         ->type_name("N");
+    app->add_option("--html", flags->html, "Also write a page of charts into this file")->type_name("FILE");
     add_common_flags(*app, flags->common);
     app->footer(
         "Examples:\n"

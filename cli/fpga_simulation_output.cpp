@@ -23,11 +23,6 @@ std::int64_t busy_cycles(const FpgaSimulation& simulation, std::size_t process) 
            simulation.trace.trace.processes()[process].timing.initiation_interval;
 }
 
-/// Streams between units that hold data; tokens of "it is done" are not shown.
-std::vector<int> data_streams(const FpgaSimulation& simulation) {
-    return {simulation.trace.weights, simulation.trace.blocks, simulation.trace.waiting};
-}
-
 /// What a unit waited for longest.
 std::string longest_wait(const FpgaSimulation& simulation, const ProcessSchedule& process) {
     const auto longest = std::max_element(process.waited_for.begin(), process.waited_for.end());
@@ -80,7 +75,7 @@ std::string unit_table(const FpgaSimulation& simulation) {
 
 std::string stream_table(const FpgaSimulation& simulation) {
     TextTable table({{"FIFO", Align::left}, {"places"}, {"high-water"}, {"needed"}, {"elements"}});
-    for (const int id : data_streams(simulation)) {
+    for (const int id : fifos_of(simulation)) {
         const StreamSchedule& stream = simulation.schedule.streams[static_cast<std::size_t>(id)];
         table.add({stream.name, count(stream.depth), count(stream.high_water), count(stream.depth_needed),
                    count(static_cast<double>(stream.elements))});
@@ -99,36 +94,6 @@ std::string comparison(const FpgaSimulation& simulation) {
               fmt::format("{} cycles, {:+.3f} %", count(simulation.closed_form.total), 100.0 * simulation.difference()));
     facts.add("Simulation time", fmt::format("{} s", fixed_text(simulation.simulation_seconds, 2)));
     return facts.text();
-}
-
-/// Steps of the FIFO's contents while the SSM unit works on its first block, in cycles since it began.
-Json first_block_json(const StreamSchedule& stream, std::int64_t begin, std::int64_t end) {
-    Json cycles = Json::array(), held = Json::array();
-    for (const auto& [cycle, number] : accelerator::occupancy(stream)) {
-        if (cycle > end) {
-            break;
-        }
-        cycles.push_back(cycle - begin);
-        held.push_back(number);
-    }
-    return {{"cycle", cycles}, {"held", held}};
-}
-
-/// The most held in each of `parts` equal parts of the layer.
-Json over_layer_json(const StreamSchedule& stream, std::int64_t cycles, std::int64_t parts) {
-    const std::int64_t width = std::max<std::int64_t>(1, (cycles + parts - 1) / parts);
-    std::vector<int> most(static_cast<std::size_t>((cycles + width - 1) / width), 0);
-    std::size_t filled = 0;
-    int held = 0;
-    for (const auto& [cycle, number] : accelerator::occupancy(stream)) {
-        const auto part = std::min(static_cast<std::size_t>(cycle / width), most.size() - 1);
-        for (; filled <= part; ++filled) {
-            most[filled] = held;
-        }
-        most[part] = std::max(most[part], number);
-        held = number;
-    }
-    return {{"cycles_a_part", width}, {"most_held", most}};
 }
 
 Json unit_json(const FpgaSimulation& simulation, std::size_t process) {
@@ -162,25 +127,29 @@ nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, co
     for (std::size_t i = 0; i < schedule.processes.size(); ++i) {
         units.push_back(unit_json(simulation, i));
     }
-    const StreamSchedule& blocks = schedule.streams[static_cast<std::size_t>(simulation.trace.blocks)];
-    const std::int64_t begin = blocks.read_cycles.front();
-    const std::int64_t end = blocks.read_cycles.size() > 1 ? blocks.read_cycles[1] : schedule.cycles;
-    for (const int id : data_streams(simulation)) {
+    const std::int64_t stretch = stretch_of_layer(simulation);
+    for (const int id : fifos_of(simulation)) {
         const StreamSchedule& stream = schedule.streams[static_cast<std::size_t>(id)];
         Json one = {{"fifo", stream.name},
                     {"places", stream.depth},
                     {"high_water", stream.high_water},
                     {"places_needed", stream.depth_needed},
                     {"elements", stream.elements},
-                    {"over_layer", over_layer_json(stream, schedule.cycles, 200)}};
+                    {"over_layer",
+                     {{"cycles_a_stretch", stretch}, {"most_held", accelerator::most_held(stream, stretch, schedule.cycles)}}}};
         if (id == simulation.trace.waiting) {
-            one["first_block"] = first_block_json(stream, begin, end);
+            Json cycles = Json::array(), held = Json::array();
+            for (const auto& [cycle, number] : steps_of_first_block(simulation)) {
+                cycles.push_back(cycle);
+                held.push_back(number);
+            }
+            one["first_block"] = {{"cycle", cycles}, {"held", held}};
         }
         streams.push_back(one);
     }
     return {{"format", "treeline-fpga-simulation"},
             {"version", 1},
-            {"run", echo},
+            {"input", echo},
             {"design", simulation.run.design.name},
             {"board", simulation.run.board.name},
             {"target", simulation.run.target.name},

@@ -255,4 +255,19 @@ std::vector<std::pair<std::int64_t, int>> occupancy(const StreamSchedule& stream
     return steps;
 }
 
+std::vector<int> most_held(const StreamSchedule& stream, std::int64_t width, std::int64_t cycles) {
+    std::vector<int> most(static_cast<std::size_t>((cycles + width - 1) / width), 0);
+    std::size_t begun = 0;
+    int held = 0;
+    for (const auto& [cycle, number] : occupancy(stream)) {
+        const auto stretch = std::min(static_cast<std::size_t>(cycle / width), most.size() - 1);
+        for (; begun <= stretch; ++begun) {
+            most[begun] = held;
+        }
+        most[stretch] = std::max(most[stretch], number);
+        held = number;
+    }
+    return most;
+}
+
 }  // namespace treeline::accelerator

@@ -52,4 +52,7 @@ Schedule schedule(const Trace& trace);
 /// Elements held at the end of each cycle in which the number changes: (cycle, elements), ascending.
 std::vector<std::pair<std::int64_t, int>> occupancy(const StreamSchedule& stream);
 
+/// The most held in each stretch of `width` cycles up to `cycles`.
+std::vector<int> most_held(const StreamSchedule& stream, std::int64_t width, std::int64_t cycles);
+
 }  // namespace treeline::accelerator

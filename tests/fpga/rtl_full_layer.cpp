@@ -1,9 +1,9 @@
 // One whole layer of Mamba2-2.7B with 16 tokens on the RTL (TIMING_ONLY) and on the C-simulation: the cycles must be equal, and
-// the C-simulation must take less than a second. Prints both, with the simulation speeds.
+// the C-simulation must take less than a second of processor time. Prints both, with the simulation speeds.
 //
 // The accelerator: tiles of 8 × 8 INT4 weights for 16 tokens (1,024 products a cycle), 128 state lanes, a tree of 16 tokens.
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 
 #include "kernels/hls/layer.h"
 #include "random_layer.h"
@@ -28,19 +28,18 @@ LayerPlan mamba2_2_7b() {
     return plan;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point began) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-}
+/// Processor time: other programs may share the machine.
+double seconds_since(std::clock_t began) { return static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC; }
 
 }  // namespace
 
 int main() {
     const LayerPlan plan = mamba2_2_7b();
     const LayerDesign design;
-    auto began = std::chrono::steady_clock::now();
+    std::clock_t began = std::clock();
     const Schedule csim = schedule(trace_layer(plan, design).trace);
     const double csim_seconds = seconds_since(began);
-    began = std::chrono::steady_clock::now();
+    began = std::clock();
     const RtlOutcome rtl = run_rtl_timing(plan, design);
     const double rtl_seconds = seconds_since(began);
     std::printf("Mamba2-2.7B, one layer, 16 tokens and 3 recomputed\n");
