@@ -20,9 +20,9 @@ Figure timeline_figure(const FpgaSimulation& simulation) {
     figure.reading = "Each bar runs from a unit's first iteration to its last; waits in between are in the next chart.";
     figure.mark = FigureMark::range;
     figure.x = {"start", "Cycle"};
-    figure.y = {"unit", "Unit"};
+    figure.y = {"unit", "Unit", ""};
     figure.end = "end";
-    figure.columns = {{"unit", "Unit"}, {"start", "From cycle", "", 0}, {"end", "to", "", 0}};
+    figure.columns = {{"unit", "Unit", ""}, {"start", "From cycle", "", 0}, {"end", "to", "", 0}};
     for (const ProcessSchedule& unit : simulation.schedule.processes) {
         figure.rows.push_back({{"unit", unit.name}, {"start", unit.first_start}, {"end", unit.finish}});
     }
@@ -36,10 +36,10 @@ Figure waits_figure(const FpgaSimulation& simulation) {
     figure.reading = "For want of an element of the stream named, or because a full output stops the unit.";
     figure.mark = FigureMark::bar;
     figure.stacked = true;
-    figure.x = {"unit", "Unit"};
+    figure.x = {"unit", "Unit", ""};
     figure.y = {"cycles", "Cycles"};
     figure.series = "reason";
-    figure.columns = {{"unit", "Unit"}, {"reason", "Waits for"}, {"cycles", "Cycles", "", 0}};
+    figure.columns = {{"unit", "Unit", ""}, {"reason", "Waits for", ""}, {"cycles", "Cycles", "", 0}};
     for (const ProcessSchedule& unit : simulation.schedule.processes) {
         for (std::size_t i = 0; i < unit.waited_for.size(); ++i) {
             if (unit.waited_for[i] > 0) {
@@ -81,7 +81,7 @@ Figure layer_figure(const FpgaSimulation& simulation) {
     figure.x = {"cycle", "Cycle"};
     figure.y = {"held", "Elements"};
     figure.series = "fifo";
-    figure.columns = {{"fifo", "FIFO"}, {"cycle", "From cycle", "", 0}, {"held", "Elements", "", 0}};
+    figure.columns = {{"fifo", "FIFO", ""}, {"cycle", "From cycle", "", 0}, {"held", "Elements", "", 0}};
     for (const int id : fifos_of(simulation)) {
         const StreamSchedule& stream = simulation.schedule.streams[static_cast<std::size_t>(id)];
         std::int64_t cycle = 0;
