@@ -11,7 +11,10 @@
 #include "cli/fpga_estimate.h"
 #include "cli/fpga_explore.h"
 #include "cli/fpga_simulate.h"
+#include "hardware/fpga.h"
+#include "reports/number_text.h"
 #include "reports/output_file.h"
+#include "reports/table.h"
 
 namespace treeline {
 namespace {
@@ -112,6 +115,34 @@ void claims_of_file(const FileFlags& flags) {
                                                  : claims_table(input, claims));
 }
 
+std::string count_text(double count) { return grouped_text(static_cast<long long>(count)); }
+
+/// Boards and designs of the catalogue, a line each.
+std::string catalogue_text(const std::filesystem::path& hardware) {
+    TextTable boards({{"Board", Align::left}, {"clock"}, {"bandwidth"}, {"DSP"}, {"LUT"}, {"BRAM18"}, {"URAM"}});
+    for (const std::string& name : board_names(hardware)) {
+        const fpga::Board board = load_board(hardware, name).value;
+        boards.add({name, engineering_text(board.clock_hz, "Hz"), text_of(board.bandwidth), count_text(board.resources.dsps),
+                    count_text(board.resources.luts), count_text(board.resources.bram18s), count_text(board.resources.urams)});
+    }
+    TextTable designs({{"Design", Align::left}, {"made for", Align::left}, {"tile"}, {"multipliers"}, {"lanes"}, {"FIFO"}});
+    for (const std::string& name : design_names(hardware)) {
+        const fpga::Design design = load_design(hardware, name).value;
+        designs.add({name, design.board, short_text(design.linear.tile_inputs) + " x " + short_text(design.linear.tile_outputs),
+                     count_text(design.linear.multipliers()), short_text(design.ssm.lanes),
+                     std::to_string(design.ssm.fifo_depth)});
+    }
+    return boards.text() + "\n" + designs.text();
+}
+
+Verb add_list_verb(CLI::App& fpga) {
+    auto flags = std::make_shared<CommonFlags>();
+    CLI::App* app = fpga.add_subcommand("list", "boards and published designs of the catalogue");
+    app->add_option("--output", flags->output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
+    add_catalogue_flag(*app, *flags);
+    return {app, [flags] { flags->deliver(catalogue_text(flags->find().hardware)); }};
+}
+
 Verb add_explore_verb(CLI::App& fpga) {
     auto flags = std::make_shared<FileFlags>();
     CLI::App* app = fpga.add_subcommand("explore", "search tiles, lanes, trees, drafters and plans under a board's resources");
@@ -139,7 +170,8 @@ void add_fpga_run_flags(CLI::App& app, FpgaFlags& flags) { add_run_flags(app, fl
 Run add_fpga(CLI::App& app) {
     const Verb estimate_verb = add_estimate_verb(app);
     const FpgaVerb simulate = add_fpga_simulate(app);
-    const std::vector<Verb> verbs = {estimate_verb, {simulate.app, simulate.run}, add_explore_verb(app), add_claims_verb(app)};
+    const std::vector<Verb> verbs = {
+        estimate_verb, {simulate.app, simulate.run}, add_explore_verb(app), add_claims_verb(app), add_list_verb(app)};
     app.footer(
         "Example:\n  treeline fpga estimate examples/fpga/specmamba-vck190.json\n\n`treeline fpga VERB --help` explains one.");
     return [verbs] {
@@ -148,7 +180,7 @@ Run add_fpga(CLI::App& app) {
                 return verb.run();
             }
         }
-        throw InputError({"fpga: needs estimate, simulate, explore or claims; see treeline fpga --help"});
+        throw InputError({"fpga: needs estimate, simulate, explore, claims or list; see treeline fpga --help"});
     };
 }
 

@@ -31,5 +31,10 @@ Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_tree(CLI::App& app);
 Run add_fpga(CLI::App& app);
+Run add_acceptance(CLI::App& app);
+Run add_fit(CLI::App& app);
+Run add_break_even(CLI::App& app);
+Run add_bandit(CLI::App& app);
+Run add_traffic(CLI::App& app);
 
 }  // namespace treeline

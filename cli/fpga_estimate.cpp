@@ -16,8 +16,9 @@ FpgaEstimate estimate_fpga(FpgaRun run) {
         const fpga::PassWork work = fpga::draft_work(step, run.design.ssm.rules, run.accept_length, run.options.plan);
         estimate.draft.push_back({step, fpga::pass_cost(run.board, run.design, drafter, work)});
     }
-    const fpga::BufferNeeds needs = {run.target.shape, estimate.work.verified_tokens, run.options.plan};
+    const fpga::BufferNeeds needs = {run.target.shape, estimate.work.verified_tokens, run.options.plan, drafter};
     estimate.resources = fpga::resource_use(run.design, needs, run.board.resources.urams > 0.0);
+    estimate.memory = fpga::memory_needed(run.design, run.target.shape, drafter, estimate.work, run.options.plan);
     estimate.run = std::move(run);
     return estimate;
 }
@@ -47,6 +48,17 @@ std::vector<FpgaTerm> terms_of(const fpga::LayerCycles& layer) {
             {"exposed control and buffers", layer.exposed}};
 }
 
+std::string name_of(const fpga::DraftStep& step) {
+    if (step.first) {
+        return "draft, root";
+    }
+    std::string name = fmt::format("draft, {:.0f} token{}", step.tokens, step.tokens == 1.0 ? "" : "s");
+    if (step.replayed > 0.0) {
+        return name + fmt::format(" after {:.0f}", step.replayed);
+    }
+    return step.parents == 1.0 ? name : name + fmt::format(" of {:.0f}", step.parents);
+}
+
 std::vector<FpgaNamedPass> passes_of(const FpgaEstimate& estimate) {
     const bool speculates = estimate.run.speculates();
     std::vector<FpgaNamedPass> passes = {{"plain decoding", speculates ? 0.0 : 1.0, &estimate.round.plain}};
@@ -54,8 +66,7 @@ std::vector<FpgaNamedPass> passes_of(const FpgaEstimate& estimate) {
         passes.push_back({"verification", 1.0, &estimate.round.verify});
     }
     for (const FpgaDraftPass& pass : estimate.draft) {
-        passes.push_back({fmt::format("draft, {:.0f} token{}", pass.step.tokens, pass.step.tokens == 1.0 ? "" : "s"),
-                          pass.step.runs, &pass.cost});
+        passes.push_back({name_of(pass.step), pass.step.runs, &pass.cost});
     }
     return passes;
 }

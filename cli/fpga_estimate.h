@@ -22,6 +22,7 @@ struct FpgaEstimate {
     fpga::RoundCost round;
     std::vector<FpgaDraftPass> draft;
     fpga::ResourceUse resources;
+    Bytes memory;  ///< weights and states in the board's memory
 };
 
 /// Prices a run without problems_of().
@@ -51,6 +52,8 @@ struct FpgaNamedPass {
     double runs;  ///< in a round; 0 for plain decoding beside speculation
     const fpga::PassCost* cost;
 };
+/// "draft, root", "draft, 3 tokens" (of one parent), "draft, 3 tokens of 2" (parents), "draft, 3 tokens after 4" (replayed).
+std::string name_of(const fpga::DraftStep& step);
 std::vector<FpgaNamedPass> passes_of(const FpgaEstimate& estimate);
 
 }  // namespace treeline

@@ -1,7 +1,6 @@
 #include "cli/fpga_explore.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 
@@ -103,7 +102,7 @@ std::vector<std::string> why_nothing_fits(const FpgaSpace& space) {
     limited.resources.dsps *= space.utilisation;
     limited.resources.luts *= space.utilisation;
     limited.name = fmt::format("{} (DSPs and LUTs used up to {})", space.board.name, percent_text(space.utilisation));
-    const fpga::BufferNeeds needs = {space.target, 1.0, fpga::Backtracking::store_states};
+    const fpga::BufferNeeds needs = {space.target, 1.0, fpga::Backtracking::store_states, {}};
     const fpga::Resources used = fpga::total_use(design_of(space, smallest), needs, space.board.resources.urams > 0.0);
     std::vector<std::string> sentences = fpga::excess_of(used, limited);
     for (std::string& sentence : sentences) {
@@ -119,9 +118,7 @@ std::string_view name_of(FpgaObjective objective) {
 }
 
 void explore(FpgaExploration& exploration, unsigned threads) {
-    const auto start = std::chrono::steady_clock::now();
     exploration.result = search_designs(exploration.space, exploration.objective, threads);
-    exploration.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (exploration.result.best.empty()) {
         throw InputError(why_nothing_fits(exploration.space));
     }
@@ -139,12 +136,13 @@ std::string exploration_table(const FpgaExploration& exploration) {
                                                      : fmt::format("{} drafting {}", how.drafter, how.tree_label),
                             fixed_text(best.tokens_per_second, 2)),
                 page_width);
-    text += fmt::format(
-        "\n\n{} designs, {} of them beyond {} of the DSPs or LUTs, or beyond the memories, of {}; {} a second and "
-        "thread.\n\n",
-        grouped_text(static_cast<long long>(result.points)), grouped_text(static_cast<long long>(result.too_large)),
-        percent_text(exploration.space.utilisation), exploration.base.board.title,
-        engineering_text(static_cast<double>(result.points) / std::max(result.evaluation_seconds, 1e-9), "points"));
+    text += "\n\n" +
+            wrapped(fmt::format("{} designs, {} of them beyond {} of the DSPs or LUTs, or beyond the memories, of {}.",
+                                grouped_text(static_cast<long long>(result.points)),
+                                grouped_text(static_cast<long long>(result.too_large)),
+                                percent_text(exploration.space.utilisation), exploration.base.board.title),
+                    page_width) +
+            "\n\n";
     text += fmt::format("Best by {}\n{}\n", name_of(exploration.objective), rows_text(exploration, result.best));
     text += fmt::format("Pareto set of tokens/s, tokens/J and the share used of the scarcest resource\n{}\n",
                         rows_text(exploration, result.pareto));

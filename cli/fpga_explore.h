@@ -16,7 +16,6 @@ struct FpgaExploration {
     FpgaSpace space;
     FpgaObjective objective = FpgaObjective::throughput;
     FpgaSearchResult result;
-    double wall_seconds = 0.0;
 };
 
 /// Reads {"design", "board"?, "changes"?, "target"?, "overlap"?: as read_fpga_run; "tile_inputs"?, "tile_outputs"?, "lanes"?,

@@ -23,7 +23,7 @@ Figure breakdown_figure(const FpgaEstimate& estimate) {
     figure.x = {"pass", "Pass"};
     figure.y = {"cycles", "Cycles of a layer"};
     figure.series = "term";
-    figure.columns = {{"pass", "Pass"}, {"term", "Term"}, {"cycles", "Cycles", "", 0}};
+    figure.columns = {{"pass", "Pass", ""}, {"term", "Term", ""}, {"cycles", "Cycles", "", 0}};
     for (const FpgaNamedPass& pass : passes_of(estimate)) {
         for (const FpgaTerm& term : terms_of(pass.cost->layer)) {
             if (term.cycles > 0.0) {
@@ -46,7 +46,7 @@ Figure timeline_figure(const FpgaEstimate& estimate) {
     figure.y = {"unit", "Unit"};
     figure.end = "end";
     figure.series = "work";
-    figure.columns = {{"unit", "Unit"}, {"work", "Work"}, {"start", "From cycle", "", 0}, {"end", "to", "", 0}};
+    figure.columns = {{"unit", "Unit", ""}, {"work", "Work", ""}, {"start", "From cycle", "", 0}, {"end", "to", "", 0}};
     const auto add = [&](const char* unit, const char* work, double start, double cycles) {
         if (cycles > 0.0) {
             figure.rows.push_back({{"unit", unit}, {"work", work}, {"start", start}, {"end", start + cycles}});
@@ -106,9 +106,21 @@ Figure resource_figure(const FpgaEstimate& estimate) {
     figure.y = {"percent", "Share of the board (%)"};
     figure.series = "unit";
     figure.rules = {{70.0, "routable"}};
-    figure.columns = {{"resource", "Resource"}, {"unit", "Unit"}, {"used", "Used", "", 0}, {"percent", "Share", "%", 1}};
+    figure.columns = {
+        {"resource", "Resource", ""}, {"unit", "Unit", ""}, {"used", "Used", "", 0}, {"percent", "Share", "%", 1}};
     const fpga::Resources& board = estimate.run.board.resources;
+    fpga::UnitUse buffers = {"buffers", {}};
+    std::vector<fpga::UnitUse> units;
     for (const fpga::UnitUse& unit : estimate.resources.units) {
+        if (unit.unit.starts_with("buffer: ")) {
+            buffers.used.bram18s += unit.used.bram18s;
+            buffers.used.urams += unit.used.urams;
+        } else {
+            units.push_back(unit);
+        }
+    }
+    units.push_back(buffers);
+    for (const fpga::UnitUse& unit : units) {
         const auto add = [&](const char* resource, double used, double there) {
             if (used > 0.0 && there > 0.0) {
                 figure.rows.push_back(
@@ -123,20 +135,48 @@ Figure resource_figure(const FpgaEstimate& estimate) {
     return figure;
 }
 
+/// Of a bar: names must fit below it.
+const char* short_name_of(fpga::AblationStage stage) {
+    switch (stage) {
+        case fpga::AblationStage::plain:
+            return "plain";
+        case fpga::AblationStage::naive:
+            return "naive";
+        case fpga::AblationStage::hybrid_backtracking:
+            return "+ T1";
+        case fpga::AblationStage::fifo_tree:
+            return "+ T2";
+        case fpga::AblationStage::overlap:
+            break;
+    }
+    return "+ T3";
+}
+
+const char* unit_of(fpga::LayerBound bound) {
+    return bound == fpga::LayerBound::linear ? "Linear unit" : bound == fpga::LayerBound::ssm ? "SSM unit" : "convolution";
+}
+
+const char* cause_of(fpga::TileBound bound) {
+    return bound == fpga::TileBound::array    ? "nothing else: the array takes one a cycle"
+           : bound == fpga::TileBound::memory ? "the memory"
+                                              : "the multipliers, which serve the tokens in turn";
+}
+
 Figure ablation_figure(const FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-ablation";
     figure.title = "What each technique gains";
     figure.reading = "Each bar has the techniques of the bars before it.";
     figure.mark = FigureMark::bar;
-    figure.x = {"stage", "Stage"};
+    figure.x = {"bar", "Stage"};
     figure.y = {"rate", "Tokens/s"};
     figure.columns = {
-        {"stage", "Stage"}, {"rate", "Tokens/s", "", 2}, {"gain", "Gain", "×", 2}, {"energy_gain", "Energy gain", "×", 2}};
+        {"stage", "Stage", ""}, {"rate", "Tokens/s", "", 2}, {"gain", "Gain", "×", 2}, {"energy_gain", "Energy gain", "×", 2}};
     const FpgaRun& run = estimate.run;
     for (const fpga::AblationRow& row :
          fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
-        figure.rows.push_back({{"stage", fpga::name_of(row.stage)},
+        figure.rows.push_back({{"bar", short_name_of(row.stage)},
+                               {"stage", fpga::name_of(row.stage)},
                                {"rate", row.round.tokens_per_second},
                                {"gain", row.latency_gain},
                                {"energy_gain", row.energy_gain}});
@@ -153,9 +193,9 @@ std::string fpga_html(const FpgaEstimate& estimate) {
     page.heading = "Accelerator";
     page.sentence = sentence_of(estimate);
     FigureSection cycles = {"fpga-layer", "Where the cycles go", "", {breakdown_figure(estimate), timeline_figure(estimate)}};
-    cycles.text = fmt::format("The pace of the scan is set by the {} unit; a tile waits for the {}.",
-                              fpga::name_of(estimate.round.verify.layer.bound),
-                              fpga::name_of(estimate.round.verify.layer.in_stream.bound));
+    cycles.text =
+        fmt::format("In the verification the {} sets the pace of the scan; a tile of weights waits for {}.",
+                    unit_of(estimate.round.verify.layer.bound), cause_of(estimate.round.verify.layer.in_stream.bound));
     page.sections.push_back(std::move(cycles));
     if (estimate.run.speculates()) {
         page.sections.push_back({"fpga-tree", "The tree on the chip", "", {fifo_figure(estimate)}});

@@ -109,6 +109,7 @@ Json fpga_json(const FpgaEstimate& estimate, const Json& echo) {
         result["fifo"] = fifo_json(estimate);
     }
     result["resources"] = used_json(estimate);
+    result["memory_bytes"] = estimate.memory.value();
     result["inputs"] = provenance_json(estimate.run.provenance);
     return result;
 }

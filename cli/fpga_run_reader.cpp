@@ -214,10 +214,16 @@ std::vector<std::string> problems_of(const FpgaRun& run) {
             problems.push_back(fifo);
         }
     }
-    const fpga::BufferNeeds needs = {run.target.shape, work.verified_tokens, run.options.plan};
+    const fpga::BufferNeeds needs = {run.target.shape, work.verified_tokens, run.options.plan,
+                                     run.drafter ? run.drafter->shape : fpga::MambaShape()};
     const fpga::Resources used = fpga::total_use(run.design, needs, run.board.resources.urams > 0.0);
     for (const std::string& sentence : fpga::excess_of(used, run.board)) {
         problems.push_back("design " + run.design.name + " " + sentence);
+    }
+    const Bytes memory = fpga::memory_needed(run.design, run.target.shape, needs.drafter, work, run.options.plan);
+    if (memory > run.board.memory) {
+        problems.push_back(fmt::format("weights and states need {}, {} more than the memory of {} ({})", text_of(memory),
+                                       text_of(memory - run.board.memory), run.board.name, text_of(run.board.memory)));
     }
     return problems;
 }

@@ -153,6 +153,8 @@ std::string fpga_table(const FpgaEstimate& estimate) {
     text += configuration(estimate) + "\n" + gains(estimate) + "\n";
     text += round_table(estimate) + "\n" + layer_table(estimate) + "\n";
     text += (estimate.run.speculates() ? fifo_text(estimate) + "\n" : "") + resource_table(estimate) + "\n";
+    text +=
+        fmt::format("Memory: {} of {} for weights and states.\n", text_of(estimate.memory), text_of(estimate.run.board.memory));
     return text + "Inputs: " + provenance_summary(estimate.run.provenance) + "; --format json lists each with its source.\n";
 }
 

@@ -25,6 +25,11 @@ const std::vector<Command>& commands() {
         {"report", "the same as one HTML page with interactive plots", add_report},
         {"tree", "show, optimise and compare draft trees", add_tree},
         {"fpga", "price accelerators for Mamba-2 on FPGA boards", add_fpga},
+        {"acceptance", "compare verification methods over temperature on synthetic models", add_acceptance},
+        {"fit", "fit laws of runtime to measured times", add_fit},
+        {"break-even", "the accept length at which a tree beats a chain, by its size", add_break_even},
+        {"bandit", "simulate tree shapes picked while decoding", add_bandit},
+        {"traffic", "throughput and latency under arriving requests, by speculation schedule", add_traffic},
     };
     return all;
 }

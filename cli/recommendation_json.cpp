@@ -5,6 +5,7 @@
 #include "cli/variant_reader.h"
 #include "reports/engine_flags.h"
 #include "reports/shape_text.h"
+#include "sweeps/policy_comparison.h"
 
 namespace treeline {
 namespace {
@@ -45,6 +46,26 @@ Json candidate_json(const Recommendation& found, const Candidate& c) {
             {"break_even_accept_length", c.break_even_accept_length},
             {"wasted_draft_share", c.wasted_draft_share},
             {"regret", c.regret}};
+}
+
+/// Every rollback and way of verifying with the recommended drafter, best first.
+Json policies_json(const Recommendation& found) {
+    Json policies = Json::array();
+    for (const PolicyOutcome& outcome : compare_policies(found)) {
+        Json policy = {{"rollback", found.variants[outcome.variant].labels.rollback}};
+        if (outcome.best == nullptr) {
+            policy["reason"] = outcome.reason;
+        } else {
+            policy["verification"] = name_of(outcome.verification);
+            policy["shape"] = found.speculations[static_cast<std::size_t>(outcome.best->speculation)].label;
+            policy["speedup"] = outcome.best->speedup;
+            policy["tpot_ms"] = 1e3 * outcome.best->time_per_token.value();
+            policy["memory_gb"] = 1e-9 * outcome.best->peak_memory.value();
+            policy["regret"] = outcome.best->regret;
+        }
+        policies.push_back(std::move(policy));
+    }
+    return policies;
 }
 
 Json schedule_json(const Recommendation& found) {
@@ -103,6 +124,7 @@ Json recommendation_json(const Answer& answer, const Json& input) {
         json["recommendation"] = candidate_json(found, found.candidates.front());
         json["plain"] = candidate_json(found, found.plain);
         json["schedule"] = schedule_json(found);
+        json["policies"] = policies_json(found);
         json["runners_up"] = Json::array();
         for (const Candidate& runner_up : found.runners_up) {
             json["runners_up"].push_back(candidate_json(found, runner_up));

@@ -10,6 +10,7 @@
 #include "cli/variant_reader.h"
 #include "reports/engine_flags.h"
 #include "reports/number_text.h"
+#include "reports/policy_figures.h"
 #include "reports/shape_text.h"
 #include "reports/table.h"
 
@@ -74,6 +75,28 @@ std::string schedule(const Recommendation& found) {
         text += fmt::format(" Batches above {} do not fit in memory.", schedule.largest_batch);
     }
     return text + "\n\n";
+}
+
+/// Every rollback and way of verifying with the recommended drafter; nothing where there is no choice.
+std::string policies(const Recommendation& found) {
+    const std::vector<PolicyOutcome> outcomes = compare_policies(found);
+    if (outcomes.size() < 2) {
+        return "";
+    }
+    TextTable table(
+        {{"Rollback", Align::left}, {"verification", Align::left}, {"draft tokens"}, {"speed-up"}, {"TPOT"}, {"memory"}});
+    for (const PolicyOutcome& outcome : outcomes) {
+        const std::string& rollback = found.variants[outcome.variant].labels.rollback;
+        if (outcome.best == nullptr) {
+            continue;  // listed with everything that is excluded
+        }
+        const Candidate& c = *outcome.best;
+        table.add({rollback, std::string(name_of(outcome.verification)),
+                   drafted_text(found.speculations, c.speculation, c.draft_tokens), ratio_text(c.speedup),
+                   text_of(c.time_per_token), text_of(c.peak_memory)});
+    }
+    const std::string why = policy_sentence(found);
+    return table.text() + (why.empty() ? "" : wrapped(why, page_width) + "\n") + "\n";
 }
 
 std::string runners_up(const Recommendation& found) {
@@ -160,7 +183,7 @@ std::string recommendation_table(const Answer& answer) {
         if (found.speculate) {
             text += schedule(found);
         }
-        text += runners_up(found) + pareto(found) + uncertainty(answer) + engines(found);
+        text += policies(found) + runners_up(found) + pareto(found) + uncertainty(answer) + engines(found);
     }
     text += excluded(answer);
     return text + "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";

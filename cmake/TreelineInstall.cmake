@@ -12,7 +12,7 @@ endforeach()
 install(TARGETS treeline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(catalogue models hardware examples)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${catalogue} DESTINATION ${CMAKE_INSTALL_DATADIR}/treeline
-          FILES_MATCHING PATTERN "*.json")
+          FILES_MATCHING PATTERN "*.json" PATTERN "*.csv")
 endforeach()
 
 install(EXPORT treelineTargets NAMESPACE treeline:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/treeline)

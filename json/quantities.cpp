@@ -29,7 +29,9 @@ std::string in_readable_unit(double base_units, std::string_view dimension) {
 
 std::string Reader::source_text() { return text("source"); }
 
-std::string Reader::kind_text() { return choice("kind", {"datasheet", "measured", "published", "fitted", "assumed", "derived"}); }
+std::string Reader::kind_text() {
+    return choice("kind", {"datasheet", "measured", "published", "fitted", "assumed", "derived"});
+}
 
 void Reader::note_provenance(std::string text, std::string source, std::string kind) {
     if (!silent_) {

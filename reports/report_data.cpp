@@ -1,14 +1,18 @@
 #include "reports/report_data.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "reports/engine_flags.h"
 #include "reports/number_text.h"
+#include "reports/policy_figures.h"
 #include "reports/report_parts.h"
+#include "reports/tree_search_figures.h"
 #include "sweeps/uncertainty.h"
 
 namespace treeline {
@@ -154,6 +158,40 @@ std::string in_a_tree(const Recommendation& recommendation) {
     return is_chain(speculation) ? "" : " in the tree " + speculation.label;
 }
 
+/// The best trees of the recommended drafter, where it is known how often siblings are accepted and trees can be verified.
+std::optional<FigureSection> tree_section(const Workload& workload, const Recommendation& recommendation) {
+    const Variant& variant = best_variant(recommendation);
+    if (!recommendation.speculate || variant.setup.acceptance.siblings.ranks() < 2) {
+        return std::nullopt;
+    }
+    TreeSearch search;
+    for (const std::size_t index : variants_by_rollback(recommendation)) {
+        search.rollbacks.push_back(recommendation.variants[index].setup.rollback);
+    }
+    for (double batch = 1.0; batch <= 256.0; batch *= 2.0) {
+        search.batches.push_back(batch);
+    }
+    search.context = most_common(workload.traffic).context;
+    try {
+        return best_tree_section(search_trees(variant.setup, search),
+                                 fmt::format("{} with {} on {}, context {:.0f}", variant.labels.target, variant.labels.drafter,
+                                             variant.labels.platform(), search.context));
+    } catch (const std::invalid_argument&) {  // the stack verifies chains only
+        return std::nullopt;
+    }
+}
+
+Json sections_of(const Workload& workload, const Recommendation& recommendation) {
+    Json sections = Json::array();
+    if (const FigureSection policies = policy_section(workload, recommendation); !policies.figures.empty()) {
+        sections.push_back(section_json(policies));
+    }
+    if (const std::optional<FigureSection> trees = tree_section(workload, recommendation)) {
+        sections.push_back(section_json(*trees));
+    }
+    return sections;
+}
+
 }  // namespace
 
 std::string answer_sentence(const Workload& workload, const Recommendation& recommendation) {
@@ -204,6 +242,7 @@ Json report_data(const ReportInputs& inputs) {
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
     data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);
+    data["sections"] = sections_of(inputs.workload, recommendation);
     data["round"] = round_rows(round, inputs.workload, best);
     data["roofline"] = roofline_data(round, variant.setup, inputs.workload, best);
     data["pareto"] = pareto_rows(recommendation);

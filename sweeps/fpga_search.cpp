@@ -72,7 +72,7 @@ public:
         work_ = fpga::tree_work(how.tree, space.base.ssm.rules, options_.plan);
         candidate_.fifo_depth = std::max(1, work_.schedule.fifo_depth_needed);
         design_.ssm.fifo_depth = candidate_.fifo_depth;
-        needs_ = {space.target, work_.verified_tokens, options_.plan};
+        needs_ = {space.target, work_.verified_tokens, options_.plan, how.drafter_shape};
         limits_ = space.board.resources;
         limits_.dsps *= space.utilisation;
         limits_.luts *= space.utilisation;

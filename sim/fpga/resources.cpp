@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/fpga/pass.h"
+
 namespace treeline::fpga {
 namespace {
 
@@ -38,7 +40,10 @@ std::array<Shape, buffer_count> buffer_shapes(const Design& design, const Buffer
     shapes[fifo] = {needs.tokens > 1.0 ? lanes * on_chip_state_bits : 0.0, static_cast<double>(design.ssm.fifo_depth)};
     shapes[layer_state] = {lanes * on_chip_state_bits, 2.0 * std::ceil(model.state_elements / lanes)};
     if (replays(needs.plan) && needs.tokens > 1.0) {
-        const double elements = needs.tokens * model.layers * model.replay_activations();
+        double elements = needs.tokens * model.layers * model.replay_activations();
+        if (needs.plan == Backtracking::recompute) {
+            elements += needs.tokens * needs.drafter.layers * needs.drafter.replay_activations();
+        }
         shapes[activation_cache] = {lanes * design.fabric.activation_cache_bits, std::ceil(elements / lanes)};
     }
     return shapes;
@@ -129,6 +134,19 @@ std::vector<std::string> excess_of(const Resources& used, const Board& board) {
     note_excess(used.bram18s, board.resources.bram18s, "BRAM18", board, sentences);
     note_excess(used.urams, board.resources.urams, "URAMs", board, sentences);
     return sentences;
+}
+
+Bytes memory_needed(const Design& design, const MambaShape& target, const MambaShape& drafter, const TreeWork& tree,
+                    Backtracking plan) {
+    const auto weights = [&](const MambaShape& model) {
+        return (model.body_weights() + model.head_weights()) * design.weights.bits_per_element() / 8.0;
+    };
+    const bool target_stores = plan == Backtracking::naive || plan == Backtracking::store_states;
+    const double target_states = 1.0 + (target_stores ? tree.nodes : 0.0);
+    const double draft_states = 1.0 + (plan == Backtracking::recompute ? 0.0 : tree.nodes);
+    const double state_bits = plan == Backtracking::naive ? uncompressed_state_bits : design.state.bits_per_element();
+    const double states = target_states * target.all_state_elements() + draft_states * drafter.all_state_elements();
+    return Bytes(weights(target) + weights(drafter) + states * state_bits / 8.0);
 }
 
 bool fits(const Resources& used, const Resources& available) {

@@ -37,14 +37,20 @@ struct BufferNeeds {
     MambaShape target;
     double tokens = 1.0;  ///< L of the largest pass
     Backtracking plan = Backtracking::hybrid;
+    MambaShape drafter;  ///< all zero without one
 };
 
 /// DSP = multipliers / products per DSP + DSPs a lane · P + those of the other units. The on-chip activation cache
-/// (L tokens · layers · MambaShape::replay_activations) is there only with plans that replay.
+/// (L tokens · layers · MambaShape::replay_activations) is there only with plans that replay, for the drafter only where it
+/// replays, too.
 ResourceUse resource_use(const Design& design, const BufferNeeds& needs, bool has_urams = true);
 
 /// A sentence for each kind of which more is used than there is: "needs 2,240 DSPs, 272 more than the 1,968 of vck190".
 std::vector<std::string> excess_of(const Resources& used, const Board& board);
+
+/// What lies in the board's memory: weights of target and drafter, the committed states, and those that the plan stores.
+Bytes memory_needed(const Design& design, const MambaShape& target, const MambaShape& drafter, const TreeWork& tree,
+                    Backtracking plan);
 
 /// Whether a design fits, for searches: the same comparison without words.
 bool fits(const Resources& used, const Resources& available);

@@ -1,5 +1,7 @@
 #include "sim/fpga/tree_work.h"
 
+#include <algorithm>
+
 namespace treeline::fpga {
 namespace {
 
@@ -46,8 +48,10 @@ TreeWork tree_work(const DraftTree& tree, const IssueRules& rules, Backtracking 
         step.first = level == 0;
         step.replayed = plan == Backtracking::recompute ? earlier : 0.0;
         earlier += step.tokens;
-        if (!work.draft.empty() && alike(work.draft.back(), step)) {
-            work.draft.back().runs += 1.0;
+        const auto known =
+            std::find_if(work.draft.begin(), work.draft.end(), [&](const DraftStep& other) { return alike(other, step); });
+        if (known != work.draft.end()) {
+            known->runs += 1.0;
         } else {
             work.draft.push_back(step);
         }

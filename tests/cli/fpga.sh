@@ -34,6 +34,8 @@ expect 0 'lanes 64 instead of 32' fpga estimate "$examples/specmamba-vck190.json
 expect 0 'My board' fpga estimate "$examples/specmamba-vck190.json" --board "$examples/my-board.json"
 expect 0 'plain decoding,1,out_proj' fpga estimate "$examples/lightmamba-vck190.json" --format csv
 
+expect 0 'Tokens/s' fpga estimate "$examples/specmamba-vhk158.json" --html page.html
+grep -q '</html>' page.html || fail "the page is not whole"
 expect 0 'Pareto set' fpga explore "$examples/explore-vck190.json"
 "$TREELINE" fpga explore "$examples/explore-vck190.json" --threads 1 --format json >one.json
 "$TREELINE" fpga explore "$examples/explore-vck190.json" --threads 4 --format json >four.json
@@ -42,10 +44,12 @@ cmp -s one.json four.json || fail "the search depends on the number of threads"
 
 expect 0 'Trees against sequences' fpga claims "$examples/specmamba-claims.json"
 expect 0 'mamba2-780m is better than mamba2-370m above' fpga claims "$examples/specmamba-claims.json"
-value /claims/0/id '"draft-size"' fpga claims "$examples/specmamba-claims.json"
+value /claims/0/id draft-size fpga claims "$examples/specmamba-claims.json"
+
+expect 0 'vhk158 +250 MHz +819 GB/s .* specmamba-vck190 +vck190 +16 x 8' fpga list
 
 # Bad input
-expect 2 'fpga: needs estimate, explore or claims' fpga
+expect 2 'fpga: needs estimate, explore, claims or list' fpga
 expect 2 'fpga: needs a design' fpga estimate
 expect 2 'no FPGA design "specmamba-vck19"; did you mean "specmamba-vck190"' fpga estimate --design specmamba-vck19
 expect 2 'no FPGA board "u28"; did you mean "u280"' fpga estimate --design specmamba-vck190 --board u28

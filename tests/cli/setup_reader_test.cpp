@@ -3,33 +3,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "setups.h"
+#include "json_input.h"
 
 using namespace treeline;
-using treeline::testing::source_dir;
+using treeline::testing::Input;
 
 namespace {
-
-/// A text being read, with the catalogue of the source tree.
-struct Input {
-    explicit Input(const std::string& text)
-        : document(json::Document::parse(text, "in")),
-          root(document.root()),
-          descriptions({source_dir / "models", source_dir / "hardware"}, {}) {}
-
-    json::Document document;
-    json::Reader root;
-    Descriptions descriptions;
-
-    /// The only problem, or all of them.
-    [[nodiscard]] std::string problems() const {
-        std::string text;
-        for (const std::string& problem : document.problems()) {
-            text += (text.empty() ? "" : "\n") + problem;
-        }
-        return text;
-    }
-};
 
 DrafterChoice drafter(Input& input) { return read_drafter(input.root.object("d"), input.descriptions); }
 

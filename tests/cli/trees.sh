@@ -61,7 +61,7 @@ with_json '{"accepted_by_rank": [60, 25], "none": 15}'
 value /accept_length 1.85 tree show --widths 2 --acceptance input.json
 
 # Bad input
-expect 2 'tree: needs show, optimise or compare' tree
+expect 2 'tree: needs show, optimise, search or compare' tree
 expect 2 'unexpected argument "shwo"; did you mean "show"' tree shwo
 expect 2 'tree show: unknown flag "--wdths"; did you mean "--widths"' tree show --wdths 3
 expect 2 'tree show: needs a tree' tree show
@@ -97,4 +97,38 @@ expect 2 'needs the acceptance of each rank' tree compare --chain 3
 expect 2 'needs trees' tree compare --ranks 0.5
 expect 2 '--nodes: must be a whole number between 1 and 1024' tree optimise --ranks 0.5 --nodes 1025
 expect 2 'depends on the acceptance of each rank' tree show optimal:5,5
+
+# On a platform: another tree at batch 1 and 64, and never slower than the best chain.
+point=$SOURCE/examples/tree-search-llama-3-8b-h100.json
+"$TREELINE" tree search "$point" --batches 1,64 --format json --html search.html >search.json
+checks=$((checks + 1))
+small=$("$JSON_GET" search.json /batches/0/best/nodes) large=$("$JSON_GET" search.json /batches/1/best/nodes)
+[ "$small" -gt "$large" ] || fail "the best tree has $small nodes at batch 1 and $large at batch 64"
+grep -q 'best-tree-size' search.html || fail "the page lacks a chart"
+expect 0 'Batch +best shape +verification +rollback' tree search "$point" --nodes 8 --depth 2 --children 0,2
+expect 2 '--batches: must be a whole number' tree search "$point" --batches 1,x
+expect 2 '--nodes: must be a whole number between 1 and 1024' tree search "$point" --nodes 0
+with_json '{"target": "llama-3-8b", "platform": "h100-sxm", "drafter": {"kind": "eagle", "acceptance": {"geometric": 0.7}}}'
+expect 2 'tree search: .*siblings' tree search input.json
+with_json '{"target": "llama-3-8b", "platform": "h100-sxm"}'
+expect 2 'needs a drafter' tree search input.json
+with_json '{"target": "llama-3-8b", "platform": {"device": "h100-sxm", "stack": "vllm"},
+            "drafter": {"kind": "eagle", "acceptance": {"per_rank": [0.7, 0.1]}}}'
+expect 2 "the stack 'vllm' verifies chains only" tree search input.json
+expect 2 'binary 3: the stack .vllm. verifies chains only' estimate input.json --shape binary:3
+expect 0 'chain' estimate input.json --draft-tokens 3
+
+# Trees as an axis: each shape in each way of verifying that its stack has.
+with_json '{"axes": {"target": ["llama-3-8b"], "platform": ["h100-sxm"],
+            "drafter": [{"kind": "eagle", "acceptance": {"per_rank": [0.7, 0.1, 0.05]}}],
+            "draft_tokens": [2, 4], "shapes": ["binary:3", {"optimal": {"nodes": [4, 8], "depth": [2, 3]}}],
+            "batch": [1, 8], "context": 1024}}'
+expect 0 '"optimal 8,3",unrolled' sweep input.json --format csv
+checks=$((checks + 1))
+# 2 chains and 5 trees packed and unrolled, at 2 batches, and a title.
+[ "$("$TREELINE" sweep input.json --format csv | wc -l)" -eq $((1 + 2 * (2 + 5 * 2))) ] || fail "the sweep lacks points"
+with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"],
+            "drafters": [{"kind": "eagle", "acceptance": {"geometric": 0.7}}],
+            "shapes": ["binary:3"], "traffic": {"batch": 1, "context": 1024}}'
+expect 0 'Excluded: .*how often siblings are accepted' recommend input.json
 finish

@@ -45,6 +45,11 @@ TEST_CASE("A tree becomes drafting passes by level and a verification of all of 
     const TreeWork chain = tree_work(build_tree(ChainShape{5}, RankAcceptance()), setup.design.ssm.rules, Backtracking::hybrid);
     REQUIRE(chain.draft.size() == 2);
     CHECK(chain.draft[1].runs == 4.0);
+    // Levels of 1, 2, 1 and 2 nodes below the root, each of one parent: the levels that are run are the root and 1, 2, 1.
+    const DraftTree waves = build_tree(ChildTableShape{{{1}, {2}, {1}, {2}}}, RankAcceptance());
+    const TreeWork alternating = tree_work(waves, setup.design.ssm.rules, Backtracking::hybrid);
+    REQUIRE(alternating.draft.size() == 3);
+    CHECK(alternating.draft[1].runs == 2.0);
 }
 
 TEST_CASE("States move as each plan says", "[fpga]") {
@@ -92,7 +97,7 @@ TEST_CASE("The short form for searches prices the same", "[fpga]") {
         CHECK(round_time(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan}) ==
               round_cost(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan}).time);
     }
-    const BufferNeeds needs = {setup.target, 8.0, Backtracking::hybrid};
+    const BufferNeeds needs = {setup.target, 8.0, Backtracking::hybrid, setup.drafter};
     const Resources whole = resource_use(setup.design, needs).total, quick = total_use(setup.design, needs);
     CHECK(whole.dsps == quick.dsps);
     CHECK(whole.luts == quick.luts);
@@ -115,4 +120,18 @@ TEST_CASE("An excess names the resource and the amount", "[fpga]") {
     REQUIRE(sentences.size() == 2);
     CHECK(sentences[0] == "needs 2,240 DSPs, 272 more than the 1,968 of vck190");
     CHECK(sentences[1] == "needs 500 URAMs, 37 more than the 463 of vck190");
+}
+
+TEST_CASE("Weights and stored states lie in the board's memory", "[fpga]") {
+    const Setup setup;
+    const TreeWork work = tree_work(setup.tree, setup.design.ssm.rules, Backtracking::store_states);
+    const auto needed = [&](Backtracking plan) {
+        return memory_needed(setup.design, setup.target, setup.drafter, work, plan).value();
+    };
+    // Storing adds 7 nodes' states of the target, 64 · (655,360 + 3 · 5,376) · 8.5 / 8 bytes each.
+    CHECK(needed(Backtracking::store_states) - needed(Backtracking::hybrid) ==
+          Approx(7.0 * 64.0 * (655360.0 + 3.0 * 5376.0) * 8.5 / 8.0));
+    // 2,571,632,640 + 128,737,280 weights of the target, 316,145,664 + 51,494,912 of the drafter, 4.046875 bits each.
+    CHECK(needed(Backtracking::hybrid) > 3068010496.0 * 4.046875 / 8.0);
+    CHECK(needed(Backtracking::recompute) < needed(Backtracking::hybrid));
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <random>
 
 #include <catch2/catch.hpp>
 
@@ -129,6 +130,7 @@ TEST_CASE("A tile takes as long as the slowest of array, memory and multipliers"
     CHECK(tile_stream(2560, 10576, 16, wide).cycles_per_tile == 1.0);
     CHECK(tile_stream(2560, 10576, 32, wide).bound == TileBound::multipliers);
     CHECK(tile_stream(2560, 10576, 32, wide).cycles_per_tile == 2.0);
+    CHECK(tile_stream(2560, 10576, 17, wide).cycles_per_tile == 2.0);  // the last of 17 tokens needs a pass of its own
     // ⌈2560 / 26⌉ · ⌈10576 / 34⌉ = 99 · 312 tiles.
     CHECK(tile_stream(2560, 10576, 16, wide).cycles() == 99.0 * 312.0);
     // VCK190: 64 · 4.046875 / 8 = 32.375 bytes a tile over 0.84 · 12 GB/s / 400 MHz = 25.2 bytes a cycle.
@@ -137,4 +139,24 @@ TEST_CASE("A tile takes as long as the slowest of array, memory and multipliers"
     CHECK(slow.cycles_per_tile == Approx(32.375 / 25.2));
     // 10,576 = 1,322 · 8 and 2,560 = 320 · 8: nothing is padded.
     CHECK(slow.padded_share == 0.0);
+}
+
+TEST_CASE("Whatever the tree, at most half of its tokens wait in the FIFO", "[fpga]") {
+    // 4-fpga.md: ⌊N / 2⌋ tiles. Random breadth-first trees; the shallowest FIFO is never deeper either.
+    std::mt19937 random(1);
+    for (int trial = 0; trial < 2000; ++trial) {
+        const int tokens = 2 + static_cast<int>(random() % 40);
+        std::vector<int> parents = {committed_state};
+        for (int i = 1; i < tokens; ++i) {
+            const int earliest = std::max(0, parents.back());
+            parents.push_back(earliest + static_cast<int>(random() % static_cast<unsigned>(i - earliest)));
+        }
+        const IssueRules rules = {1 + static_cast<int>(random() % 12), 1, 1};
+        const IssueSchedule schedule = issue_schedule(parents, rules);
+        CAPTURE(parents, rules.pipeline_depth);
+        CHECK(schedule.fifo_high_water <= tokens / 2);
+        CHECK(schedule.fifo_depth_needed <= tokens / 2);
+        CHECK(schedule.fifo_high_water <= schedule.fifo_depth_needed);
+        CHECK(schedule.cycles == tokens + schedule.stall_cycles);
+    }
 }

@@ -122,7 +122,7 @@ TEST_CASE("a quantity needs value, unit, source and kind, and nothing else", "[j
 
     const auto kind = size_problems(R"("memory": {"value": 1, "unit": "GB", "source": "s", "kind": "data sheet"})");
     REQUIRE(kind.size() == 1);
-    CHECK_THAT(kind[0], Catch::Contains("must be datasheet, measured, published, assumed or derived, not \"data sheet\"") &&
+    CHECK_THAT(kind[0], Catch::Contains("must be datasheet, measured, published, fitted, assumed or derived, not \"data sheet\"") &&
                             Catch::EndsWith("did you mean \"datasheet\"?"));
 }
 

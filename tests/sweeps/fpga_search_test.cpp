@@ -47,7 +47,8 @@ TEST_CASE("The search finds what trying every design finds", "[fpga]") {
                             0,  0,   inputs, outputs, lanes, work.verified_tokens, std::max(1, work.schedule.fifo_depth_needed),
                             {}, 0.0, 0.0,    {},      0.0};
                         const fpga::Design design = design_of(space, candidate);
-                        const fpga::Resources used = fpga::total_use(design, {space.target, work.verified_tokens, plan});
+                        const fpga::Resources used =
+                            fpga::total_use(design, {space.target, work.verified_tokens, plan, how.drafter_shape});
                         const fpga::Resources& there = space.board.resources;
                         if (used.dsps > 0.7 * there.dsps || used.luts > 0.7 * there.luts || used.bram18s > there.bram18s ||
                             used.urams > there.urams) {

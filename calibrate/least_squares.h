@@ -1,0 +1,33 @@
+// Weighted linear least squares, and the distribution that its intervals rest on.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace treeline {
+
+/// values ≈ features · coefficients, each row with the weight 1 / variance (up to a common factor).
+struct WeightedRows {
+    std::size_t columns = 0;
+    std::vector<double> features;  ///< row by row, `columns` of each
+    std::vector<double> values;
+    std::vector<double> weights;  ///< above zero
+
+    void add(const std::vector<double>& row_features, double value, double weight);
+};
+
+struct LinearSolution {
+    std::vector<double> coefficients;
+    /// (XᵀWX)⁻¹, row by row: times the variance of a row of weight 1 it is the coefficients' covariance.
+    std::vector<double> inverse_normal;
+};
+
+/// Minimises Σ weight · (value − features · coefficients)², by a Householder QR decomposition with column pivoting (so that the
+/// condition number is not squared). Nothing where fewer rows than columns are given or the columns depend on each other.
+std::optional<LinearSolution> solve(const WeightedRows& rows);
+
+/// The t with P(|T| ≤ t) = `confidence` (above 0, below 1) for Student's distribution with `degrees_of_freedom` > 0.
+double student_t(double confidence, double degrees_of_freedom);
+
+}  // namespace treeline

@@ -1,0 +1,33 @@
+// Measured times of passes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace treeline {
+
+/// One measurement: a pass over so many tokens took so long.
+struct Timing {
+    double tokens = 0.0;
+    Seconds time;
+    std::optional<Seconds> spread;  ///< standard deviation of the time, where the measurement states one
+};
+
+/// What a fit can take at the most: beyond it, a table should be thinned out first.
+inline constexpr std::size_t most_timings = 100'000;
+inline constexpr std::size_t most_token_counts = 512;
+
+/// Every reason why nothing can be fitted to these measurements, as sentences: none at all, too many, tokens below zero, times
+/// that are not above zero, spreads below zero or known for only some rows, values that are not finite.
+std::vector<std::string> problems(const std::vector<Timing>& timings);
+
+/// The different token counts, ascending.
+std::vector<double> token_counts(const std::vector<Timing>& timings);
+
+/// The q-quantile (0 ≤ q ≤ 1) of values that are not empty, linear between order statistics (type 7 of Hyndman and Fan).
+double quantile(std::vector<double> values, double q);
+
+}  // namespace treeline

@@ -1,0 +1,17 @@
+// Why a rollback policy and a way of verifying were chosen, in words and charts.
+#pragma once
+
+#include <string>
+
+#include "reports/figure.h"
+#include "sweeps/policy_comparison.h"
+
+namespace treeline {
+
+/// What the chosen policy gains on the next one and on the worst, and what it needs in memory. Empty where there is no choice.
+std::string policy_sentence(const Recommendation& recommendation);
+
+/// Speed-up by batch and memory by part, for each policy of the recommended drafter. No figures where there is no choice.
+FigureSection policy_section(const Workload& workload, const Recommendation& recommendation);
+
+}  // namespace treeline

@@ -1,0 +1,26 @@
+// Why a rollback policy and a way of verifying were chosen: the recommended configuration with every other one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweeps/recommend.h"
+
+namespace treeline {
+
+/// The variants that differ from the recommended one in their rollback alone; the recommended one included, in the order of
+/// the workload.
+std::vector<std::size_t> variants_by_rollback(const Recommendation& recommendation);
+
+/// A policy with the shape that suits it best.
+struct PolicyOutcome {
+    std::size_t variant = 0;
+    Verification verification = Verification::unrolled;
+    const Candidate* best = nullptr;  ///< its best candidate, in Recommendation::candidates; null when none keeps the limits
+    std::string reason;               ///< why not, then
+};
+
+/// Each rollback and way of verifying, best first; those that keep no limit, or cannot run, last. Plain decoding has none.
+std::vector<PolicyOutcome> compare_policies(const Recommendation& recommendation);
+
+}  // namespace treeline

@@ -1,0 +1,75 @@
+// Are the least squares and their distribution those of the textbooks?
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "calibrate/least_squares.h"
+
+using namespace treeline;
+
+TEST_CASE("quantiles of Student's distribution are those of the printed tables") {
+    // Two-sided 95 %: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2, column 0.975.
+    CHECK(student_t(0.95, 1) == Approx(12.706).epsilon(1e-4));
+    CHECK(student_t(0.95, 2) == Approx(4.303).epsilon(1e-4));
+    CHECK(student_t(0.95, 3) == Approx(3.182).epsilon(2e-4));
+    CHECK(student_t(0.95, 10) == Approx(2.228).epsilon(2e-4));
+    CHECK(student_t(0.95, 100) == Approx(1.984).epsilon(2e-4));
+    // One degree of freedom is the Cauchy distribution: tan(π·0.99/2). Two: t = √2·p/√(1 − p²).
+    CHECK(student_t(0.99, 1) == Approx(std::tan(0.99 * std::acos(-1.0) / 2.0)).epsilon(1e-9));
+    CHECK(student_t(0.9, 2) == Approx(std::sqrt(2.0) * 0.9 / std::sqrt(1.0 - 0.81)).epsilon(1e-9));
+    // Many: the normal distribution's 1.959964.
+    CHECK(student_t(0.95, 1e7) == Approx(1.959964).epsilon(1e-6));
+}
+
+TEST_CASE("a weighted mean by hand") {
+    // Weights 1 and 3: (1·10 + 3·20)/4 = 17.5; (XᵀWX)⁻¹ = 1/4.
+    WeightedRows rows;
+    rows.add({1.0}, 10.0, 1.0);
+    rows.add({1.0}, 20.0, 3.0);
+    const auto solution = solve(rows);
+    REQUIRE(solution);
+    CHECK(solution->coefficients[0] == Approx(17.5));
+    CHECK(solution->inverse_normal[0] == Approx(0.25));
+}
+
+TEST_CASE("a weight counts as that many rows") {
+    WeightedRows once, thrice;
+    for (const double x : {1.0, 2.0, 5.0}) {
+        once.add({1.0, x, x * x * x}, std::sin(x), x == 2.0 ? 3.0 : 1.0);
+        for (int copy = 0; copy < (x == 2.0 ? 3 : 1); ++copy) {
+            thrice.add({1.0, x, x * x * x}, std::sin(x), 1.0);
+        }
+    }
+    const auto a = solve(once), b = solve(thrice);
+    REQUIRE((a && b));
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(a->coefficients[i] == Approx(b->coefficients[i]).epsilon(1e-9));
+    }
+    for (std::size_t i = 0; i < 9; ++i) {
+        CHECK(a->inverse_normal[i] == Approx(b->inverse_normal[i]).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("columns of very different size lose no digits") {
+    // y = 3 + 2e-9·x with x around 1e6.
+    WeightedRows rows;
+    for (int i = 0; i < 10; ++i) {
+        const double x = 1e6 + i;
+        rows.add({1.0, x}, 3.0 + 2e-9 * x, 1.0);
+    }
+    const auto solution = solve(rows);
+    REQUIRE(solution);
+    CHECK(solution->coefficients[0] + solution->coefficients[1] * 1e6 == Approx(3.002).epsilon(1e-12));
+}
+
+TEST_CASE("what is not determined has no solution") {
+    WeightedRows too_few;
+    too_few.add({1.0, 2.0}, 1.0, 1.0);
+    CHECK_FALSE(solve(too_few));
+    WeightedRows dependent;
+    for (int i = 0; i < 5; ++i) {
+        dependent.add({1.0, 4.0}, 1.0 + i, 1.0);
+    }
+    CHECK_FALSE(solve(dependent));
+    CHECK_FALSE(solve(WeightedRows{}));
+}
