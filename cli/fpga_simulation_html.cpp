@@ -20,7 +20,7 @@ Figure timeline_figure(const FpgaSimulation& simulation) {
     figure.reading = "Each bar runs from a unit's first iteration to its last; waits in between are in the next chart.";
     figure.mark = FigureMark::range;
     figure.x = {"start", "Cycle"};
-    figure.y = {"unit", "Unit", ""};
+    figure.y = {"unit", "Unit"};
     figure.end = "end";
     figure.columns = {{"unit", "Unit", ""}, {"start", "From cycle", "", 0}, {"end", "to", "", 0}};
     for (const ProcessSchedule& unit : simulation.schedule.processes) {
@@ -36,7 +36,7 @@ Figure waits_figure(const FpgaSimulation& simulation) {
     figure.reading = "For want of an element of the stream named, or because a full output stops the unit.";
     figure.mark = FigureMark::bar;
     figure.stacked = true;
-    figure.x = {"unit", "Unit", ""};
+    figure.x = {"unit", "Unit"};
     figure.y = {"cycles", "Cycles"};
     figure.series = "reason";
     figure.columns = {{"unit", "Unit", ""}, {"reason", "Waits for", ""}, {"cycles", "Cycles", "", 0}};

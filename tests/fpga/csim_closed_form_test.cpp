@@ -178,17 +178,20 @@ double closed_form_by_block(const PlannedLayer& layer, const fpga::Design& desig
     const double ssm = blocks * block_issue_cycles(layer.plan, layer.design);
     const double depth = layer.design.ssm.depth;
     const double feeding = std::max(closed.scan_linear, closed.convolution_busy);
-    const double scan = design.overlap ? fpga::block_pipeline(blocks, feeding / blocks, ssm / blocks, depth).cycles
-                                       : closed.scan_linear + closed.convolution_busy + ssm + fpga::linear_latency + depth;
+    const double latencies = fpga::linear_latency + depth;
+    // Blocks of the gate after the last block of x hide its scan; the scan begins after the first block of x alone.
+    const double block = closed.in_stream.block_cycles();
+    const double hidden = std::floor(layer.plan.gate_blocks / blocks) * block;
+    const double overlapped = feeding >= ssm ? feeding + std::max(0.0, ssm / blocks - hidden) : block + ssm;
+    const double scan = latencies + (design.overlap ? overlapped : closed.scan_linear + closed.convolution_busy + ssm);
     return closed.total - closed.scan + scan;
 }
 
 }  // namespace
 
-TEST_CASE("With state tiles counted by block the closed form follows any lanes, interleave and tokens", "[fpga][slow]") {
+TEST_CASE("Counted by block, the closed form is within 0.5 % for any lanes, interleave and tokens", "[fpga][slow]") {
     std::mt19937 random(13);
     Worst as_is, by_block;
-    int within = 0;
     for (int i = 0; i < 1000; ++i) {
         const fpga::MambaShape shape = random_shape(random);
         fpga::Design design = random_design(random);
@@ -212,15 +215,11 @@ TEST_CASE("With state tiles counted by block the closed form follows any lanes, 
         const std::string text =
             fmt::format("width {} {} overlap {}", shape.width, text_of(layer.plan, layer.design), design.overlap);
         CAPTURE(text, of_blocks, simulated);
-        // Beside half a percent: the last block of the gate, and the filling of the convolution.
-        const double difference = std::abs(of_blocks - simulated);
-        CHECK(difference <= 0.005 * simulated + closed.in_stream.block_cycles());
-        within += difference <= 0.005 * simulated ? 1 : 0;
+        CHECK(std::abs(of_blocks - simulated) <= 0.005 * simulated);
         as_is.see(closed.total, simulated, text);
         by_block.see(of_blocks, simulated, text);
     }
-    WARN("1,000 random accelerators, nothing divides: " << within << " within 0.5 %, worst " << 100.0 * by_block.error
-                                                        << " %: " << by_block.where << "; tiles across blocks: worst "
-                                                        << 100.0 * as_is.error << " %: " << as_is.where);
-    CHECK(within >= 970);
+    WARN("1,000 random accelerators, nothing divides: worst " << 100.0 * by_block.error << " %: " << by_block.where
+                                                              << "; tiles across blocks: worst " << 100.0 * as_is.error
+                                                              << " %: " << as_is.where);
 }
