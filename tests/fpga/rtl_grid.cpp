@@ -44,6 +44,31 @@ Case core_case(const std::string& kind, int tokens, int tiles, int blocks, Rate 
     return c;
 }
 
+/// Everything that registers reach, drawn.
+void add_random_cases(std::vector<Case>& cases, std::mt19937& random) {
+    const auto number = [&](int low, int high) {
+        return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+    };
+    for (int i = 0; i < 64; ++i) {
+        const int denominator = number(1, 6);
+        Case c = core_case("random", number(1, 32), number(4, 60), number(1, 16),
+                           {number((denominator + 1) / 2, denominator), denominator}, number(1, 32), random);
+        c.plan.replayed = number(0, 8);
+        c.design.interleaved = number(1, 2);
+        c.design.ssm.initiation_interval = number(1, 3);
+        if (i % 2 == 0) {
+            c.plan.coefficients = {number(1, 8), c.plan.inputs.tiles};
+            c.plan.gate_blocks = number(1, 40);
+            c.plan.output = {number(1, 12), number(1, 60)};
+            c.plan.entry_norm_cycles = number(0, 40);
+            c.plan.gated_norm_cycles = number(1, 40);
+        }
+        c.name += " R " + std::to_string(c.plan.replayed) + " interleave " + std::to_string(c.design.interleaved) + " II " +
+                  std::to_string(c.design.ssm.initiation_interval) + (i % 2 == 0 ? " whole layer" : "");
+        cases.push_back(c);
+    }
+}
+
 std::vector<Case> grid() {
     std::mt19937 random(5);
     std::vector<Case> cases;
@@ -80,6 +105,7 @@ std::vector<Case> grid() {
             ++turn;
         }
     }
+    add_random_cases(cases, random);
     return cases;
 }
 
@@ -130,7 +156,7 @@ std::string run(const Case& c, unsigned seed) {
 
 int main() {
     const auto began = std::chrono::steady_clock::now();
-    int bad = 0, deadlocks = 0, number = 0;
+    int bad = 0, number = 0;
     for (const Case& c : grid()) {
         if (const std::string wrong = run(c, static_cast<unsigned>(100 + number)); !wrong.empty()) {
             std::printf("  WRONG: %s\n", wrong.c_str());
@@ -138,7 +164,6 @@ int main() {
         }
         ++number;
     }
-    (void)deadlocks;
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     std::printf("%d configurations, %d wrong, %.1f s\n", number, bad, seconds);
     return bad == 0 ? 0 : 1;

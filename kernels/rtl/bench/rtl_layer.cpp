@@ -362,6 +362,9 @@ RtlOutcome run_rtl(const LayerPlan& plan, const LayerDesign& design, const Layer
     if (const std::string limit = rtl_limit(plan, design, true); !limit.empty()) {
         throw std::runtime_error(limit);
     }
+    if (data.heads > rtl_heads) {
+        throw std::runtime_error("the RTL holds the coefficients of 4 heads");
+    }
     std::vector<const WeightTile<GridShape>*> tiles;
     for (const LinearData<GridShape>* layer : {&data.coefficients, &data.inputs, &data.output}) {
         for (const WeightTile<GridShape>& tile : layer->weights) {
