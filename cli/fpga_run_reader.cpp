@@ -17,7 +17,7 @@ namespace treeline {
 namespace {
 
 constexpr double megahertz = 1e6, gigabyte = 1e9;
-constexpr double largest_change = 1e9;
+constexpr double smallest_change = 1e-6, largest_change = 1e9;
 
 /// A number of the design or board that "changes" may replace.
 struct Change {
@@ -66,7 +66,7 @@ void read_changes(json::Reader at, FpgaRun& run) {
             continue;
         }
         const double value = change.whole ? static_cast<double>(at.count(change.key, 0, static_cast<int>(largest_change)))
-                                          : at.number(change.key, 0.0, largest_change);
+                                          : at.number(change.key, smallest_change, largest_change);
         run.changes.push_back(fmt::format("{} {} instead of {}", change.key, short_text(value), short_text(change.get(run))));
         change.set(run, value);
     }

@@ -35,7 +35,13 @@ std::vector<std::string> problems_of(const Design& design) {
     require(linear.draft_tile_outputs == 0.0 || linear.draft_tile_outputs >= linear.tile_outputs,
             "the draft tile cannot be narrower than the tile of the target", problems);
     require(whole_above_zero(design.ssm.lanes), "the SSM unit needs at least one lane", problems);
+    // The upper limits keep schedules of the largest trees within memory and 32-bit cycles.
+    constexpr int most_stages = 1000, most_interleaved = 256, longest_interval = 64;
     require(design.ssm.rules.pipeline_depth >= 1, "the SSM pipeline needs at least one stage", problems);
+    require(design.ssm.rules.pipeline_depth <= most_stages, "the SSM pipeline may have at most 1,000 stages", problems);
+    require(design.ssm.rules.interleave <= most_interleaved, "at most 256 state tiles may take turns (interleave)", problems);
+    require(design.ssm.rules.initiation_interval <= longest_interval,
+            "the initiation interval of the SSM unit is at most 64 cycles", problems);
     require(design.ssm.rules.interleave >= 1, "at least one state tile must take its turn (interleave)", problems);
     require(design.ssm.rules.initiation_interval >= 1, "the initiation interval of the SSM unit is at least one cycle",
             problems);

@@ -54,6 +54,8 @@ expect 2 'fpga: needs a design' fpga estimate
 expect 2 'no FPGA design "specmamba-vck19"; did you mean "specmamba-vck190"' fpga estimate --design specmamba-vck19
 expect 2 'no FPGA board "u28"; did you mean "u280"' fpga estimate --design specmamba-vck190 --board u28
 expect 2 'the SSM unit needs at least one lane' fpga estimate --design specmamba-vck190 --set lanes=0
+expect 2 'at most 256 state tiles may take turns' fpga estimate --design specmamba-vck190 --set interleave=1000000
+expect 2 'bandwidth_gigabytes: is 0, but must lie between' fpga estimate --design specmamba-vck190 --set bandwidth_gigabytes=0
 expect 2 'the tile of the Linear unit needs whole numbers' fpga estimate --design specmamba-vck190 --set tile_inputs=0
 # 14,144 / 4 + 356 x 3 + 295 + 193 = 5,092 DSPs on a board of 1,968.
 expect 2 'design specmamba-vhk158 needs 5,092 DSPs, 3,124 more than the 1,968 of vck190' fpga estimate --design specmamba-vhk158 --board vck190
