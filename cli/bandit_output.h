@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/bandit_reader.h"
+#include "reports/figure.h"
 
 namespace treeline {
 
@@ -22,6 +23,8 @@ std::string misled_text(const BanditAnswer& answer);
 std::string bandit_table(const BanditAnswer& answer);
 /// Format "treeline-bandit", version 1. "regret" holds columns of equal length, ready to plot.
 nlohmann::ordered_json bandit_json(const BanditAnswer& answer);
+/// What it gains, time lost and the shapes that ran, as a section of any page.
+FigureSection bandit_section(const BanditAnswer& answer);
 /// A self-contained page of charts.
 std::string bandit_html(const BanditAnswer& answer);
 /// The regret curve, one line a round.

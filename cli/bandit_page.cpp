@@ -1,4 +1,6 @@
 // What `treeline bandit` found, as charts.
+#include <algorithm>
+
 #include "cli/bandit_output.h"
 #include "reports/figure.h"
 #include "reports/number_text.h"
@@ -85,6 +87,12 @@ Figure speed_figure(const BanditAnswer& answer) {
 }
 
 }  // namespace
+
+FigureSection bandit_section(const BanditAnswer& answer) {
+    std::string text = sentence_of(answer) + " " + misled_text(answer);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return {"bandit", "Shapes picked while decoding", std::move(text), {regret_figure(answer, true), choice_figure(answer)}};
+}
 
 std::string bandit_html(const BanditAnswer& answer) {
     const std::string title = answer.input.title.empty() ? "Tree shapes picked while decoding" : answer.input.title;

@@ -133,6 +133,15 @@ std::string overloads_text(const TrafficAnswer& answer) {
 
 }  // namespace
 
+FigureSection traffic_section(const TrafficAnswer& answer) {
+    return {
+        "traffic",
+        "Under arriving requests",
+        sentence_of(answer),
+        {latency_figure(answer, "end-to-end", "End to end", "From arrival to the last token (ms)", &ServedTraffic::end_to_end),
+         latency_figure(answer, "tpot", "Time per token", "TPOT (ms)", &ServedTraffic::time_per_token)}};
+}
+
 std::string traffic_html(const TrafficAnswer& answer) {
     const TrafficInput& input = answer.input;
     std::vector<FigureSection> sections = {

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/traffic_reader.h"
+#include "reports/figure.h"
 
 namespace treeline {
 
@@ -62,6 +63,8 @@ std::vector<std::string> overload_sentences(const TrafficAnswer& answer);
 std::string traffic_table(const TrafficAnswer& answer);
 /// Format "treeline-traffic", version 1. Columns over the arrival rates for each policy; null where a queue grows without end.
 nlohmann::ordered_json traffic_json(const TrafficAnswer& answer);
+/// Latency by arrival rate, as a section of any page.
+FigureSection traffic_section(const TrafficAnswer& answer);
 /// A self-contained page of charts.
 std::string traffic_html(const TrafficAnswer& answer);
 /// One line an arrival rate and policy.
