@@ -1,4 +1,4 @@
-// The number formats of the accelerator and how it rounds. The RTL (kernels/rtl/formats.svh) does the same bit for bit.
+// The number formats of the accelerator and how it rounds. The RTL (kernels/rtl/formats.sv) does the same bit for bit.
 //
 //   weight       4 bits signed, with one 6-bit scale for each output and group of inputs: w = scale · weight
 //   activation   8 bits signed
