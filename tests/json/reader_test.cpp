@@ -122,8 +122,9 @@ TEST_CASE("a quantity needs value, unit, source and kind, and nothing else", "[j
 
     const auto kind = size_problems(R"("memory": {"value": 1, "unit": "GB", "source": "s", "kind": "data sheet"})");
     REQUIRE(kind.size() == 1);
-    CHECK_THAT(kind[0], Catch::Contains("must be datasheet, measured, published, fitted, assumed or derived, not \"data sheet\"") &&
-                            Catch::EndsWith("did you mean \"datasheet\"?"));
+    CHECK_THAT(kind[0],
+               Catch::Contains("must be datasheet, measured, published, fitted, assumed or derived, not \"data sheet\"") &&
+                   Catch::EndsWith("did you mean \"datasheet\"?"));
 }
 
 TEST_CASE("unknown and duplicate keys are named with their path", "[json]") {
