@@ -10,6 +10,7 @@
 #include "cli/fpga_claims.h"
 #include "cli/fpga_estimate.h"
 #include "cli/fpga_explore.h"
+#include "cli/fpga_simulate.h"
 #include "hardware/fpga.h"
 #include "reports/number_text.h"
 #include "reports/output_file.h"
@@ -164,8 +165,13 @@ Verb add_claims_verb(CLI::App& fpga) {
 
 }  // namespace
 
+void add_fpga_run_flags(CLI::App& app, FpgaFlags& flags) { add_run_flags(app, flags); }
+
 Run add_fpga(CLI::App& app) {
-    const std::vector<Verb> verbs = {add_estimate_verb(app), add_explore_verb(app), add_claims_verb(app), add_list_verb(app)};
+    const Verb estimate_verb = add_estimate_verb(app);
+    const FpgaVerb simulate = add_fpga_simulate(app);
+    const std::vector<Verb> verbs = {
+        estimate_verb, {simulate.app, simulate.run}, add_explore_verb(app), add_claims_verb(app), add_list_verb(app)};
     app.footer(
         "Example:\n  treeline fpga estimate examples/fpga/specmamba-vck190.json\n\n`treeline fpga VERB --help` explains one.");
     return [verbs] {
@@ -174,7 +180,7 @@ Run add_fpga(CLI::App& app) {
                 return verb.run();
             }
         }
-        throw InputError({"fpga: needs estimate, explore, claims or list; see treeline fpga --help"});
+        throw InputError({"fpga: needs estimate, simulate, explore, claims or list; see treeline fpga --help"});
     };
 }
 

@@ -47,7 +47,9 @@ Json run_in(const std::string& file) {
     json::Document document = json::Document::load(file);
     const Json& tree = document.root().raw();
     document.throw_if_problems();
-    Json run = tree.value("format", Json()) == "treeline-fpga-estimate" && tree.contains("input") ? tree.at("input") : tree;
+    const bool is_result = tree.contains("input") && (tree.value("format", Json()) == "treeline-fpga-estimate" ||
+                                                      tree.value("format", Json()) == "treeline-fpga-simulation");
+    Json run = is_result ? tree.at("input") : tree;
     rebase_paths(run, std::filesystem::path(file).parent_path());
     return run;
 }

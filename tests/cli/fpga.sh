@@ -49,7 +49,7 @@ value /claims/0/id draft-size fpga claims "$examples/specmamba-claims.json"
 expect 0 'vhk158 +250 MHz +819 GB/s .* specmamba-vck190 +vck190 +16 x 8' fpga list
 
 # Bad input
-expect 2 'fpga: needs estimate, explore, claims or list' fpga
+expect 2 'fpga: needs estimate, simulate, explore, claims or list' fpga
 expect 2 'fpga: needs a design' fpga estimate
 expect 2 'no FPGA design "specmamba-vck19"; did you mean "specmamba-vck190"' fpga estimate --design specmamba-vck19
 expect 2 'no FPGA board "u28"; did you mean "u280"' fpga estimate --design specmamba-vck190 --board u28

@@ -1,0 +1,32 @@
+# treeline fpga simulate: the C-simulation of a layer, beside the closed form.
+. "$(dirname "$0")/lib.sh"
+
+# SpecMamba on VCK190: tiles of 16 x 8. B, C and the first 8 step sizes are (2 * 128 + 8) / 8 = 33 blocks of 2560 / 16 = 160
+# tiles; x and gate (10,576 - 264) / 8 = 1,289 blocks; the output projection 320 blocks of 320 tiles.
+example=$SOURCE/examples/fpga/specmamba-vck190.json
+expect 0 '5,280 for B, C.*206,240 for x and gate.*102,400 for the output' fpga simulate "$example"
+expect 0 'waiting states' fpga simulate "$example"
+
+checks=$((checks + 1))
+"$TREELINE" fpga simulate "$example" --format json >simulation.json || fail "fpga simulate --format json"
+[ "$("$JSON_GET" simulation.json /format)" = treeline-fpga-simulation ] || fail "format of the JSON"
+[ "$("$JSON_GET" simulation.json /units/0/iterations)" = 313920 ] || fail "5,280 + 206,240 + 102,400 weight tiles"
+# The result can be run again.
+checks=$((checks + 1))
+"$TREELINE" fpga simulate simulation.json --format json >again.json || fail "a result as input"
+[ "$("$JSON_GET" again.json /cycles)" = "$("$JSON_GET" simulation.json /cycles)" ] || fail "a result run again has other cycles"
+
+checks=$((checks + 1))
+[ "$("$TREELINE" fpga simulate "$example" --format csv | head -1)" = \
+    unit,iterations,busy_cycles,first_cycle,last_cycle,waited_for_input_cycles,held_up_by_output_cycles ] || fail "CSV title"
+
+# Plain decoding, more recomputed tokens, no overlap.
+expect 0 '1 of plain decoding' fpga simulate --design lightmamba-vck190
+expect 0 '9 recomputed' fpga simulate "$example" --replayed 9
+expect 0 'Simulated' fpga simulate "$example" --no-overlap
+
+# Deadlock is told, not waited for; so are flags without sense.
+expect 2 'deadlock' fpga simulate "$example" --set fifo_depth=8
+expect 2 'replayed' fpga simulate "$example" --replayed -3
+expect 2 'nosuch' fpga simulate --design nosuch
+finish
