@@ -30,14 +30,13 @@ Run add_sweep(CLI::App& app);
 Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_tree(CLI::App& app);
-Run add_validate(CLI::App& app);
 Run add_fpga(CLI::App& app);
 Run add_acceptance(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_break_even(CLI::App& app);
 Run add_bandit(CLI::App& app);
 Run add_traffic(CLI::App& app);
-Run add_validate(CLI::App& app);
 Run add_calibrate(CLI::App& app);
+Run add_validate(CLI::App& app);
 
 }  // namespace treeline

@@ -24,15 +24,14 @@ const std::vector<Command>& commands() {
         {"recommend", "find the best configuration for a workload", add_recommend},
         {"report", "the same as one HTML page with interactive plots", add_report},
         {"tree", "show, optimise and compare draft trees", add_tree},
-        {"validate", "predict published results, and say how wrong that is", add_validate},
         {"fpga", "price accelerators for Mamba-2 on FPGA boards", add_fpga},
         {"acceptance", "compare verification methods over temperature on synthetic models", add_acceptance},
         {"fit", "fit laws of runtime to measured times", add_fit},
         {"break-even", "the accept length at which a tree beats a chain, by its size", add_break_even},
         {"bandit", "simulate tree shapes picked while decoding", add_bandit},
         {"traffic", "throughput and latency under arriving requests, by speculation schedule", add_traffic},
-        {"validate", "predict published results, and say how wrong that is", add_validate},
         {"calibrate", "laws of a device's kernels, fitted to measured times with held-out errors", add_calibrate},
+        {"validate", "predict published results, and say how wrong that is", add_validate},
     };
     return all;
 }
