@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace treeline {
 namespace {
@@ -39,20 +40,17 @@ void find_paying_sizes(BreakEven& result) {
         return;
     }
     result.best = static_cast<std::size_t>(best - points.begin());
-    if (!best->pays()) {
+    const auto pays = [](const BreakEvenPoint& point) { return point.pays(); };
+    const auto first = std::find_if(points.begin(), points.end(), pays);
+    if (first == points.end()) {
         return;
     }
-    auto first = best, last = best;
-    while (first != points.begin() && (first - 1)->pays()) {
-        --first;
-    }
-    while (last + 1 != points.end() && (last + 1)->pays()) {
-        ++last;
-    }
+    const auto end = std::find_if(points.rbegin(), points.rend(), pays).base();  // past the last one that pays
     result.pays_from = first->tree.nodes;
-    result.pays_to = last->tree.nodes;
-    if (last + 1 != points.end()) {
-        result.stops_at = (last + 1)->tree.nodes;
+    result.pays_to = (end - 1)->tree.nodes;
+    result.losing_between = static_cast<int>(std::count_if(first, end, std::not_fn(pays)));
+    if (end != points.end()) {
+        result.stops_at = end->tree.nodes;
     }
 }
 

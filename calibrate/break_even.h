@@ -63,9 +63,10 @@ struct BreakEven {
     ChainRound chain;
     std::vector<BreakEvenPoint> points;
     std::optional<std::size_t> best;  ///< the point of the largest gain, whether that pays or not
-    /// The paying sizes around the best one; nothing where no size pays.
+    /// The smallest and the largest size that pays; nothing where none does.
     std::optional<int> pays_from, pays_to;
-    /// The next size given that does not pay any more; nothing where the largest still does.
+    int losing_between = 0;  ///< sizes between them that do not pay: shapes change by whole levels, so times have steps
+    /// The next size given after pays_to: from it on, trees have stopped paying. Nothing where the largest still pays.
     std::optional<int> stops_at;
 };
 

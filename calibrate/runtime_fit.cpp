@@ -23,6 +23,15 @@ std::vector<double> final_weights(const RuntimeLaw& law, const std::vector<Timin
     return weights;
 }
 
+/// The linear problem at the finished law, from which the covariance follows.
+WeightedRows rows_of(const RuntimeLaw& law, const std::vector<Timing>& timings, const std::vector<double>& weights) {
+    WeightedRows rows;
+    for (std::size_t i = 0; i < timings.size(); ++i) {
+        rows.add(law.gradient(timings[i].tokens), timings[i].time.value(), weights[i]);
+    }
+    return rows;
+}
+
 void add_residuals(RuntimeFit& fit, const std::vector<Timing>& timings, const std::vector<double>& weights) {
     double weight_sum = 0.0, mean = 0.0;
     for (std::size_t i = 0; i < timings.size(); ++i) {
@@ -105,7 +114,11 @@ std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, con
         return "weights by spread need rows that state one";
     }
     const Weighting weighting = detail::weighting_of(timings, options);
-    if (!detail::fit_points(form, detail::pooled(timings, weighting, options), weighting)) {
+    const std::optional<RuntimeLaw> law = detail::fit_points(form, detail::pooled(timings, weighting, options), weighting);
+    if (law && !solve(rows_of(*law, timings, final_weights(*law, timings, weighting, options)))) {
+        return "measurements differ too much in size for a " + std::string(name_of(form)) + " law to be determined";
+    }
+    if (!law) {
         return form == LawForm::hinge
                    ? "times do not rise from any knee on, so a hinge does not describe them"
                    : "token counts lie too close together to tell the terms of a " + std::string(name_of(form)) + " law apart";
@@ -127,11 +140,7 @@ RuntimeFit fit_law(LawForm form, const std::vector<Timing>& timings, const FitOp
     fit.t_quantile = student_t(fit.confidence, fit.degrees_of_freedom);
     fit.typical_spread = fit.weighting == Weighting::spread ? middle_spread(timings, weights) : 0.0;
 
-    WeightedRows rows;
-    for (std::size_t i = 0; i < timings.size(); ++i) {
-        rows.add(fit.law.gradient(timings[i].tokens), timings[i].time.value(), weights[i]);
-    }
-    add_parameters(fit, *solve(rows));
+    add_parameters(fit, *solve(rows_of(fit.law, timings, weights)));
     return fit;
 }
 

@@ -6,6 +6,10 @@
 namespace treeline {
 namespace {
 
+/// Anything beyond is a slip of the pen, and its square might not be a number any more.
+constexpr double most_tokens = 1e9;
+constexpr Seconds shortest(1e-12), longest(1e9);
+
 std::string in_row(std::size_t row, const std::string& what) { return "row " + std::to_string(row + 1) + ": " + what; }
 
 std::optional<std::string> problem_of(const Timing& timing) {
@@ -15,8 +19,11 @@ std::optional<std::string> problem_of(const Timing& timing) {
     if (!std::isfinite(timing.time.value()) || timing.time <= Seconds(0.0)) {
         return "the time must be a finite number above zero";
     }
-    if (timing.spread && (!std::isfinite(timing.spread->value()) || *timing.spread < Seconds(0.0))) {
-        return "the spread must be a finite number, zero or above";
+    if (timing.tokens > most_tokens || timing.time < shortest || timing.time > longest) {
+        return "takes more than 1e9 tokens, less than a picosecond or more than 1e9 seconds, which no pass does";
+    }
+    if (timing.spread && !(*timing.spread >= Seconds(0.0) && *timing.spread <= longest)) {
+        return "the spread must be between 0 and 1e9 seconds";
     }
     return std::nullopt;
 }

@@ -7,7 +7,7 @@ namespace {
 
 using sampling::SyntheticWorld;
 
-std::vector<SyntheticWorld> fitted(const AcceptanceStudy& study) {
+std::vector<SyntheticWorld> fitted(const AcceptanceStudy& study, const std::string& name) {
     std::vector<SyntheticWorld> worlds = sampling::worlds(study.world, study.worlds);
     if (!study.measured) {
         return worlds;
@@ -16,9 +16,9 @@ std::vector<SyntheticWorld> fitted(const AcceptanceStudy& study) {
     const std::vector<sampling::MeasuredLength>& lengths = study.measured->lengths;
     sampling::FittedWorlds fit = lengths.size() == 1
                                      ? sampling::fit_mismatch(worlds, measured, lengths.front())
-                                     : sampling::fit_mismatch_and_confidence(worlds, measured, lengths[0], lengths[1]);
+                                     : sampling::fit_mismatch_and_caution(worlds, measured, lengths[0], lengths[1]);
     if (!fit.problem.empty()) {
-        throw InputError({"measured: " + fit.problem});
+        throw InputError({name + ": measured: " + fit.problem});
     }
     return std::move(fit.worlds);
 }
@@ -43,15 +43,16 @@ void add(std::optional<sampling::ExpectedRound>& mean, const std::optional<sampl
 StudiedCell cell(const AcceptanceStudy& study, const std::vector<sampling::Models>& models, sampling::Method method,
                  const DraftTree& tree, double temperature) {
     const auto count = static_cast<double>(models.size());
-    const int requests = std::max(2, static_cast<int>(study.rounds / (count * sampling::rounds_a_request)));
+    const int requests = std::max(2, static_cast<int>(study.rounds / count));
     StudiedCell cell{temperature, sampling::ExpectedRound{}, {}};
     std::vector<sampling::MeasuredAcceptance> decoded;
     sampling::Random random(study.world.seed);
     for (const sampling::Models& world : models) {
         const std::optional<sampling::RoundLaw> law = sampling::law_of(method, world, tree);
-        add(cell.exact, law ? std::optional(sampling::expected_acceptance(*law, study.world.vocabulary)) : std::nullopt,
+        add(cell.exact, law ? std::optional(sampling::expected_acceptance(*law, {study.world.vocabulary})) : std::nullopt,
             1.0 / count);
-        decoded.push_back(sampling::decode(sampling::round_of(method, world, tree), study.world.vocabulary, requests, random));
+        decoded.push_back(
+            sampling::decode(sampling::round_of(method, world, tree), {study.world.vocabulary}, requests, random));
     }
     cell.decoded = sampling::combined(decoded);
     return cell;
@@ -59,8 +60,8 @@ StudiedCell cell(const AcceptanceStudy& study, const std::vector<sampling::Model
 
 }  // namespace
 
-AcceptanceStudyAnswer answer(AcceptanceStudy study) {
-    const std::vector<SyntheticWorld> worlds = fitted(study);
+AcceptanceStudyAnswer answer(AcceptanceStudy study, const std::string& name) {
+    const std::vector<SyntheticWorld> worlds = fitted(study, name);
     study.world = worlds.front().parameters();
     AcceptanceStudyAnswer answer{std::move(study), {}, {}};
     for (const StudiedTree& tree : answer.study.trees) {

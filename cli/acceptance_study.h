@@ -32,7 +32,7 @@ struct AcceptanceStudy {
     std::vector<double> temperatures = {0.0, 0.3, 0.7, 1.0};
     std::optional<double> drafter_temperature;  ///< nothing: as the target's
     sampling::WorldParameters world;
-    int worlds = 8;
+    int worlds = 16;
     int rounds = 16'000;  ///< of decoding behind each figure, over all worlds
     std::optional<MeasuredStudy> measured;
 
@@ -42,14 +42,14 @@ struct AcceptanceStudy {
 };
 
 /// Reads {"shapes"?: trees as `treeline tree` takes them, "temperatures"?, "drafter_temperature"?, "world"?: {"vocabulary"?,
-/// "sharpness"?, "mismatch"?, "confidence"?, "worlds"?, "seed"?}, "rounds"?, "measured"?: {"shape"?, "method"?, "points":
+/// "sharpness"?, "mismatch"?, "caution"?, "worlds"?, "seed"?}, "rounds"?, "measured"?: {"shape"?, "method"?, "points":
 /// [{"temperature", "accept_length" or "per_position"}]}, "title"?, "source"?}. Throws InputError with every problem.
 AcceptanceStudy read_acceptance_study(json::Document& document, Descriptions& descriptions);
 
 /// Flags of `treeline acceptance`, as texts; empty where not given.
 struct AcceptanceStudyFlags {
     std::vector<std::string> shapes;
-    std::string temperatures, drafter_temperature, vocabulary, sharpness, mismatch, confidence, worlds, seed, rounds;
+    std::string temperatures, drafter_temperature, vocabulary, sharpness, mismatch, caution, worlds, seed, rounds;
     std::string measured, measured_shape, measured_method;  ///< measured: "0:2.04,1:1.55"
 };
 
@@ -78,13 +78,13 @@ struct StudiedTreeAnswer {
     std::vector<StudiedMethod> methods;
 };
 struct AcceptanceStudyAnswer {
-    AcceptanceStudy study;  ///< with the world's mismatch and confidence as fitted
+    AcceptanceStudy study;  ///< with the world's mismatch and caution as fitted
     std::vector<StudiedTreeAnswer> trees;
     std::vector<double> fitted_lengths;  ///< what the models accept where `measured` was measured
 };
 
-/// Throws InputError where no models agree with the measurement.
-AcceptanceStudyAnswer answer(AcceptanceStudy study);
+/// Throws InputError where no models agree with the measurement; `name` is the document's.
+AcceptanceStudyAnswer answer(AcceptanceStudy study, const std::string& name);
 
 std::string acceptance_table(const AcceptanceStudyAnswer& answer);
 std::string acceptance_json(const AcceptanceStudyAnswer& answer);

@@ -51,7 +51,7 @@ std::string best_at_last_temperature(const StudiedTreeAnswer& tree) {
         }
     }
     return fmt::format("At temperature {}, {} accepts most of {}: {} tokens a round.",
-                       short_text(best->cells.back().temperature), sampling::name_of(best->method), tree.tree.label,
+                       exact_text(best->cells.back().temperature), sampling::name_of(best->method), tree.tree.label,
                        fixed_text(length(*best), 2));
 }
 

@@ -21,7 +21,7 @@ struct FlagKey {
 constexpr std::array<FlagKey, 15> flag_keys = {{{"world.vocabulary", "--vocabulary"},
                                                 {"world.sharpness", "--sharpness"},
                                                 {"world.mismatch", "--mismatch"},
-                                                {"world.confidence", "--confidence"},
+                                                {"world.caution", "--caution"},
                                                 {"world.worlds", "--worlds"},
                                                 {"world.seed", "--seed"},
                                                 {"measured.shape", "--measured-shape"},
@@ -38,13 +38,14 @@ constexpr std::array<FlagKey, 15> flag_keys = {{{"world.vocabulary", "--vocabula
     throw InputError({fmt::format("{}: must be {}, not \"{}\"", flag, wanted, text)});
 }
 
-double number_in(const std::string& flag, const std::string& wanted, const std::string& text) {
+Json number_in(const std::string& flag, const std::string& wanted, const std::string& text) {
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
         refuse(flag, wanted, text);
     }
-    return value;
+    const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+    return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);  // so that messages show it as it was written
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -130,7 +131,7 @@ Json with_flags(Json study, const AcceptanceStudyFlags& flags) {
         set_number(world, "vocabulary", "--vocabulary", flags.vocabulary);
         set_number(world, "sharpness", "--sharpness", flags.sharpness);
         set_number(world, "mismatch", "--mismatch", flags.mismatch);
-        set_number(world, "confidence", "--confidence", flags.confidence);
+        set_number(world, "caution", "--caution", flags.caution);
         set_number(world, "worlds", "--worlds", flags.worlds);
         set_number(world, "seed", "--seed", flags.seed);
         if (!world.empty()) {

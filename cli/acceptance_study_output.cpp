@@ -17,20 +17,19 @@ constexpr std::size_t page_width = 110;
 
 std::string world_text(const AcceptanceStudy& study) {
     const sampling::WorldParameters& world = study.world;
-    return fmt::format("{} tokens, sharpness {}, mismatch {}, confidence {}; mean of {} from seed {}", world.vocabulary,
-                       short_text(world.sharpness), short_text(world.mismatch), short_text(world.confidence), study.worlds,
-                       world.seed);
+    return fmt::format("{} tokens, sharpness {}, mismatch {}, caution {} (drafter's logits times {}); mean of {} from seed {}",
+                       world.vocabulary, short_text(world.sharpness), short_text(world.mismatch), short_text(world.caution),
+                       short_text(world.confidence()), study.worlds, world.seed);
 }
 
 std::string fit_text(const AcceptanceStudyAnswer& answer) {
     const MeasuredStudy& measured = *answer.study.measured;
     std::string text;
     for (std::size_t i = 0; i < measured.lengths.size(); ++i) {
-        text += fmt::format("{}{} at temperature {} (the models: {})", i > 0 ? " and " : "",
-                            fixed_text(measured.lengths[i].accept_length, 3), short_text(measured.lengths[i].at.target),
-                            fixed_text(answer.fitted_lengths[i], 3));
+        text += fmt::format("{} at T = {} (they accept {}), ", fixed_text(measured.lengths[i].accept_length, 3),
+                            exact_text(measured.lengths[i].at.target), fixed_text(answer.fitted_lengths[i], 3));
     }
-    return fmt::format("{}, measured with {}, {}", text, measured.tree.label, sampling::name_of(measured.method));
+    return fmt::format("{}{}, {}", text, measured.tree.label, sampling::name_of(measured.method));
 }
 
 /// "2.044 (2.03 to 2.06)"; only the interval where there is no closed form.
@@ -44,7 +43,7 @@ std::string cell_text(const StudiedCell& cell) {
 std::string tree_text(const StudiedTreeAnswer& answer, const std::vector<double>& temperatures) {
     std::vector<Column> columns = {{"Method", Align::left}};
     for (const double temperature : temperatures) {
-        columns.push_back({"T = " + short_text(temperature)});
+        columns.push_back({"T = " + exact_text(temperature)});
     }
     TextTable table(columns);
     for (const StudiedMethod& method : answer.methods) {
@@ -95,8 +94,13 @@ Json cell_json(const StudiedCell& cell) {
 
 Json world_json(const AcceptanceStudyAnswer& answer) {
     const sampling::WorldParameters& world = answer.study.world;
-    Json json = {{"vocabulary", world.vocabulary}, {"sharpness", world.sharpness},  {"mismatch", world.mismatch},
-                 {"confidence", world.confidence}, {"worlds", answer.study.worlds}, {"seed", world.seed}};
+    Json json = {{"vocabulary", world.vocabulary},
+                 {"sharpness", world.sharpness},
+                 {"mismatch", world.mismatch},
+                 {"caution", world.caution},
+                 {"confidence", world.confidence()},
+                 {"worlds", answer.study.worlds},
+                 {"seed", world.seed}};
     return json;
 }
 
@@ -124,7 +128,7 @@ std::string acceptance_table(const AcceptanceStudyAnswer& answer) {
     }
     facts.add("Synthetic models", world_text(study));
     if (study.drafter_temperature) {
-        facts.add("Drafter", "at temperature " + short_text(*study.drafter_temperature) + " throughout");
+        facts.add("Drafter", "at temperature " + exact_text(*study.drafter_temperature) + " throughout");
     }
     if (study.measured) {
         facts.add("Fitted to", fit_text(answer));

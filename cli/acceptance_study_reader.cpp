@@ -84,7 +84,7 @@ void read_world(json::Reader& root, AcceptanceStudy& study) {
     world.sharpness = at->number_or("sharpness", world.sharpness, 0.1, 100.0);
     const bool fits_mismatch = root.has("measured") && at->has("mismatch");
     world.mismatch = at->number_or("mismatch", world.mismatch, 0.0, 1000.0);
-    world.confidence = at->number_or("confidence", world.confidence, 0.001, 100.0);
+    world.caution = at->number_or("caution", world.caution, -10.0, 100.0);
     study.worlds = static_cast<int>(at->count_or("worlds", study.worlds, 1, most_worlds));
     world.seed = static_cast<std::uint64_t>(at->count_or("seed", 1, 0, most_seed));
     if (fits_mismatch) {
@@ -157,14 +157,14 @@ void read_measured(json::Reader& root, AcceptanceStudy& study, const Description
         point.finish();
     }
     if (measured.lengths.size() > 2) {
-        at->problem("points", fmt::format("holds {} points; one determines the mismatch, two the confidence as well",
+        at->problem("points", fmt::format("holds {} points; one determines the mismatch, two the caution as well",
                                           measured.lengths.size()));
     } else if (measured.lengths.size() == 2) {
         if (measured.lengths[0].at.target == measured.lengths[1].at.target) {
             at->problem("points", "gives two accept lengths at one temperature");
         }
-        if (std::optional<json::Reader> world = root.optional_object("world"); world && world->has("confidence")) {
-            world->problem("confidence", "is given beside two measured accept lengths, which determine it");
+        if (std::optional<json::Reader> world = root.optional_object("world"); world && world->has("caution")) {
+            world->problem("caution", "is given beside two measured accept lengths, which determine it");
         }
     }
     at->finish();

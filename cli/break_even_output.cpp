@@ -105,10 +105,12 @@ std::string sentence_of(const BreakEvenAnswer& answer) {
         return fmt::format("No tree pays: the best one, of {}, runs at {} the speed of {}.", nodes_text(best.tree.nodes),
                            ratio_text(*best.gain), chain_text(result.chain));
     }
+    const std::string gaps =
+        result.losing_between > 0 ? fmt::format(" (not at {} of the sizes between)", result.losing_between) : "";
     const std::string sizes = *result.pays_from == *result.pays_to
                                   ? fmt::format("A tree pays at {}", nodes_text(*result.pays_from))
-                                  : fmt::format("A tree pays from {} to {} nodes and most at {}", *result.pays_from,
-                                                *result.pays_to, best.tree.nodes);
+                                  : fmt::format("A tree pays from {} to {} nodes{} and most at {}", *result.pays_from,
+                                                *result.pays_to, gaps, best.tree.nodes);
     const std::string end = result.stops_at ? fmt::format("from {} on it is slower", nodes_text(*result.stops_at))
                                             : "it still pays at the largest size asked for";
     return fmt::format("{}, with {} the speed of {}; {}.", sizes, ratio_text(*best.gain), chain_text(result.chain), end);
@@ -137,7 +139,7 @@ std::string break_even_table(const BreakEvenAnswer& answer) {
                    errors ? fmt::format("{} +- {}", needed, fixed_text(point.ratio_half_width, 3)) : needed,
                    point.ratio_reached ? fixed_text(*point.ratio_reached, 3) : "-", length_text(point.accept_length_needed),
                    length_text(point.tree.accept_length), point.gain ? ratio_text(*point.gain) : "-",
-                   fmt::format("{}{}{}{}", verdict(point), is_best(answer, i) ? ", most" : "",
+                   fmt::format("{}{}{}{}", verdict(point), is_best(answer, i) ? ", best" : "",
                                point.is_clear() ? "" : ", not clearly", point.tree.extrapolated ? " (extrapolated)" : "")});
     }
     text += table.text();
@@ -172,6 +174,7 @@ std::string break_even_json(const BreakEvenAnswer& answer) {
     json["best"] = result.best ? Json(result.points[*result.best].tree.nodes) : Json();
     json["pays_from"] = optional_json(result.pays_from);
     json["pays_to"] = optional_json(result.pays_to);
+    json["losing_between"] = result.losing_between;
     json["stops_at"] = optional_json(result.stops_at);
     json["sizes"] = Json::array();
     for (const BreakEvenPoint& point : result.points) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/break_even_reader.h"
+#include "reports/figure.h"
 
 namespace treeline {
 
@@ -19,6 +20,8 @@ std::string break_even_table(const BreakEvenAnswer& answer);
 std::string break_even_json(const BreakEvenAnswer& answer);
 /// One line a size.
 std::string break_even_csv(const BreakEvenAnswer& answer);
+/// Its charts, as a section of any page.
+FigureSection break_even_section(const BreakEvenAnswer& answer);
 /// A self-contained page: the ratio needed and reached by size (STree's Figure 2c), the gain, the times of rounds.
 std::string break_even_page(const BreakEvenAnswer& answer);
 

@@ -81,17 +81,21 @@ Figure time_figure(const BreakEven& result) {
 
 }  // namespace
 
+FigureSection break_even_section(const BreakEvenAnswer& answer) {
+    return {"break-even",
+            "Break-even",
+            fmt::format("{} Tree: {}. Chain of {} draft tokens: {}.", sentence_of(answer), text_of(answer.input.tree),
+                        answer.result.chain.draft_tokens, text_of(answer.input.chain)),
+            {ratio_figure(answer.result), gain_figure(answer.result), time_figure(answer.result)}};
+}
+
 std::string break_even_page(const BreakEvenAnswer& answer) {
     FigurePage page;
     page.title = answer.input.title.empty() ? "Break-even of draft trees" : answer.input.title;
     page.subtitle = answer.input.source;
     page.heading = "Does a tree pay?";
     page.sentence = sentence_of(answer);
-    page.sections = {{"break-even",
-                      "Break-even",
-                      fmt::format("Tree: {}. Chain of {} draft tokens: {}.", text_of(answer.input.tree),
-                                  answer.result.chain.draft_tokens, text_of(answer.input.chain)),
-                      {ratio_figure(answer.result), gain_figure(answer.result), time_figure(answer.result)}}};
+    page.sections = {break_even_section(answer)};
     return render_figures(page);
 }
 

@@ -13,6 +13,8 @@ struct Catalogue {
 
     /// Published draft trees.
     [[nodiscard]] std::filesystem::path trees() const { return models.parent_path() / "examples" / "trees"; }
+    /// Published experiments.
+    [[nodiscard]] std::filesystem::path experiments() const { return models.parent_path() / "calibrate" / "published"; }
 };
 
 /// The first of: `flag` (where not empty), $TREELINE_DATA, <program>/../share/treeline, the source folder the program was built

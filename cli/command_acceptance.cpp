@@ -33,7 +33,7 @@ void acceptance(const AcceptanceFlags& flags) {
     json::Document document = json::Document::parse(study.dump(), from_file ? flags.file : "flags");
     Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
     try {
-        const AcceptanceStudyAnswer result = answer(read_acceptance_study(document, descriptions));
+        const AcceptanceStudyAnswer result = answer(read_acceptance_study(document, descriptions), document.name());
         if (!flags.html.empty()) {
             write_file(flags.html, acceptance_html(result));
         }
@@ -59,7 +59,7 @@ Run add_acceptance(CLI::App& app) {
         ->type_name("T");
     app.add_option("--measured", study.measured,
                    "Measured accept lengths by temperature, which the models shall have: one fits the mismatch, two the "
-                   "confidence as well")
+                   "caution as well")
         ->type_name("T:LENGTH,...");
     app.add_option("--measured-shape", study.measured_shape, "What they were measured with (default: the first shape)")
         ->type_name("TREE");
@@ -69,8 +69,10 @@ Run add_acceptance(CLI::App& app) {
     app.add_option("--vocabulary", study.vocabulary, "Tokens of the synthetic models (default 32)")->type_name("N");
     app.add_option("--sharpness", study.sharpness, "Spread of the target's logits (default 6)")->type_name("X");
     app.add_option("--mismatch", study.mismatch, "Spread of the drafter's error in them (default 2.5)")->type_name("X");
-    app.add_option("--confidence", study.confidence, "Factor on the drafter's logits (default 0.25)")->type_name("X");
-    app.add_option("--worlds", study.worlds, "Pairs of models to average over (default 8)")->type_name("N");
+    app.add_option("--caution", study.caution,
+                   "How much less sure the drafter is than calibrated: 1 calibrated, 0 too sure (default 6)")
+        ->type_name("X");
+    app.add_option("--worlds", study.worlds, "Pairs of models to average over (default 16)")->type_name("N");
     app.add_option("--seed", study.seed, "Of the first pair (default 1)")->type_name("N");
     app.add_option("--rounds", study.rounds, "Rounds decoded for each figure (default 16000)")->type_name("N");
     app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");

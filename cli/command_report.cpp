@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/estimate.h"
+#include "cli/report_studies.h"
 #include "cli/workload_file.h"
 #include "reports/html.h"
 #include "reports/output_file.h"
@@ -69,7 +70,7 @@ Json data_of(const Answer& answer) {
         return reasons_only(answer);
     }
     return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                        acceptance_notes(answer.input), notes_of(answer.input)});
+                        acceptance_notes(answer.input), study_sections(answer), notes_of(answer.input)});
 }
 
 void report(const ReportFlags& flags) {

@@ -28,7 +28,7 @@ struct TimeSource {
 };
 
 /// {"law": "linear", "coefficients": [10, 0.05], "unit": "ms", "source": ..., "kind": ...}: in that unit, per token and per
-///     token² in the order of formula_of(form); "law" and "fit", "measured" exclude each other
+///     token² in the order of formula_of(form)
 /// {"fit": "fit.json", "series"?: name}: a law of an earlier `treeline fit --format json`
 /// {"measured": "times.csv", "series"?: name, "as"?: "auto", "table", or the name of a law}: fitted here ("auto", also without
 ///     the key: the law that cross-validation selects), or interpolated

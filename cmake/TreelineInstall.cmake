@@ -10,7 +10,7 @@ foreach(folder ${folders})
 endforeach()
 
 install(TARGETS treeline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-foreach(catalogue models hardware examples)
+foreach(catalogue models hardware examples calibrate/published)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${catalogue} DESTINATION ${CMAKE_INSTALL_DATADIR}/treeline
           FILES_MATCHING PATTERN "*.json" PATTERN "*.csv")
 endforeach()

@@ -105,6 +105,22 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_pass = reader.seconds("host_per_pass", Zero::allowed);
     stack.host_per_draft_pass = reader.seconds("host_per_draft_pass", Zero::allowed);
     stack.host_per_round = reader.seconds("host_per_round", Zero::allowed);
+    const auto seconds_or = [&reader](const char* key, Seconds fallback) {
+        return reader.has(key) ? reader.seconds(key, Zero::allowed) : fallback;
+    };
+    const auto share_or_one = [&reader](const char* key) { return reader.has(key) ? reader.ratio(key, 0.01, 1.0) : 1.0; };
+    stack.host_per_rollback = seconds_or("host_per_rollback", stack.host_per_draft_pass);
+    stack.host_per_tree = seconds_or("host_per_tree", Seconds(0.0));
+    stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
+    stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));
+    stack.scan_step = seconds_or("scan_step", Seconds(0.0));
+    stack.host_per_sampling = seconds_or("host_per_sampling", Seconds(0.0));
+    stack.draft_graphs = reader.flag_or("draft_graphs", false);
+    stack.memory_efficiency = share_or_one("memory_efficiency");
+    stack.compute_efficiency = share_or_one("compute_efficiency");
+    stack.scan_efficiency = share_or_one("scan_efficiency");
+    stack.unhidden = reader.has("unhidden") ? reader.ratio("unhidden", 0.0, 1.0) : 0.0;
+    stack.memory_per_graph = reader.has("memory_per_graph") ? reader.bytes("memory_per_graph", Zero::allowed) : Bytes(0.0);
     stack.launch_factor = reader.ratio("launch_factor", 0.01, 1000.0);
     stack.state_copy = reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? StateCopy::eager : StateCopy::in_graph;
     stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);

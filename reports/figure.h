@@ -17,7 +17,8 @@ struct FigureAxis {
 
 /// A column of the table behind a chart; also a line of its tooltips.
 struct FigureColumn {
-    std::string key, title, unit;
+    std::string key, title;
+    std::string unit = {};
     int digits = -1;  ///< decimals; −1: three significant digits
 };
 

@@ -181,13 +181,18 @@ std::optional<FigureSection> tree_section(const Workload& workload, const Recomm
     }
 }
 
-Json sections_of(const Workload& workload, const Recommendation& recommendation) {
+Json sections_of(const ReportInputs& inputs) {
+    const Workload& workload = inputs.workload;
+    const Recommendation& recommendation = inputs.recommendation;
     Json sections = Json::array();
     if (const FigureSection policies = policy_section(workload, recommendation); !policies.figures.empty()) {
         sections.push_back(section_json(policies));
     }
     if (const std::optional<FigureSection> trees = tree_section(workload, recommendation)) {
         sections.push_back(section_json(*trees));
+    }
+    for (const FigureSection& study : inputs.studies) {
+        sections.push_back(section_json(study));
     }
     return sections;
 }
@@ -242,7 +247,7 @@ Json report_data(const ReportInputs& inputs) {
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
     data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);
-    data["sections"] = sections_of(inputs.workload, recommendation);
+    data["sections"] = sections_of(inputs);
     data["round"] = round_rows(round, inputs.workload, best);
     data["roofline"] = roofline_data(round, variant.setup, inputs.workload, best);
     data["pareto"] = pareto_rows(recommendation);

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "json/reader.h"
+#include "reports/figure.h"
 #include "sweeps/recommend.h"
 
 namespace treeline {
@@ -22,6 +23,7 @@ struct ReportInputs {
     const Recommendation& recommendation;
     const std::vector<Provenance>& provenance;      ///< of every description used
     const std::vector<AcceptanceNote>& acceptance;  ///< by variant of the workload
+    std::vector<FigureSection> studies;             ///< further sections of charts
     std::vector<std::string> notes;                 ///< what descriptions leave out, shown at the end
 };
 

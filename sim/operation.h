@@ -82,6 +82,7 @@ struct Operation : OperationCost {
     double cache_heads = 0.0;      ///< key-value heads of an attention on one rank; likewise
     double head_dim = 0.0;         ///< of those heads
     bool shares_cache = true;      ///< several query heads read the keys and values of one head
+    bool sequential = false;       ///< a scan token by token, each step of which waits for the one before
 };
 
 /// Cached tokens that an attention with this reach sees, out of s.

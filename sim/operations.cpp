@@ -138,6 +138,7 @@ std::vector<Operation> replay_operations(const Model& model, const Precision& pr
     for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
         Operation operation = start_operation(context, "activation replay", OperationKind::scan);
         operation.flops.per_token = Flops(layer.replay_flops);
+        operation.sequential = true;
         if (replay == Replay::own_pass) {
             operation.bytes.per_sequence = precision.state.per_element() * (2.0 * layer.elements);
         } else {
@@ -154,8 +155,10 @@ std::vector<Operation> state_copy_operations(const Model& model, const Precision
     for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
         Operation operation = start_operation(context, "state copy", OperationKind::scan);
         operation.launches = layer.conv_elements > 0.0 ? 2.0 : 1.0;
-        operation.bytes.per_sequence =
-            2.0 * (precision.state.per_element() * layer.elements + precision.activations.per_element() * layer.conv_elements);
+        const Bytes one_copy =
+            precision.state.per_element() * layer.elements + precision.activations.per_element() * layer.conv_elements;
+        operation.bytes.per_sequence = one_copy;
+        operation.bytes.per_token = one_copy;
         operations.push_back(operation);
     });
     return operations;

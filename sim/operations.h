@@ -58,7 +58,7 @@ enum class Replay { own_pass, within_verification };
 /// Activation replay: every recurrent layer advances its state over the pass's tokens (section 1, row replay).
 std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks, Replay replay);
 
-/// One copy of every layer's recurrent state and convolution history for each sequence of the pass: each is read and written.
+/// Copies of every layer's recurrent state and convolution history, one for each token of a sequence of the pass: read once.
 std::vector<Operation> state_copy_operations(const Model& model, const Precision& precision, double ranks);
 
 /// The state written once for each sequence of the pass, by a scan that runs anyway: no kernels of its own.

@@ -70,6 +70,39 @@ Rates data_sheet_rates(const Operation& operation, const Precision& precision, c
     return rates;
 }
 
+/// Data sheet times what the stack's description says that kernels reach of it.
+Rates roofline_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const Rates data_sheet = data_sheet_rates(operation, precision, platform);
+    if (operation.kind == OperationKind::collective) {
+        return data_sheet;
+    }
+    const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
+    const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
+                              operation.kind == OperationKind::attention;
+    const Stack& stack = platform.stack;
+    const SecondsPerByte per_byte = 1.0 / (platform.device.bandwidth * stack.memory_efficiency);
+    // Once a kernel, however the law below weighs its two sides.
+    const auto rates_with = [&](SecondsPerFlop per_flop, double overlap) {
+        Rates rates;
+        rates.startup = stack.kernel_startup * (operation.launches / (1.0 + overlap));
+        rates.per_byte = per_byte;
+        rates.per_flop = per_flop;
+        rates.overlap = overlap;
+        return rates;
+    };
+    if (operation.sequential) {
+        // The first step waits for the state, and every further one for the step before: nothing is hidden.
+        return rates_with(1.0 / (vector_peak * stack.scan_efficiency), 1.0);
+    }
+    if (operation.kind == OperationKind::scan && operation.launches > 1.0) {
+        return rates_with(1.0 / vector_peak, 1.0);  // kernels one after the other hide nothing of each other
+    }
+    const double vector_efficiency = operation.kind == OperationKind::scan ? stack.scan_efficiency : 1.0;
+    const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
+    const FlopsPerSecond peak = matrix_units ? matrix_peak * stack.compute_efficiency : vector_peak * vector_efficiency;
+    return rates_with(1.0 / peak, stack.unhidden);
+}
+
 /// The measured kernel that runs an operation, null where there is none.
 const KernelLaw* law_of(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (platform.mode != CostMode::calibrated || !platform.device.calibration || operation.launches <= 0.0) {
@@ -101,9 +134,11 @@ struct PricedKernel {
 };
 
 PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
-    const Rates rates = data_sheet_rates(operation, precision, platform);
     const KernelLaw* law = law_of(operation, precision, platform);
-    return law != nullptr ? PricedKernel{measured_rates(*law, rates, operation), true} : PricedKernel{rates, false};
+    if (law != nullptr) {
+        return {measured_rates(*law, data_sheet_rates(operation, precision, platform), operation), true};
+    }
+    return {roofline_rates(operation, precision, platform), false};
 }
 
 Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds gap) {
@@ -179,13 +214,18 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         pass.launches += operation.count * launches;
         gaps += operation.count * own_gaps;
         const double runs = operation.count;
+        // A measured scan's time holds its steps, too.
+        const bool waits_for_steps = operation.sequential && !priced.measured;
+        pass.step_time += waits_for_steps ? platform.stack.scan_step * runs : Seconds(0.0);
         const double memory_runs = operation.kind == OperationKind::collective ? 0.0 : runs;
-        pass.operations.push_back({std::move(operation), priced.rates, runs, memory_runs, own_gaps});
+        pass.operations.push_back({std::move(operation), priced.rates, runs, memory_runs, own_gaps, waits_for_steps});
     }
     if (platform.mode != CostMode::hoi) {
         pass.node_time = platform.stack.node_cost * gaps;
         pass.launch_time = platform.stack.host_launch * pass.launches;
         pass.host = host;
+    } else {
+        pass.step_time = Seconds(0.0);
     }
     return pass;
 }
@@ -207,6 +247,7 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
 PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms terms = terms_of(shape);
     PassTotals totals;
+    totals.device = step_time(pass, terms);
     for (const TimedOperation& timed : pass.operations) {
         dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
             accumulate<reads_context, has_experts, has_row_steps>(timed.operation, timed.rates, timed.runs, timed.memory_runs,
@@ -218,10 +259,12 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
 
 std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms terms = terms_of(shape);
-    double gaps = 0.0;
+    double gaps = 0.0, scans = 0.0;
     for (const TimedOperation& timed : pass.operations) {
         gaps += timed.operation.count * timed.gaps;
+        scans += timed.waits_for_steps ? timed.runs : 0.0;
     }
+    const Seconds step = scans > 0.0 ? pass.step_time / scans : Seconds(0.0);
     const Seconds one_gap = gaps > 0.0 ? pass.node_time / gaps : Seconds(0.0);
     std::vector<OperationEstimate> estimates;
     Seconds sum;
@@ -234,7 +277,8 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
             const Seconds device =
                 pass.whole_pass ? time_by(pass.whole_pass_rates, bytes, flops)
                                 : operation_time<reads_context, has_row_steps>(operation, timed.rates, terms, bytes, flops);
-            const Seconds time = (device + gap) * operation.count;
+            const Seconds steps = timed.waits_for_steps ? step * terms.new_tokens : Seconds(0.0);
+            const Seconds time = (device + steps + gap) * operation.count;
             estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
                                  bytes * operation.count, time, bound_of(timed, bytes, flops, gap), 0.0});
             sum += time;

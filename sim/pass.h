@@ -104,6 +104,7 @@ struct TimedOperation {
     double runs = 1.0;         ///< times it runs in one pass
     double memory_runs = 1.0;  ///< the same for main-memory traffic: 0 for collectives
     double gaps = 0.0;  ///< launch gaps of one run that its rates do not hold already, the stack's launch factor included
+    bool waits_for_steps = false;  ///< the stack's time for each step of a sequential scan comes on top
 };
 
 /// What a pass needs, summed over its operations.
@@ -120,6 +121,7 @@ struct CompiledPass {
     Seconds node_time;        ///< device-side gaps of all kernels
     Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
     Seconds host;             ///< host time before the pass
+    Seconds step_time;        ///< latency that each new token of a sequence adds, in all scans that go token by token
     bool whole_pass = false;  ///< HOI mode: one max over the whole pass instead of one an operation
     Rates whole_pass_rates;
 };
@@ -134,6 +136,9 @@ inline void accumulate(const OperationCost& cost, const Rates& rates, double run
     totals.flops += flops * runs;
     totals.bytes += bytes * memory_runs;
 }
+
+/// The latency of scans that go token by token: with x = memory or compute time of a step, a scan of n tokens takes x + n·step.
+inline Seconds step_time(const CompiledPass& pass, const ShapeTerms& shape) { return pass.step_time * shape.new_tokens; }
 
 /// Time of a pass from its totals: max(device + gaps, launches on the host) + host. Zero operations cost nothing.
 inline Seconds pass_time(const CompiledPass& pass, const PassTotals& totals) {

@@ -41,6 +41,11 @@ CompileOptions pass_options(PassKind kind, StateWrites writes, Sampling sampling
     return options;
 }
 
+/// Of each pass whose logits are sampled: those that draft, those that verify, and plain decoding.
+Seconds host_of_sampling(const RoundSetup& setup) {
+    return setup.decoding == Decoding::sampling ? setup.platform.stack.host_per_sampling : Seconds(0.0);
+}
+
 Sampling sampling_of(Decoding decoding) { return decoding == Decoding::greedy ? Sampling::greedy : Sampling::rejection; }
 
 /// The two widest activations that live at once: a layer's input and output, in the widest linear layer.
@@ -61,6 +66,7 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     memory.target_weights = stored_weights(setup.target, setup.precision, ranks);
     memory.draft_weights = added_weights(drafter, ranks);
     memory.reserved = setup.platform.device.reserved;
+    memory.per_graph = setup.platform.stack.memory_per_graph;
     memory.capacity = setup.platform.device.memory;
     memory.target_state = target.state;
     memory.replay_per_token = target.replay_per_token;
@@ -78,7 +84,9 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
 Platform copying_platform(const Platform& platform) {
     Platform result = platform;
     if (platform.stack.state_copy == StateCopy::eager) {
+        constexpr double calls_per_copy = 3.0;  // a view of the source row, a view of the destination row, the copy
         result.stack.host_launch = platform.stack.eager_launch;
+        result.stack.launch_factor = calls_per_copy;
     }
     return result;
 }
@@ -88,17 +96,30 @@ CompiledPass compile_copies(const Model& model, const Precision& precision, cons
                               Seconds(0.0));
 }
 
+/// A captured graph costs the host nothing a kernel; 1.0 to 1.3 us of gap a node, and 1.3 kernels an operation (the figures of
+/// the stack cuda-graph).
+Platform drafting_platform(const Platform& platform) {
+    Platform result = platform;
+    if (platform.stack.draft_graphs) {
+        result.stack.host_launch = Seconds(0.0);
+        result.stack.node_cost = Seconds(1.15e-6);
+        result.stack.launch_factor = 1.3;
+    }
+    return result;
+}
+
 void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
     if (!drafter.model) {
         return;
     }
     // Heads without a cache run within the target's pass, so the host does nothing for them.
-    const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass : Seconds(0.0);
+    const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass + host_of_sampling(setup) : Seconds(0.0);
+    const Platform platform = drafting_platform(setup.platform);
     CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
-    round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, setup.platform, options, drafter.extra);
+    round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     options.pass.verification = Verification::packed;
-    round.pass(PassId::draft_tree) = compile_pass(*drafter.model, drafter.precision, setup.platform, options, drafter.extra);
-    round.pass(PassId::draft_copy) = compile_copies(*drafter.model, drafter.precision, setup.platform);
+    round.pass(PassId::draft_tree) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
+    round.pass(PassId::draft_copy) = compile_copies(*drafter.model, drafter.precision, platform);
     if (drafter.needs_prefill) {
         const auto prefill = pass_options(PassKind::prefill, StateWrites::final_state, Sampling::none, host);
         round.draft_prefill = compile_pass(*drafter.model, drafter.precision, setup.platform, prefill);
@@ -107,7 +128,8 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
 
 void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback, CompiledRound& round) {
     const auto compile_target = [&](PassKind kind, StateWrites writes, Verification verification) {
-        CompileOptions options = pass_options(kind, writes, sampling_of(setup.decoding), setup.platform.stack.host_per_pass);
+        CompileOptions options = pass_options(kind, writes, sampling_of(setup.decoding),
+                                              setup.platform.stack.host_per_pass + host_of_sampling(setup));
         options.pass.verification = verification;
         return compile_pass(setup.target, setup.precision, setup.platform, options);
     };
@@ -239,6 +261,8 @@ CompiledRound compile_round(const RoundSetup& setup) {
     if (setup.platform.mode != CostMode::hoi) {
         round.host_per_round = setup.platform.stack.host_per_round;
         round.host_per_sequence = drafter.host_per_round_and_sequence;
+        round.host_per_tree = setup.platform.stack.host_per_tree;
+        round.host_per_draft_token = setup.platform.stack.host_per_draft_token;
     }
     const Device& device = setup.platform.device;
     round.ranks = setup.platform.ranks;
@@ -290,6 +314,7 @@ std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoi
         {"logits", memory.logits_per_token * (row.logits * point.batch)},
         {"activations", memory.activations_per_token * (row.activations * point.batch)},
         {"reserved by driver and framework", memory.reserved},
+        {"captured graphs", memory.per_graph * row.graphs},
     };
     std::erase_if(parts, [](const MemoryPart& part) { return part.bytes <= Bytes(0.0); });
     std::stable_sort(parts.begin(), parts.end(), [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });

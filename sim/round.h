@@ -96,6 +96,8 @@ struct RoundRow {
     double logits = 1.0;              ///< tokens whose logits are kept at once
     double activations = 1.0;         ///< tokens of the verification pass
     double new_tokens = 1.0;          ///< tokens that the key-value caches grow by before truncation
+    double branched = 0.0;            ///< 1 for a draft with branches
+    double graphs = 1.0;              ///< captured graphs: one a shape of pass
 
     /// Its steps of pass p are CompiledRound::steps[begin[p]] … steps[begin[p + 1]] (exclusive).
     std::array<std::uint32_t, pass_count + 1> begin{};
@@ -103,9 +105,10 @@ struct RoundRow {
     [[nodiscard]] double accept_length() const { return accepted.length; }
 };
 
-/// Peak memory of one device: weights + b·(states, activations, logits and caches of a row).
+/// Peak memory of one device: weights + captured graphs + b·(states, activations, logits and caches of a row).
 struct MemoryModel {
     Bytes target_weights, draft_weights, reserved;
+    Bytes per_graph;                  ///< a captured graph, whatever the batch
     Bytes target_state, draft_state;  ///< one copy
     Bytes replay_per_token;           ///< cached activations
     Bytes logits_per_token;           ///< fp32 logits
@@ -120,7 +123,9 @@ struct CompiledRound {
     std::vector<RoundRow> rows;  ///< one a speculation, in the order of the setup
     std::vector<RoundStep> steps;
     Seconds host_per_round;
-    Seconds host_per_sequence;  ///< of the drafter (look-ups), a round and sequence
+    Seconds host_per_sequence;     ///< of the drafter (look-ups), a round and sequence
+    Seconds host_per_tree;         ///< of a branched draft, a round
+    Seconds host_per_draft_token;  ///< of a sequence
     MemoryModel memory;
     double ranks = 1.0;
     Watts idle_power, board_power;
@@ -181,7 +186,7 @@ inline Bytes peak_memory(const MemoryModel& memory, const RoundRow& row, double 
     const Bytes sequence = state_memory(memory, row) + memory.logits_per_token * row.logits +
                            memory.activations_per_token * row.activations + cache_memory(memory.target_caches, row, context) +
                            cache_memory(memory.draft_caches, row, context);
-    return memory.target_weights + memory.draft_weights + memory.reserved + sequence * batch;
+    return memory.target_weights + memory.draft_weights + memory.reserved + memory.per_graph * row.graphs + sequence * batch;
 }
 
 /// The shape at which a step runs its pass.
@@ -219,7 +224,8 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     estimate.draft = totals.of(Phase::draft);
     estimate.verify = totals.of(Phase::verify) + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
-    estimate.host = on * (round.host_per_round + round.host_per_sequence * batch);
+    const Seconds per_sequence = round.host_per_sequence + round.host_per_draft_token * (row.draft_tokens + 1.0);
+    estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch);
     estimate.round = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 
     const double accept_length = row.accept_length();

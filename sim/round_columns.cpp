@@ -24,7 +24,7 @@ struct PassBlock {
         token_pairs[i] = terms.token_pairs;
         new_tokens[i] = terms.new_tokens;
         context[i] = terms.context;
-        device[i] = flops[i] = bytes[i] = 0.0;
+        flops[i] = bytes[i] = 0.0;
     }
 
     [[nodiscard]] PassTotals totals(std::size_t i) const { return {Seconds(device[i]), Flops(flops[i]), Bytes(bytes[i])}; }
@@ -51,6 +51,9 @@ void accumulate_block(const TimedOperation& timed, PassBlock& block) {
 }
 
 void run(const CompiledPass& pass, PassBlock& block) {
+    for (std::size_t i = 0; i < block.size; ++i) {
+        block.device[i] = (pass.step_time * block.new_tokens[i]).value();
+    }
     for (const TimedOperation& timed : pass.operations) {
         dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
             accumulate_block<reads_context, has_experts, has_row_steps>(timed, block);

@@ -64,6 +64,7 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
         steps_of(steps, PassId::draft_copy).push_back({Phase::draft, drafting.copied_states, 1.0, 0.0, 0.0, 1.0});
     }
     row.draft_states = inputs.drafter.has_cache ? drafting.kept_states : 0.0;
+    row.graphs += static_cast<double>(drafting.passes.size());
 }
 
 /// Joint attainment: a pass for each number of accepted drafts that it may have to take along, with a row more.
@@ -77,6 +78,7 @@ void add_joint_verification(const VerifyShape& shape, RoundRow& row, std::vector
         }
     }
     row.activations = rows * (shape.tokens + row.depth);
+    row.graphs += row.depth;  // "K + 1 graphs captured" (Snakes and Ladders): one for each length
 }
 
 void add_verification(const RowInputs& inputs, const Speculation& speculation, const VerifyShape& shape, RoundRow& row,
@@ -95,6 +97,7 @@ void add_verification(const RowInputs& inputs, const Speculation& speculation, c
 void add_rollback(const RowInputs& inputs, const VerifyShape& shape, const DraftTree& tree, RoundRow& row, StepsByPass& steps) {
     const RollbackPlan& plan = inputs.rollback;
     const double verified = shape.sequences * shape.tokens;
+    row.graphs += plan.advance.operations.empty() ? 0.0 : 1.0;
     row.target_states = shape.sequences + plan.extra_states + plan.states_per_verified_token * verified;
     row.cached_activations = plan.caches_activations ? verified : 0.0;
     steps_of(steps, PassId::advance).push_back({Phase::rollback, 1.0, row.accept_length(), 0.0, 0.0, 1.0});
@@ -107,7 +110,10 @@ void add_rollback(const RowInputs& inputs, const VerifyShape& shape, const Draft
     // Rows of an unrolled verification start from a state each: copies of the live one, or of the row that attained it.
     const double copies = plan.joins_next_round ? shape.sequences : shape.sequences - 1.0;
     if (copies > 0.0) {
-        steps_of(steps, PassId::state_copy).push_back({Phase::rollback, copies, 1.0, 0.0, 0.0, 1.0});
+        // The host copies one row after the other; a kernel within a graph reads the state once and writes all of them.
+        const bool eager = inputs.setup.platform.stack.state_copy == StateCopy::eager;
+        steps_of(steps, PassId::state_copy)
+            .push_back({Phase::rollback, 1.0, eager ? 1.0 : copies, 0.0, 0.0, eager ? copies : 1.0});
     }
     if (tree.nodes() > tree.depth() && row.accept_length() > 1.0) {
         steps_of(steps, PassId::compaction).push_back({Phase::rollback, 1.0, row.accept_length() - 1.0, 0.0, 0.0, 1.0});
@@ -123,6 +129,9 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     row.speculates = 1.0;
     row.draft_tokens = tree.nodes();
     row.depth = tree.depth();
+    // Independent sequences branch at the root alone: rows of a batch, without masks and paths.
+    const bool sequences = std::holds_alternative<SequencesShape>(speculation.shape);
+    row.branched = tree.nodes() > tree.depth() && !sequences ? 1.0 : 0.0;
     row.problem = row_problem(inputs, speculation, tree);
     if (!row.problem.empty()) {
         return;

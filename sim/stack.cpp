@@ -41,7 +41,23 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.host_per_pass, 10.0, "host_per_pass");
     require_overhead(stack.host_per_draft_pass, 10.0, "host_per_draft_pass");
     require_overhead(stack.host_per_round, 10.0, "host_per_round");
+    require_overhead(stack.host_per_rollback, 10.0, "host_per_rollback");
+    require_overhead(stack.host_per_tree, 10.0, "host_per_tree");
+    require_overhead(stack.host_per_draft_token, 1.0, "host_per_draft_token");
+    require_overhead(stack.host_per_sampling, 10.0, "host_per_sampling");
+    require_overhead(stack.kernel_startup, 0.01, "kernel_startup");
     require_overhead(stack.eager_launch, 0.01, "eager_launch");
+    require_overhead(stack.scan_step, 0.01, "scan_step");
+    const auto require_share = [&](double share, const std::string& what) {
+        require(std::isfinite(share) && share > 0.0 && share <= 1.0, what + " must lie above 0 and not above 1");
+    };
+    require_share(stack.memory_efficiency, "memory_efficiency");
+    require_share(stack.compute_efficiency, "compute_efficiency");
+    require_share(stack.scan_efficiency, "scan_efficiency");
+    require(std::isfinite(stack.unhidden) && stack.unhidden >= 0.0 && stack.unhidden <= 1.0,
+            "unhidden must lie between 0 and 1");
+    require(stack.memory_per_graph >= Bytes(0.0) && stack.memory_per_graph <= Bytes(1e11),
+            "memory_per_graph must lie between 0 and 100 GB");
     require(std::isfinite(stack.launch_factor) && stack.launch_factor > 0.0 && stack.launch_factor <= 1000.0,
             "launch_factor must lie above 0 and not above 1000");
     return problems;

@@ -17,12 +17,30 @@ enum class StateCopy { eager, in_graph };
 struct Stack {
     std::string name;
     std::string title;
-    Seconds host_launch;          ///< host time of one kernel launch (0 where a graph is replayed)
-    Seconds node_cost;            ///< device-side gap of one kernel
-    Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
-    Seconds host_per_draft_pass;  ///< the same of one pass of the drafter, which the engine does not schedule anew
-    Seconds host_per_round;       ///< what a speculation round adds: tree building, verification bookkeeping, state updates
-    double launch_factor = 1.0;   ///< kernels launched per operation of the model (eager frameworks split operations)
+    Seconds host_launch;           ///< host time of one kernel launch (0 where a graph is replayed)
+    Seconds node_cost;             ///< device-side gap of one kernel
+    Seconds host_per_pass;         ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
+    Seconds host_per_draft_pass;   ///< the same of one pass of the drafter, which the engine does not schedule anew
+    Seconds host_per_round;        ///< what a speculation round adds: tree building, verification bookkeeping, state updates
+    Seconds host_per_rollback;     ///< launch and bookkeeping of a rollback policy's own pass (replay)
+    Seconds host_per_tree;         ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
+    Seconds host_per_draft_token;  ///< host work on each token of a draft, root included, one sequence after the other
+    Seconds host_per_sampling;     ///< of each pass that samples: distributions, random numbers, residuals
+    /// Passes of the drafter are replayed from captured graphs although the target's may be launched one kernel at a time.
+    bool draft_graphs = false;
+    /// What a kernel takes however little it does, beside the gap before it: filling and draining the device. 2.5 to 3.8 us
+    /// with the gap for the smallest products of three GPUs (ai-dynamo/aiconfigurator GEMM tables).
+    Seconds kernel_startup;
+    double memory_efficiency = 1.0;   ///< share of the device's peak bandwidth that its kernels reach
+    double compute_efficiency = 1.0;  ///< share of its peak FLOP/s that its matrix kernels reach
+    double scan_efficiency = 1.0;     ///< share of its fp32 peak that scans token by token reach
+    double unhidden = 0.0;            ///< share of the shorter of memory and compute time that kernels fail to hide: the
+                                      ///< overlap law's r, 0 for the roofline
+    /// Latency of one step of a scan that goes token by token with the state in registers: the next step waits for this one's
+    /// state, whatever the bandwidth. Snakes and Ladders, Table 1: 7.4, 16 and 27 us for 1, 5 and 10 tokens of one sequence.
+    Seconds scan_step;
+    Bytes memory_per_graph;      ///< of one captured graph: its nodes and the pool of buffers that it keeps
+    double launch_factor = 1.0;  ///< kernels launched per operation of the model (eager frameworks split operations)
     StateCopy state_copy = StateCopy::in_graph;
     Seconds eager_launch;  ///< host time of one kernel launch outside any graph: state copies that are eager
     std::vector<Verification> verifications = {all_verifications.begin(),

@@ -8,7 +8,7 @@ RollbackPlan plan_replay(const Model& target, const Precision& precision, const 
     plan.verify_writes = StateWrites::none;
     plan.caches_activations = true;
     plan.advance = compile_operations(replay_operations(target, precision, platform.ranks, Replay::own_pass), precision,
-                                      platform, platform.stack.host_per_draft_pass);
+                                      platform, platform.stack.host_per_rollback);
     return plan;
 }
 

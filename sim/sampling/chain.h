@@ -26,7 +26,7 @@ Round block_round(const Models& models, int draft_tokens);
 /// drafts ends in y with E[max(r_i·p(y|X_i) − q(y|X_i), 0)]. Found by following every draft, those with the same last token and
 /// r = 1 together. Drafts that could add less than 1e-14 each to τ are left out. Nothing where a round takes more than
 /// `most_steps`.
-std::optional<RoundLaw> block_law(const Models& models, int draft_tokens, double most_steps = 4e6);
+std::optional<RoundLaw> block_law(const Models& models, int draft_tokens, double most_steps = 2e7);
 
 /// Several drafts of a chain, sampled independently and verified against one sample of the target: the target's own tokens
 /// count as accepted as long as some chain agrees with all of them. Lossless, as every token is the target's.

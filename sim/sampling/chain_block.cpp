@@ -61,9 +61,9 @@ struct Path {
 
 constexpr double negligible = 1e-14;
 
-/// All continuations by one draft. Those that reach r = 1 join; what ends a round at these paths goes to `ended`.
-std::vector<Path> extended(const Models& models, const std::vector<Path>& paths, Probabilities& ended) {
-    const std::size_t vocabulary = ended.size();
+/// All continuations by one draft. Those that reach r = 1 join.
+std::vector<Path> extended(const Models& models, const std::vector<Path>& paths) {
+    const auto vocabulary = static_cast<std::size_t>(models.target.vocabulary());
     std::vector<Path> next(vocabulary);
     for (std::size_t y = 0; y < vocabulary; ++y) {
         next[y].last = static_cast<int>(y);
@@ -71,24 +71,29 @@ std::vector<Path> extended(const Models& models, const std::vector<Path>& paths,
     for (const Path& path : paths) {
         const std::span<const double> p = models.target.after(path.last), q = models.drafter.after(path.last);
         for (std::size_t y = 0; y < vocabulary; ++y) {
-            ended[y] += path.probability * std::max(path.r * p[y] - q[y], 0.0);
-            const double probability = path.probability * q[y];
-            if (path.r * p[y] >= q[y]) {
-                next[y].probability += probability;
-            } else if (const double r = path.r * p[y] / q[y]; probability * r > negligible) {
-                next.push_back({static_cast<int>(y), r, probability});
+            const double kept = path.r * p[y];
+            if (kept >= q[y]) {
+                next[y].probability += path.probability * q[y];
+            } else if (path.probability * kept > negligible) {
+                next.push_back({static_cast<int>(y), kept / q[y], path.probability * q[y]});
             }
         }
     }
     return next;
 }
 
-double mean_r(const std::vector<Path>& paths) {
-    double mean = 0.0;
+/// Returns P(one more draft is kept and is y), and adds what ends the round at these paths to `ended`.
+Probabilities kept_next(const Models& models, const std::vector<Path>& paths, Probabilities& ended) {
+    Probabilities kept(ended.size(), 0.0);
     for (const Path& path : paths) {
-        mean += path.probability * path.r;
+        const std::span<const double> p = models.target.after(path.last), q = models.drafter.after(path.last);
+        for (std::size_t y = 0; y < ended.size(); ++y) {
+            const double both = std::min(path.r * p[y], q[y]);
+            kept[y] += path.probability * both;
+            ended[y] += path.probability * (path.r * p[y] - both);
+        }
     }
-    return mean;
+    return kept;
 }
 
 std::vector<Path> starts(const Probabilities& roots) {
@@ -102,16 +107,20 @@ std::vector<Path> starts(const Probabilities& roots) {
 ExpectedRound expected_round(const Models& models, int draft_tokens, const Probabilities& roots) {
     ExpectedRound expected{{sum(roots)}, Probabilities(roots.size(), 0.0), {0.0}, 0.0};
     std::vector<Path> paths = starts(roots);
+    Probabilities kept = roots;
     for (int i = 0; i < draft_tokens; ++i) {
-        paths = extended(models, paths, expected.next_root);
-        expected.at_least.push_back(mean_r(paths));
+        kept = kept_next(models, paths, expected.next_root);
+        expected.at_least.push_back(sum(kept));
         expected.accepted_by_rank[0] += expected.at_least.back();
+        if (i + 1 < draft_tokens) {
+            paths = extended(models, paths);
+        }
     }
     expected.none_accepted = expected.at_least.front() - expected.at_least.back();
-    for (const Path& path : paths) {
-        const std::span<const double> p = models.target.after(path.last);
+    for (std::size_t x = 0; x < roots.size(); ++x) {
+        const std::span<const double> p = models.target.after(static_cast<int>(x));
         for (std::size_t y = 0; y < roots.size(); ++y) {
-            expected.next_root[y] += path.probability * path.r * p[y];
+            expected.next_root[y] += kept[x] * p[y];
         }
     }
     return expected;
@@ -119,17 +128,16 @@ ExpectedRound expected_round(const Models& models, int draft_tokens, const Proba
 
 /// Whether following all paths of a round stays within this many steps.
 bool can_follow(const Models& models, int draft_tokens, double most_steps) {
-    const auto vocabulary = static_cast<std::size_t>(models.target.vocabulary());
-    Probabilities unused(vocabulary, 0.0);
-    std::vector<Path> paths = starts(Probabilities(vocabulary, 1.0 / static_cast<double>(vocabulary)));
+    const int vocabulary = models.target.vocabulary();
+    std::vector<Path> paths = starts(Probabilities(static_cast<std::size_t>(vocabulary), 1.0 / vocabulary));
     double steps = 0.0;
     for (int i = 0; i < draft_tokens; ++i) {
-        steps += static_cast<double>(paths.size() * vocabulary);
+        steps += static_cast<double>(paths.size()) * vocabulary;
         if (steps > most_steps) {
             return false;
         }
         if (i + 1 < draft_tokens) {
-            paths = extended(models, paths, unused);
+            paths = extended(models, paths);
         }
     }
     return true;

@@ -11,7 +11,7 @@ void count_at(std::vector<double>& histogram, std::size_t bin, double count = 1.
     histogram[bin] += count;
 }
 
-void count(MeasuredAcceptance& measured, const DrawnRound& drawn) {
+void add_round(MeasuredAcceptance& measured, const DrawnRound& drawn) {
     ++measured.rounds;
     measured.tokens += static_cast<long long>(drawn.tokens.size());
     count_at(measured.rounds_accepting, drawn.ranks.size());
@@ -29,25 +29,25 @@ void add(std::vector<double>& to, const std::vector<double>& values, double shar
 
 }  // namespace
 
-MeasuredAcceptance decode(const Round& round, int vocabulary, int requests, Random& random) {
+MeasuredAcceptance decode(const Round& round, Requests requests, int count, Random& random) {
     MeasuredAcceptance measured;
     DrawnRound drawn;
     double squares = 0.0;
-    for (int request = 0; request < requests; ++request) {
-        int last = random.below(vocabulary);
+    for (int request = 0; request < count; ++request) {
+        int last = random.below(requests.vocabulary);
         const long long before = measured.tokens;
-        for (int i = 0; i < rounds_a_request; ++i) {
+        for (int i = 0; i < requests.rounds_each; ++i) {
             drawn.clear();
             round(last, random, drawn);
-            count(measured, drawn);
+            add_round(measured, drawn);
             last = drawn.tokens.back();
         }
-        const double mean = static_cast<double>(measured.tokens - before) / rounds_a_request;
+        const double mean = static_cast<double>(measured.tokens - before) / requests.rounds_each;
         squares += mean * mean;
     }
     measured.accept_length = static_cast<double>(measured.tokens) / static_cast<double>(measured.rounds);
-    const double variance = squares - requests * measured.accept_length * measured.accept_length;
-    measured.standard_error = std::sqrt(std::max(variance, 0.0) / (requests - 1.0) / requests);
+    const double variance = squares - count * measured.accept_length * measured.accept_length;
+    measured.standard_error = std::sqrt(std::max(variance, 0.0) / (count - 1.0) / count);
     return measured;
 }
 
@@ -68,14 +68,15 @@ MeasuredAcceptance combined(const std::vector<MeasuredAcceptance>& worlds) {
     return all;
 }
 
-ExpectedRound expected_acceptance(const RoundLaw& law, int vocabulary) {
+ExpectedRound expected_acceptance(const RoundLaw& law, Requests requests) {
     ExpectedRound mean;
-    mean.next_root.assign(static_cast<std::size_t>(vocabulary), 1.0 / vocabulary);
-    for (int i = 0; i < rounds_a_request; ++i) {
+    mean.next_root.assign(static_cast<std::size_t>(requests.vocabulary), 1.0 / requests.vocabulary);
+    const double share = 1.0 / requests.rounds_each;
+    for (int i = 0; i < requests.rounds_each; ++i) {
         ExpectedRound round = law(mean.next_root);
-        add(mean.at_least, round.at_least, 1.0 / rounds_a_request);
-        add(mean.accepted_by_rank, round.accepted_by_rank, 1.0 / rounds_a_request);
-        mean.none_accepted += round.none_accepted / rounds_a_request;
+        add(mean.at_least, round.at_least, share);
+        add(mean.accepted_by_rank, round.accepted_by_rank, share);
+        mean.none_accepted += share * round.none_accepted;
         mean.next_root = std::move(round.next_root);
     }
     return mean;

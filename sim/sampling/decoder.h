@@ -6,10 +6,14 @@
 
 namespace treeline::sampling {
 
-/// Requests start from a last token that is drawn uniformly and run for this many rounds, each from where the last one ended.
-/// Their number is fixed so that τ is a plain mean (no ratio of random numbers) and exists at temperature 0, too, where a
-/// model of few tokens soon repeats itself.
-inline constexpr int rounds_a_request = 4;
+/// What is decoded: requests that start from a last token drawn uniformly and run for this many rounds, each from where the
+/// last one ended. Their number is fixed so that τ is a plain mean (no ratio of random numbers). One round is the default, as
+/// at low temperature a model of few tokens soon goes round in a circle, in which τ is that of a few contexts only; text does
+/// not.
+struct Requests {
+    int vocabulary = 2;
+    int rounds_each = 1;
+};
 
 /// What decoding measured.
 struct MeasuredAcceptance {
@@ -26,13 +30,13 @@ struct MeasuredAcceptance {
     [[nodiscard]] Acceptance by_position() const { return acceptance_from_histogram(rounds_accepting); }
 };
 
-/// Decodes `requests` ≥ 2 requests; deterministic in `random`.
-MeasuredAcceptance decode(const Round& round, int vocabulary, int requests, Random& random);
+/// Decodes `count` ≥ 2 requests; deterministic in `random`.
+MeasuredAcceptance decode(const Round& round, Requests requests, int count, Random& random);
 
 /// The mean over worlds decoded with equally many requests each.
 MeasuredAcceptance combined(const std::vector<MeasuredAcceptance>& worlds);
 
 /// The expectation of decode(): the mean of the rounds of a request. `next_root` is the distribution of its last token.
-ExpectedRound expected_acceptance(const RoundLaw& law, int vocabulary);
+ExpectedRound expected_acceptance(const RoundLaw& law, Requests requests);
 
 }  // namespace treeline::sampling

@@ -19,18 +19,18 @@ const char* const too_large =
     "a "
     "chain or with fewer children a node";
 
-std::vector<SyntheticWorld> with(const std::vector<SyntheticWorld>& worlds, double mismatch, double confidence) {
+std::vector<SyntheticWorld> with(const std::vector<SyntheticWorld>& worlds, double mismatch, double caution) {
     std::vector<SyntheticWorld> changed;
     for (const SyntheticWorld& world : worlds) {
-        changed.push_back(world.with(mismatch, confidence));
+        changed.push_back(world.with(mismatch, caution));
     }
     return changed;
 }
 
 /// Precondition: exact_length() has values for this decoding.
 double length_with(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding, Temperatures at, double mismatch,
-                   double confidence) {
-    return *exact_length(with(worlds, mismatch, confidence), decoding, at);
+                   double caution) {
+    return *exact_length(with(worlds, mismatch, caution), decoding, at);
 }
 
 FittedWorlds unreachable(const MeasuredLength& measured, double least, double most) {
@@ -41,13 +41,13 @@ FittedWorlds unreachable(const MeasuredLength& measured, double least, double mo
 
 /// The mismatch that gives the measured length, or nothing where none does.
 std::optional<double> fitted_mismatch(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
-                                      const MeasuredLength& measured, double confidence) {
-    const auto length = [&](double mismatch) { return length_with(worlds, decoding, measured.at, mismatch, confidence); };
+                                      const MeasuredLength& measured, double caution) {
+    const auto length = [&](double mismatch) { return length_with(worlds, decoding, measured.at, mismatch, caution); };
     double low = 0.0, high = 16.0 * worlds.front().parameters().sharpness;
     if (length(low) < measured.accept_length || length(high) > measured.accept_length) {
         return std::nullopt;
     }
-    constexpr int halvings = 30;
+    constexpr int halvings = 24;
     for (int i = 0; i < halvings; ++i) {
         const double middle = 0.5 * (low + high);
         (length(middle) >= measured.accept_length ? low : high) = middle;
@@ -65,7 +65,7 @@ std::optional<double> exact_length(const std::vector<SyntheticWorld>& worlds, co
         if (!law) {
             return std::nullopt;
         }
-        total += expected_acceptance(*law, world.parameters().vocabulary).accept_length();
+        total += expected_acceptance(*law, {world.parameters().vocabulary}).accept_length();
     }
     return total / static_cast<double>(worlds.size());
 }
@@ -75,51 +75,45 @@ FittedWorlds fit_mismatch(const std::vector<SyntheticWorld>& worlds, const Metho
         return {{}, too_large};
     }
     const WorldParameters& parameters = worlds.front().parameters();
-    const std::optional<double> mismatch = fitted_mismatch(worlds, decoding, measured, parameters.confidence);
+    const std::optional<double> mismatch = fitted_mismatch(worlds, decoding, measured, parameters.caution);
     if (!mismatch) {
-        const auto length = [&](double m) { return length_with(worlds, decoding, measured.at, m, parameters.confidence); };
+        const auto length = [&](double m) { return length_with(worlds, decoding, measured.at, m, parameters.caution); };
         return unreachable(measured, length(16.0 * parameters.sharpness), length(0.0));
     }
-    return {with(worlds, *mismatch, parameters.confidence), ""};
+    return {with(worlds, *mismatch, parameters.caution), ""};
 }
 
-FittedWorlds fit_mismatch_and_confidence(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
-                                         MeasuredLength first, MeasuredLength second) {
+FittedWorlds fit_mismatch_and_caution(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
+                                      MeasuredLength first, MeasuredLength second) {
     if (!exact_length(worlds, decoding, first.at) || !exact_length(worlds, decoding, second.at)) {
         return {{}, too_large};
     }
     double least = decoding.tree.depth() + 1.0, most = 1.0;
-    const auto second_length = [&](double confidence) -> std::optional<double> {
-        const std::optional<double> mismatch = fitted_mismatch(worlds, decoding, first, confidence);
+    const auto second_length = [&](double caution) -> std::optional<double> {
+        const std::optional<double> mismatch = fitted_mismatch(worlds, decoding, first, caution);
         if (!mismatch) {
             return std::nullopt;
         }
-        const double length = length_with(worlds, decoding, second.at, *mismatch, confidence);
+        const double length = length_with(worlds, decoding, second.at, *mismatch, caution);
         least = std::min(least, length);
         most = std::max(most, length);
         return length;
     };
-    constexpr double step = 1.5, smallest = 0.01;
-    double high = 0.0;  // the smallest confidence so far that accepts at least as much as measured
-    for (double confidence = 1.0; confidence > smallest; confidence /= step) {
-        const std::optional<double> length = second_length(confidence);
-        if (!length) {
-            continue;
+    constexpr double smallest = 0.5, largest = 50.0, step = 1.5;
+    double low = 0.0;  // the largest caution so far that accepts at least as much as measured
+    for (double caution = smallest; caution < largest; caution *= step) {
+        const std::optional<double> length = second_length(caution);
+        if (length && *length >= second.accept_length) {
+            low = caution;
+        } else if (length && low > 0.0) {
+            double high = caution;
+            constexpr int halvings = 10;
+            for (int i = 0; i < halvings; ++i) {
+                const double middle = std::sqrt(low * high);
+                (second_length(middle).value_or(0.0) >= second.accept_length ? low : high) = middle;
+            }
+            return {with(worlds, *fitted_mismatch(worlds, decoding, first, low), low), ""};
         }
-        if (*length >= second.accept_length) {
-            high = confidence;
-            continue;
-        }
-        if (high == 0.0) {
-            continue;
-        }
-        double low = confidence;
-        constexpr int halvings = 12;
-        for (int i = 0; i < halvings; ++i) {
-            const double middle = std::sqrt(low * high);
-            (second_length(middle).value_or(0.0) >= second.accept_length ? high : low) = middle;
-        }
-        return {with(worlds, *fitted_mismatch(worlds, decoding, first, high), high), ""};
     }
     return most < least ? unreachable(first, 1.0, decoding.tree.depth() + 1.0) : unreachable(second, least, most);
 }

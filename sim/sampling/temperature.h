@@ -1,7 +1,7 @@
 // Acceptance at another temperature: synthetic models that accept as much as was measured, asked at the temperature wanted.
 //
 // A model of a model, not a measurement: real vocabularies, texts and drafters differ in ways that two numbers (mismatch and
-// confidence) cannot hold. It says in which direction acceptance moves and about how far.
+// caution) cannot hold. It says in which direction acceptance moves and about how far.
 #pragma once
 
 #include <optional>
@@ -38,14 +38,14 @@ struct FittedWorlds {
     std::string problem;
 };
 
-/// One measured accept length determines the mismatch; the confidence stays. By bisection of the mean over `worlds` (30
-/// halvings of 0 … 16 · sharpness). At temperature 0 acceptance moves in steps, so it is met up to about 1 / (worlds ·
-/// vocabulary). Precondition: no problem(decoding), 1 < accept length < depth + 1.
+/// One measured accept length determines the mismatch; the caution stays. By bisection of the mean over `worlds` (24 halvings
+/// of 0 … 16 · sharpness). At temperature 0 acceptance moves in steps, as one context after the other stops agreeing, so it is
+/// met only roughly (16 worlds of 32 tokens: to about 0.01). Precondition: no problem(decoding), 1 < accept length < depth + 1.
 FittedWorlds fit_mismatch(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding, MeasuredLength measured);
 
-/// Two measured at different temperatures determine mismatch and confidence. Two confidences can fit, as a drafter too sure of
-/// itself loses acceptance like one too unsure; the one of at most 1 is taken, searched from 1 down to 0.01.
-FittedWorlds fit_mismatch_and_confidence(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
-                                         MeasuredLength first, MeasuredLength second);
+/// Two measured at different temperatures determine mismatch and caution. A drafter too sure of itself loses acceptance like
+/// one too unsure; the second kind is assumed: caution is searched from 0.5 to about 50.
+FittedWorlds fit_mismatch_and_caution(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
+                                      MeasuredLength first, MeasuredLength second);
 
 }  // namespace treeline::sampling

@@ -32,8 +32,13 @@ std::vector<std::string> problems(const WorldParameters& parameters) {
     check(problems, "the vocabulary", parameters.vocabulary, 2, most_vocabulary);
     check(problems, "the sharpness", parameters.sharpness, 0, 100);
     check(problems, "the mismatch", parameters.mismatch, 0, 1000);
-    check(problems, "the confidence", parameters.confidence, 0, 100);
+    check(problems, "the caution", parameters.caution, -10, 100);
     return problems;
+}
+
+double WorldParameters::confidence() const {
+    const double signal = sharpness * sharpness, noise = mismatch * mismatch;
+    return signal + noise > 0.0 ? std::pow(signal / (signal + noise), caution) : 1.0;
 }
 
 NextToken::NextToken(const std::vector<double>& logits, int vocabulary, double temperature)
@@ -63,18 +68,19 @@ SyntheticWorld::SyntheticWorld(const WorldParameters& parameters) : parameters_(
     }
 }
 
-SyntheticWorld SyntheticWorld::with(double mismatch, double confidence) const {
+SyntheticWorld SyntheticWorld::with(double mismatch, double caution) const {
     SyntheticWorld other = *this;
     other.parameters_.mismatch = mismatch;
-    other.parameters_.confidence = confidence;
+    other.parameters_.caution = caution;
     return other;
 }
 
 Models SyntheticWorld::at(double target_temperature, double drafter_temperature) const {
+    const double confidence = parameters_.confidence();
     std::vector<double> target(target_.size()), drafter(target_.size());
     for (std::size_t i = 0; i < target_.size(); ++i) {
         target[i] = parameters_.sharpness * target_[i];
-        drafter[i] = parameters_.confidence * (target[i] + parameters_.mismatch * noise_[i]);
+        drafter[i] = confidence * (target[i] + parameters_.mismatch * noise_[i]);
     }
     return {NextToken(target, parameters_.vocabulary, target_temperature),
             NextToken(drafter, parameters_.vocabulary, drafter_temperature)};

@@ -15,15 +15,23 @@ inline constexpr int most_vocabulary = 256;
 /// Two first-order Markov models: the next token depends on the last one alone. For each last token, target logits are
 /// z ~ N(0, sharpness²) and drafter logits confidence · (z + N(0, mismatch²)), independently for every token.
 ///
-/// `mismatch` alone decides how often both agree on the best token (temperature 0). `confidence` decides what the drafter loses
-/// when tokens are sampled: below about sharpness² / (sharpness² + mismatch²), where its probabilities are calibrated, the
-/// drafter is too unsure, above it too sure; both cost acceptance at temperature 1 and nothing at temperature 0.
+/// `mismatch` alone decides how often both agree on the best token (temperature 0). The confidence decides what the drafter
+/// loses when tokens are sampled. With w = sharpness² / (sharpness² + mismatch²) it is w^caution: at caution 1 the drafter's
+/// logits are the best guess of the target's (calibrated), at 0 it takes its own at face value, above 1 it is less sure than it
+/// should be. Drafters trained to imitate the target's text from little capacity are of the last kind; acceptance then falls
+/// with the temperature. A drafter without mismatch is the target itself, whatever its caution.
 struct WorldParameters {
     int vocabulary = 32;
     double sharpness = 6.0;  ///< 6 at 32 tokens: the target's entropy at temperature 1 is about 0.7 nats a token
     double mismatch = 2.5;
-    double confidence = 0.25;  ///< 0.23 fits STree's chains (arXiv 2505.14969, table 2: 2.04 at temperature 0, 1.55 at 1)
+    /// 6.1 fits STree's chains on MT-Bench (arXiv 2505.14969, table 2: 2.04 at temperature 0, 1.55 at 1); independent
+    /// drafters with trees of (3,2,2,1,1) (arXiv 2506.01206, tables 1 and 2: 2.72 and 2.63, 3.10 and 3.03, 3.13 and 2.74) lose
+    /// less: about 2, 2 and 3.6.
+    double caution = 6.0;
     std::uint64_t seed = 1;
+
+    /// Factor on the drafter's logits.
+    [[nodiscard]] double confidence() const;
 };
 
 /// Every violated constraint as a sentence; empty when usable.
@@ -62,8 +70,8 @@ public:
     /// Precondition: no problems().
     explicit SyntheticWorld(const WorldParameters& parameters);
 
-    /// The same random numbers with another mismatch and confidence, so that acceptance changes smoothly with either.
-    [[nodiscard]] SyntheticWorld with(double mismatch, double confidence) const;
+    /// The same random numbers with another mismatch and caution, so that acceptance changes smoothly with either.
+    [[nodiscard]] SyntheticWorld with(double mismatch, double caution) const;
     /// Temperatures of at least 0.
     [[nodiscard]] Models at(double target_temperature, double drafter_temperature) const;
     [[nodiscard]] Models at(double temperature) const { return at(temperature, temperature); }

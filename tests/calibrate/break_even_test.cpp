@@ -68,6 +68,17 @@ TEST_CASE("where the best trees stop paying, by hand") {
     CHECK(result.stops_at == 3);
 }
 
+TEST_CASE("sizes that lose between sizes that pay are counted") {
+    // A chain of 2 tokens in 10 s; trees of 3 tokens break even at 15 s.
+    const BreakEven result = break_even(chain(2, 10.0, 2.0), {tree(2, 16, 3.0), tree(3, 14, 3.0), tree(4, 16, 3.0),
+                                                              tree(5, 12, 3.0), tree(6, 14.9, 3.0), tree(7, 15, 3.0)});
+    CHECK(result.pays_from == 3);
+    CHECK(result.pays_to == 6);
+    CHECK(result.losing_between == 1);
+    CHECK(result.stops_at == 7);
+    CHECK(result.best == std::size_t{3});
+}
+
 TEST_CASE("a constant law never stops paying, a steep one never begins") {
     const RankAcceptance acceptance({0.6, 0.2, 0.1});
     const OptimalTrees line(RankAcceptance({0.6}), {4, 4, 1});

@@ -97,6 +97,10 @@ TEST_CASE("a spread twice as large counts a quarter") {
     CHECK(fit.law.coefficients[0] == Approx(12.0));
     CHECK(fit.residual_scale == Approx(std::sqrt(20.0)));
     CHECK(fit.parameters[0].standard_error == Approx(4.0));
+    // Both rows spread by 10 %, so a new one by √20·0.1·12; with the mean's 16: √(16 + 28.8) = 6.693280, times t(0.975, 1)
+    // = 12.7062.
+    CHECK(fit.typical_spread == Approx(0.1));
+    CHECK(fit.prediction_interval(3).high.value() == Approx(12.0 + 12.7062 * 6.693280).epsilon(1e-5));
 }
 
 TEST_CASE("relative weights: the constant that halves relative errors of its own size") {
@@ -200,14 +204,24 @@ TEST_CASE("what cannot be fitted says why") {
     CHECK(problems({}) == std::vector<std::string>{"there are no measurements"});
     CHECK(problems({{1, Seconds(1), {}}, {2, Seconds(0), {}}}).at(0) == "row 2: the time must be a finite number above zero");
     CHECK(problems({{1, Seconds(nan), {}}}).at(0) == "row 1: the time must be a finite number above zero");
+    CHECK(problems({{1, Seconds(1e17), {}}}).at(0).find("which no pass does") != std::string::npos);
+    CHECK(problems({{1, Seconds(1), Seconds(1e305)}}).at(0).find("the spread must be") != std::string::npos);
     CHECK(problems({{nan, Seconds(1), {}}}).at(0) == "row 1: tokens must be a finite number, zero or above");
-    CHECK(problems({{1, Seconds(1), Seconds(-1)}}).at(0) == "row 1: the spread must be a finite number, zero or above");
+    CHECK(problems({{1, Seconds(1), Seconds(-1)}}).at(0) == "row 1: the spread must be between 0 and 1e9 seconds");
     CHECK(problems({{1, Seconds(1), Seconds(1)}, {2, Seconds(1), {}}}).at(0) ==
           "row 2: a spread must be given in every row or in none");
     CHECK(why_not_fitted(LawForm::linear, {{1, Seconds(1), {}}, {2, Seconds(1), {}}}, {}) ==
           "a linear law needs 3 or more rows at 2 or more token counts; there are 2 at 2");
     CHECK(why_not_fitted(LawForm::linear, std::vector<Timing>(5, Timing{4, Seconds(1), {}}), {}) ==
           "a linear law needs 3 or more rows at 2 or more token counts; there are 5 at 1");
+    // Relative weights 1e42 apart: nothing but the smallest time counts.
+    const std::vector<Timing> apart = {
+        {1, Seconds(1e9), {}}, {2, Seconds(1e-12), {}}, {3, Seconds(1e-12), {}}, {4, Seconds(2e-12), {}}};
+    for (const LawForm form : all_law_forms) {
+        if (why_not_fitted(form, apart, {}).empty()) {
+            CHECK(std::isfinite(fit_law(form, apart, {}).residual_scale));
+        }
+    }
     const std::vector<Timing> falling = exact({LawForm::linear, {1.0, -0.01}}, {1, 2, 3, 4, 5, 6});
     CHECK(why_not_fitted(LawForm::hinge, falling, {}).find("do not rise") != std::string::npos);
     CHECK(why_not_fitted(LawForm::linear, falling, weighted(Weighting::spread)).find("state one") != std::string::npos);

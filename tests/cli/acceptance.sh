@@ -17,7 +17,7 @@ near() {
 }
 
 # A perfect drafter has all four drafts accepted, and the bonus token comes on top.
-near "$(json_value /trees/0/methods/0/temperatures/0/accept_length --shape chain:4 --mismatch 0 --confidence 1 --temperature 0.7)" \
+near "$(json_value /trees/0/methods/0/temperatures/0/accept_length --shape chain:4 --mismatch 0 --temperature 0.7)" \
     5 1e-9 "perfect drafter"
 # The fit gives the measured length back; at temperature 0 in steps.
 near "$(json_value /measured/points/0/fitted_accept_length --shape chain:4 --measured 0.8:2.2 --temperature 1)" 2.2 1e-3 "fit"
@@ -29,7 +29,7 @@ near "$(json_value /trees/1/methods/2/temperatures/0/accept_length "$stree" --te
 
 expect 0 'Accept length of chain 4 \(4 nodes, 4 levels\).*token-wise.*block' acceptance --shape chain:4 $quick
 expect 0 'stree-mil \(12 nodes, 4 levels\).*multi-step .*not a measurement' acceptance $quick
-expect 0 'Fitted to +2.040 at temperature 0 .*measured with chain 4, token-wise' acceptance "$stree" $quick
+expect 0 'Fitted to +2.040 at T = 0 .*chain 4, token-wise' acceptance "$stree" $quick
 expect 0 'independent-drafts' acceptance --shape sequences:3x4 $quick
 expect 0 'Drafter +at temperature 0 throughout' acceptance --drafter-temperature 0 $quick
 # Eight siblings: the closed form without replacement takes too long, decoding does not.
@@ -49,15 +49,15 @@ expect 2 '--shape: has 1000 nodes; synthetic models are decoded with 1 to 512' a
 expect 2 '--shape: widths 40 has nodes with 40 children, but the vocabulary has 32 tokens' acceptance --shape widths:40
 expect 2 '--temperature: must be numbers with commas' acceptance --temperature 0,x
 expect 2 '--temperature: .*is -1' acceptance --temperature=-1
-expect 2 '--vocabulary: is 1, but must lie between 2 and 256' acceptance --vocabulary 1
+expect 2 '--vocabulary: is 1, but must lie between 2 and 256' acceptance --vocabulary 1 --shape chain:4
 expect 2 '--worlds: must be a whole number' acceptance --worlds 1.5
 expect 2 '--measured: must be temperature:length' acceptance --measured 2.04
 expect 2 '--measured: is 9, but must lie between 1 and 5' acceptance --shape chain:4 --measured 0:9
 expect 2 '--measured: gives two accept lengths at one temperature' acceptance --measured 0:2,0:2.5
 expect 2 '--measured: holds 3 points' acceptance --measured 0:2,0.5:2,1:2
 expect 2 '--mismatch: is given beside measured' acceptance --measured 0:2 --mismatch 1
-expect 2 '--confidence: is given beside two measured' acceptance --measured 0:2,1:1.5 --confidence 1
-expect 2 '--measured: no such models accept 4.900 tokens a round at temperature 1' acceptance --measured 1:4.9
+expect 2 '--caution: is given beside two measured' acceptance --measured 0:2,1:1.5 --caution 1
+expect 2 '--measured: no such models accept 1.001 tokens a round at temperature 1' acceptance --measured 1:1.001
 expect 2 '--measured-method: block verification is for chains' \
     acceptance --measured 0:2 --measured-shape stree-mil --measured-method block
 expect 2 '--measured-method: must be .*; did you mean "token-wise"' acceptance --measured 0:2 --measured-method tokenwise
@@ -67,7 +67,7 @@ expect 2 'input.json: measured.points.0.: gives accept_length and per_position' 
 with_json '{"shapes": ["chain:3"], "measured": {"points": [{"temperature": 1, "per_position": [0.5, 0.6, 0.2]}]}}'
 expect 2 'input.json: measured.points.0..per_position: ' acceptance input.json
 with_json '{"shapes": ["chain:3"], "measured": {"points": [{"temperature": 1, "per_position": [0.6, 0.4, 0.3]}]}}'
-expect 0 'Fitted to +2.300 at temperature 1' acceptance input.json $quick
+expect 0 'Fitted to +2.300 at T = 1' acceptance input.json $quick
 with_json '{"shape": ["chain:3"]}'
 expect 2 'input.json: shape: unknown key; did you mean "shapes"' acceptance input.json
 with_json '{"temperatures": []}'

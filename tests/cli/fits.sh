@@ -72,6 +72,17 @@ value /chain/draft_tokens 5 break-even "$examples/break-even-stree-8b.json"
 value /sizes/2/ratio_needed 1.3082 break-even "$examples/break-even-stree-8b.json"
 value /sizes/2/ratio_reached 1.30806 break-even "$examples/break-even-stree-8b.json"
 
+# Simulated rounds are those of `treeline estimate`: time of a round = TPOT * accept length.
+"$TREELINE" break-even "$examples/break-even-mamba2-2.7b.json" --format json >rounds.json
+"$TREELINE" estimate --model mamba2-2.7b --device rtx-3090 --stack cuda-graph --draft-tokens "$("$JSON_GET" rounds.json /chain/draft_tokens)" \
+    --drafter '{"kind": "model", "model": "mamba2-130m", "acceptance": {"mean_length": 3.08, "draft_tokens": 5}}' --format json >point.json
+checks=$((checks + 1))
+LC_ALL=C awk -v t="$("$JSON_GET" rounds.json /chain/time_s)" -v p="$("$JSON_GET" point.json /speculative/tpot_ms)" -v a="$("$JSON_GET" point.json /accept_length)" \
+    'BEGIN {exit !(t > 0 && (1000 * t / (p * a) - 1) ^ 2 < 1e-18)}' || fail "a simulated chain costs something else than estimate says"
+# Time grows with nodes while the accept length levels off, so trees stop paying somewhere.
+checks=$((checks + 1))
+[ "$("$JSON_GET" rounds.json /stops_at)" -lt 128 ] || fail "trees should stop paying before 128 nodes"
+
 # Laws by hand: tree 10 + n ms, chain of 1 draft 12 ms; ranks 0.5 and 0.25 on one level (tests/calibrate/break_even_test.cpp).
 law='{"law": "linear", "coefficients": [10, 1], "unit": "ms", "source": "by hand", "kind": "assumed"}'
 both() { printf '{"tree": {"nodes": {"from": 1, "to": 4}, "depth": 1, "verify": %s}, "chain": {"draft_tokens": 1}%s}' "$1" "${2:-}"; }

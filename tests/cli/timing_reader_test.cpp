@@ -78,7 +78,8 @@ TEST_CASE("the example of STree's runs holds what its repository holds") {
     using Rows = std::map<std::string, std::set<std::pair<double, double>>>;
     Rows expected, found;
     std::ifstream in(published);
-    for (const auto& table : nlohmann::json::parse(in).at("tables")) {
+    const nlohmann::json runs = nlohmann::json::parse(in);
+    for (const auto& table : runs.at("tables")) {
         if (table.at("id") != "repo-runs") {
             continue;
         }

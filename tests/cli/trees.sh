@@ -131,4 +131,13 @@ with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"],
             "drafters": [{"kind": "eagle", "acceptance": {"geometric": 0.7}}],
             "shapes": ["binary:3"], "traffic": {"batch": 1, "context": 1024}}'
 expect 0 'Excluded: .*how often siblings are accepted' recommend input.json
+
+# The report of a workload with trees shows why its policy was chosen, the best tree by batch, and the three studies.
+"$TREELINE" report "$SOURCE/examples/trees-mamba2-2.7b-rtx4090.json" --format json --output report.json >/dev/null
+for i in 0:rollback 1:best-tree 2:break-even 3:bandit 4:traffic; do
+    checks=$((checks + 1))
+    got=$("$JSON_GET" report.json "/sections/${i%%:*}/id")
+    [ "$got" = "${i#*:}" ] || fail "section ${i%%:*} of the report is $got instead of ${i#*:}"
+    [ "$("$JSON_GET" report.json "/sections/${i%%:*}/figures/0/rows/1")" != null ] || fail "section ${i#*:} has no rows"
+done
 finish

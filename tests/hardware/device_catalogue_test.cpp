@@ -153,7 +153,7 @@ TEST_CASE("every stack of the catalogue loads, and the ideal one costs nothing",
         INFO(name);
         const auto [stack, provenance] = load_stack(catalogue, name);
         CHECK(stack.name == name);
-        CHECK(provenance.size() == 7);
+        CHECK(provenance.size() >= 7);  // those that every stack states; others are neutral where they are left out
         CHECK((name == "ideal") == (stack.host_per_pass.value() == 0.0));
     }
     const Stack ideal = load_stack(catalogue, "ideal").value;

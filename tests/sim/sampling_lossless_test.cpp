@@ -77,7 +77,7 @@ double p_value(const std::vector<double>& counts, const std::vector<double>& pro
     return chi_square_tail(statistic, used - 1);
 }
 
-Models soft_models() { return SyntheticWorld({vocabulary, 1.5, 1.5, 1.0, 21}).at(1.0); }
+Models soft_models() { return SyntheticWorld({vocabulary, 1.5, 1.5, 0.0, 21}).at(1.0); }
 
 DraftTree chain(int k) { return DraftTree::from_child_counts(std::vector<int>(static_cast<std::size_t>(k), 1)); }
 
@@ -105,7 +105,7 @@ TEST_CASE("every sampled method keeps the target's distribution") {
 
 TEST_CASE("greedy verification writes the greedy text") {
     const Models models = soft_models();
-    const Models cold = SyntheticWorld({vocabulary, 1.5, 1.5, 1.0, 21}).at(0.0);
+    const Models cold = SyntheticWorld({vocabulary, 1.5, 1.5, 0.0, 21}).at(0.0);
     const std::vector<double> counts =
         first_three_tokens(round_of(Method::greedy, models, DraftTree::from_child_counts({2, 1, 1})), 1);
     const std::vector<double> exact = exact_three_tokens(cold.target);

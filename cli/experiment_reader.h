@@ -1,0 +1,37 @@
+// Files of published experiments: calibrate/published/*.json, and others of the same format.
+//
+//   {"format": "treeline-experiments", "version": 1, "paper": "...", "source": "...",
+//    "platforms": {name: {"device", "stack"?, "mode"?, "tensor_parallel"?, "free"?: [names of parameters],
+//                         "inherits"?: a platform before it}},
+//    "conditions"?: {...}, "cases"?: {name: {...}},
+//    "tables": [{"id", "what", "observable", "unit", "kind"?: "measurement", "model" or "count", "conditions"?, "rows": [
+//       {"name", "value", "source"?, "role"?: "fit" or "test", "case"?, "choice_of"?, "relative_to"?: {...},
+//        "not_reproduced"?: why, ...conditions}]}]}
+//
+// Conditions are the keys of a point as `treeline estimate` reads it (target, drafter, draft_tokens or shape, verification,
+// rollback, decoding, batch, context, prompt_tokens, training), with "platform" the name of one, and besides
+//   "accept_length"     measured for this row: becomes the drafter's acceptance
+//   "generated_tokens"  length of the answer whose speed was measured, prompt included; without it, of decoding alone
+//   "state_copy"        "eager" or "in-graph", where the row differs from its stack
+//   "draft_graphs"      true or false, likewise
+// A row's own conditions replace those of its case, which replace the table's, which replace the file's. "relative_to" replaces
+// conditions of the row; its value is then the ratio of the two. "observable" and "unit" of a row replace the table's.
+#pragma once
+
+#include <filesystem>
+
+#include "cli/catalogue.h"
+#include "validation/experiment.h"
+
+namespace treeline {
+
+struct ExperimentFiles {
+    std::vector<Experiments> papers;
+    std::vector<ExperimentPlatform> platforms;
+    std::vector<std::string> problems;  ///< what was left out and why: sentences with file, table and row
+};
+
+/// Files, or folders of *.json, in this order; platforms of earlier ones serve later ones. Never throws for what is in them.
+ExperimentFiles read_experiments(const std::vector<std::filesystem::path>& paths, const Catalogue& catalogue);
+
+}  // namespace treeline

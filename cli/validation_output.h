@@ -1,0 +1,26 @@
+// What `treeline validate` finds out, as text, JSON, CSV and Markdown.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "validation/validate.h"
+
+namespace treeline {
+
+/// `all_rows`: also every row with its prediction.
+std::string validation_table(const Validation& validation, bool all_rows);
+/// Format "treeline-validation", version 1: fits, scores, choices, and the rows of the parity plot in the units they are
+/// printed in, with tokens, batch, parameters and context for error plots.
+nlohmann::ordered_json validation_json(const Validation& validation);
+/// One line a row.
+std::string validation_csv(const Validation& validation);
+/// The section "How far to trust it" of the README.
+std::string validation_markdown(const Validation& validation);
+
+/// A row's numbers in its printed unit.
+double measured_in_unit(const Validation& validation, const PredictedRow& row);
+double predicted_in_unit(const Validation& validation, const PredictedRow& row);
+
+}  // namespace treeline

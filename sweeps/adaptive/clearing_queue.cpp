@@ -1,0 +1,73 @@
+#include "sweeps/adaptive/clearing_queue.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace treeline {
+namespace {
+
+/// P(Poisson(mean) = j) for j = 0 … last, in logarithms: e^(−mean) underflows for large means.
+std::vector<double> poisson(double mean, int last) {
+    std::vector<double> probability;
+    for (int j = 0; j <= last; ++j) {
+        const double log_power = j == 0 ? 0.0 : j * std::log(mean);
+        probability.push_back(mean > 0.0 ? std::exp(log_power - mean - std::lgamma(j + 1.0)) : (j == 0 ? 1.0 : 0.0));
+    }
+    return probability;
+}
+
+/// P(Poisson(mean) ≥ j) for j = 0 … last + 1.
+std::vector<double> at_least(const std::vector<double>& exactly) {
+    std::vector<double> tail = {1.0};
+    for (const double probability : exactly) {
+        tail.push_back(std::max(0.0, tail.back() - probability));
+    }
+    return tail;
+}
+
+}  // namespace
+
+ClearingForecast forecast(const ClearingQueue& queue) {
+    const double rate = queue.arrivals_per_second;
+    // Requests that are in the window as its time starts to run: it closes when `room` more have come.
+    const int first = queue.opens == WindowOpens::with_first_request ? 1 : 0;
+    const int room = queue.capacity - first;
+    const std::vector<double> exactly = poisson(rate * queue.window.value(), room);
+    const std::vector<double> tail = at_least(exactly);
+
+    ClearingForecast result;
+    result.batch_size.assign(static_cast<std::size_t>(queue.capacity) + 1, 0.0);
+    double waiting = 0.0;  // request-seconds of a window times the rate
+    double running = 0.0;  // mean length of its timed part times the rate
+    for (int j = 0; j <= room; ++j) {
+        const auto at = static_cast<std::size_t>(j);
+        const double probability = j < room ? exactly[at] : tail[at];
+        result.batch_size[static_cast<std::size_t>(j + first)] = probability;
+        result.mean_batch += (j + first) * probability;
+        if (j < room) {
+            // The window holds j later requests for ∫ P(N(t) = j) dt = P(N(T) ≥ j + 1) / λ.
+            running += tail[at + 1];
+            waiting += (j + first) * tail[at + 1];
+        }
+    }
+    result.mean_window = Seconds((running + first) / rate);
+    result.mean_collecting = Seconds(result.mean_batch > 0.0 ? waiting / rate / result.mean_batch : 0.0);
+    return result;
+}
+
+ClearingLoad load_of(const ClearingQueue& queue, const ClearingForecast& forecast, const std::vector<Seconds>& service) {
+    Seconds per_window;
+    Seconds by_requests;
+    for (std::size_t r = 1; r < forecast.batch_size.size(); ++r) {
+        per_window += forecast.batch_size[r] * service[r - 1];
+        by_requests += forecast.batch_size[r] * static_cast<double>(r) * service[r - 1];
+    }
+    ClearingLoad load;
+    load.utilisation = per_window / forecast.mean_window;
+    load.mean_service = by_requests / forecast.mean_batch;
+    load.latency_of_free_server = forecast.mean_collecting + load.mean_service;
+    load.most_arrivals_per_second = queue.capacity / service[static_cast<std::size_t>(queue.capacity) - 1].value();
+    return load;
+}
+
+}  // namespace treeline

@@ -1,0 +1,29 @@
+// How far a simulated mean can be trusted.
+#pragma once
+
+#include <vector>
+
+namespace treeline {
+
+/// A mean with its confidence interval, mean ± half_width.
+struct Interval {
+    double mean = 0.0;
+    double half_width = 0.0;
+
+    [[nodiscard]] double low() const { return mean - half_width; }
+    [[nodiscard]] double high() const { return mean + half_width; }
+    [[nodiscard]] bool holds(double value) const { return low() <= value && value <= high(); }
+};
+
+enum class Confidence { percent_95, percent_99 };
+
+/// Two-sided quantile of Student's t with `freedom` ≥ 1 degrees.
+double student_t(double freedom, Confidence confidence);
+
+/// Student's interval of the mean of independent samples (one a repetition). A single sample has no interval: half-width 0.
+Interval mean_interval(const std::vector<double>& samples, Confidence confidence);
+
+/// The value that a share of the samples does not exceed (nearest rank); 0 without samples. Reorders them.
+double percentile(std::vector<double>& samples, double share);
+
+}  // namespace treeline

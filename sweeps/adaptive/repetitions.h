@@ -1,0 +1,44 @@
+// Figures of independent repetitions, put together.
+#pragma once
+
+#include <numeric>
+#include <vector>
+
+#include "sweeps/adaptive/clearing_queue.h"
+#include "sweeps/adaptive/interval.h"
+
+namespace treeline {
+
+/// 0 without values.
+inline double mean_of(const std::vector<double>& values) {
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
+}
+
+/// The interval of a figure that each repetition gives once.
+template <class Tally, class Figure>
+Interval interval_over(const std::vector<Tally>& tallies, Confidence confidence, Figure figure) {
+    std::vector<double> samples;
+    samples.reserve(tallies.size());
+    for (const Tally& tally : tallies) {
+        samples.push_back(figure(tally));
+    }
+    return mean_interval(samples, confidence);
+}
+
+/// The mean from repetitions that measured at least one value, percentiles from all values together.
+template <class Tally>
+LatencySummary latency_over(const std::vector<Tally>& tallies, Confidence confidence, std::vector<double> Tally::*values) {
+    std::vector<double> means;
+    std::vector<double> all;
+    for (const Tally& tally : tallies) {
+        const std::vector<double>& measured = tally.*values;
+        if (!measured.empty()) {
+            means.push_back(mean_of(measured));
+            all.insert(all.end(), measured.begin(), measured.end());
+        }
+    }
+    return {mean_interval(means, confidence), percentile(all, 0.5), percentile(all, 0.9), percentile(all, 0.99)};
+}
+
+}  // namespace treeline

@@ -1,0 +1,241 @@
+// Does the bandit behave as its theory and plain arithmetic say?
+#include "sweeps/adaptive/bandit.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "sim/draft_acceptance.h"
+
+namespace treeline {
+namespace {
+
+ArmOnTask arm(double seconds, std::vector<double> exactly) { return {Seconds(seconds), std::move(exactly)}; }
+
+/// One task, `rounds` rounds, all shapes with the same round time and no drafting cost, so that rewards are −1/N in [−1, 0].
+BanditProblem even_cost(std::vector<std::vector<double>> exactly, std::int64_t rounds) {
+    BanditProblem problem;
+    problem.tasks = {{"only", {}}};
+    for (std::vector<double>& distribution : exactly) {
+        problem.arms.push_back({"arm " + std::to_string(problem.arms.size()), 1.0});
+        problem.tasks[0].arms.push_back(arm(0.01, std::move(distribution)));
+    }
+    problem.sequence = {{0, rounds}};
+    return problem;
+}
+
+}  // namespace
+
+TEST_CASE("bandit: facts of a task by hand") {
+    BanditProblem problem;
+    problem.arms = {{"a", 2.0}, {"b", 4.0}};
+    problem.draft_share = 0.1;
+    problem.tasks = {{"t", {arm(0.012, {0.5, 0.5}), arm(0.015, {0.25, 0.25, 0.5})}}};
+    problem.sequence = {{0, 1}};
+    REQUIRE(problems_of(problem).empty());
+    const TaskFacts facts = facts_of(problem, problem.tasks[0]);
+    CHECK(facts.arms[0].accept_length == Approx(1.5));   // 0.5·1 + 0.5·2
+    CHECK(facts.arms[1].accept_length == Approx(2.25));  // 0.25·1 + 0.25·2 + 0.5·3
+    CHECK(facts.arms[0].mean_reward == Approx(-0.9));    // −1.2·(0.5 + 0.5/2)
+    // −1.4·(0.25 + 0.25/2 + 0.5/3)
+    CHECK(facts.arms[1].mean_reward == Approx(-0.75833333));
+    CHECK(facts.arms[0].time_per_token.value() == Approx(0.008));
+    CHECK(facts.arms[1].time_per_token.value() == Approx(0.015 / 2.25));
+    CHECK(facts.fastest == 1);
+    CHECK(facts.favoured == 1);
+}
+
+TEST_CASE("bandit: the best mean reward can be the slower shape, as E[1/N] is not 1/E[N]") {
+    // Both rounds cost the same. E[N]: 2 against 0.6·1 + 0.4·4 = 2.2, so b is faster by a tenth.
+    // E[1/N]: 0.5 against 0.6 + 0.4/4 = 0.7, so the reward prefers a.
+    const BanditProblem problem = even_cost({{0.0, 1.0}, {0.6, 0.0, 0.0, 0.4}}, 1000);
+    const TaskFacts facts = facts_of(problem, problem.tasks[0]);
+    CHECK(facts.fastest == 1);
+    CHECK(facts.favoured_by_means == 1);
+    CHECK(facts.favoured == 0);
+    CHECK(facts.loss_of_favoured == Approx(0.1));
+    const BanditOutcome outcome = simulate_bandit(problem, {0.2, BanditReward::published, false}, {10, 1, 1});
+    CHECK(outcome.arm_share[0] > 0.8);
+    // Each round of a: 2 tokens, each 1/200 s − 1/220 s too slow: 9.09e-4 s lost a round.
+    CHECK(outcome.regret.back().lost_seconds.mean == Approx(outcome.arm_share[0] * 1000 * 2 * (0.005 - 0.01 / 2.2)));
+}
+
+TEST_CASE("bandit: how often the reward prefers another of the three published trees than the fastest") {
+    // Rounds cost 1 + λ_γ·γ, exactly as the reward believes, so that only E[1/N] ≠ 1/E[N] can tell the two apart. First choices
+    // are accepted at 0.05, 0.10, …, 0.95; the siblings of rank r take 2^−(r−1) of what they leave.
+    const std::vector<TreeShape> trees = {BranchingShape{{3, 3, 2, 1}}, BranchingShape{{3, 2, 2, 1, 1}},
+                                          BranchingShape{{2, 2, 2, 1, 1, 1}}};
+    int cases = 0;
+    int differ = 0;
+    double worst = 0.0;
+    for (const double share : {0.02, 0.05, 0.1, 0.15, 0.2, 0.3}) {
+        for (int step = 1; step <= 19; ++step) {
+            const double first = 0.05 * step;
+            const double rest = 1.0 - first;
+            DraftAcceptance acceptance(Acceptance::geometric(first));
+            acceptance.siblings = RankAcceptance({first, rest / 2.0, rest / 4.0});
+            BanditProblem problem;
+            problem.draft_share = share;
+            problem.tasks = {{"t", {}}};
+            problem.sequence = {{0, 1}};
+            for (const TreeShape& shape : trees) {
+                const DraftTree tree = build_tree(shape, acceptance.siblings);
+                problem.arms.push_back({"", static_cast<double>(tree.depth())});
+                problem.tasks[0].arms.push_back(
+                    arm(1.0 + share * tree.depth(), accepted_tokens(acceptance, shape, tree).exactly));
+            }
+            const TaskFacts facts = facts_of(problem, problem.tasks[0]);
+            CHECK(facts.favoured_by_means == facts.fastest);
+            ++cases;
+            differ += facts.favoured != facts.fastest ? 1 : 0;
+            worst = std::max(worst, facts.loss_of_favoured);
+        }
+    }
+    INFO(differ << " of " << cases << " cases, worst loss " << worst);
+    // No outside figure exists; these record what the README says of the reward.
+    CHECK(cases == 6 * 19);
+    CHECK(differ == 22);
+    CHECK(worst == Approx(0.094).epsilon(0.01));
+}
+
+TEST_CASE("bandit: regret grows like ln t and stays below the bound of UCB1") {
+    // Rewards −1 against −(0.1·1 + 0.9/2) = −0.55: a gap of 0.45, within an interval of width 1, so λ = 1 is UCB1 itself.
+    const BanditProblem problem = even_cost({{1.0}, {0.1, 0.9}}, 100'000);
+    const TaskFacts facts = facts_of(problem, problem.tasks[0]);
+    REQUIRE(facts.arms[1].mean_reward == Approx(-0.55));
+    const BanditOutcome outcome = simulate_bandit(problem, {1.0, BanditReward::published, false}, {20, 7, 0});
+    for (const RegretPoint& point : outcome.regret) {
+        if (point.round >= 2) {
+            CHECK(point.lost_reward.high() < ucb_regret_bound(facts, 1.0, static_cast<double>(point.round)));
+        }
+    }
+    // The worse shape runs until its index falls to the better one's: −1 + sqrt(2 ln t / n) = −0.55 + sqrt(2 ln t / t), so
+    // n = 2 ln t / (0.45 + sqrt(2 ln t / t))² runs that lose 0.45 each: 19.1 after 1,000 rounds, 47.9 after 100,000.
+    for (const RegretPoint& point : outcome.regret) {
+        if (point.round > 500) {
+            const auto t = static_cast<double>(point.round);
+            const double width = 0.45 + std::sqrt(2.0 * std::log(t) / t);
+            CHECK(point.lost_reward.mean == Approx(0.45 * 2.0 * std::log(t) / (width * width)).epsilon(0.1));
+        }
+    }
+    // Picking at random loses 0.45 · 100,000 / 2.
+    CHECK(outcome.regret.back().lost_reward.mean < 0.01 * 22'500.0);
+}
+
+TEST_CASE("bandit: identical shapes are run equally often and lose nothing") {
+    const BanditProblem problem = even_cost({{0.0, 1.0}, {0.0, 1.0}, {0.0, 1.0}}, 3000);
+    const BanditOutcome outcome = simulate_bandit(problem, {0.5, BanditReward::published, false}, {3, 1, 1});
+    for (std::size_t k = 0; k < 3; ++k) {
+        CHECK(outcome.arm_share[k] == Approx(1.0 / 3.0).margin(0.001));
+        CHECK(outcome.fixed_tokens_per_second[k].mean == Approx(200.0));  // 2 tokens every 0.01 s
+    }
+    CHECK(outcome.regret.back().lost_seconds.mean == 0.0);
+    CHECK(outcome.loss_to_oracle.mean == Approx(0.0).margin(1e-12));
+    CHECK(outcome.tokens_per_second.mean == Approx(200.0));
+}
+
+TEST_CASE("bandit: without exploration it stays with the best first impression") {
+    // Certain rewards −1, −1/2, −1/3: each runs once, then the third for good.
+    const BanditProblem problem = even_cost({{1.0}, {0.0, 1.0}, {0.0, 0.0, 1.0}}, 100);
+    const BanditOutcome outcome = simulate_bandit(problem, {0.0, BanditReward::published, false}, {2, 1, 1});
+    CHECK(outcome.arm_share == std::vector<double>{0.01, 0.01, 0.98});
+    // 1 + 2 + 98·3 tokens in 100 rounds of 0.01 s.
+    CHECK(outcome.tokens_per_second.mean == Approx(297.0));
+    CHECK(outcome.tokens_per_second.half_width == Approx(0.0).margin(1e-9));
+    // A coin decides the first impression of the second shape here; a greedy bandit that saw the worse side never returns.
+    const BanditProblem luck = even_cost({{0.0, 1.0}, {0.5, 0.0, 0.0, 0.5}}, 100);
+    UcbBandit greedy(2, {0.0});
+    greedy.learn(0, 0.5, 1.0);
+    greedy.learn(1, 1.0, 1.0);
+    CHECK(greedy.choose() == 0);
+    CHECK(facts_of(luck, luck.tasks[0]).fastest == 1);
+}
+
+TEST_CASE("bandit: the index is the mean plus λ·sqrt(2 ln t / n)") {
+    UcbBandit bandit(2, {0.1});
+    CHECK(bandit.choose() == 0);
+    bandit.learn(0, 0.5, 1.0);
+    CHECK(bandit.choose() == 1);
+    bandit.learn(1, 0.6, 1.0);
+    // t = 2: both have the bonus 0.1·sqrt(2·0.693) = 0.118.
+    CHECK(bandit.choose() == 0);
+    bandit.learn(0, 0.5, 1.0);
+    // t = 3: −0.5 + 0.1·sqrt(2·1.0986/2) = −0.3952; −0.6 + 0.1·sqrt(2·1.0986) = −0.4518.
+    CHECK(bandit.choose() == 0);
+    bandit.learn(0, 0.5, 1.0);
+    bandit.learn(0, 0.5, 1.0);
+    // t = 5: −0.5 + 0.1·sqrt(2·1.6094/4) = −0.4103; −0.6 + 0.1·sqrt(2·1.6094) = −0.4206. t = 6, n = 5 after one more:
+    bandit.learn(0, 0.5, 1.0);
+    // −0.5 + 0.1·sqrt(2·1.7918/5) = −0.4153; −0.6 + 0.1·sqrt(2·1.7918) = −0.4107.
+    CHECK(bandit.choose() == 1);
+}
+
+TEST_CASE("bandit: it follows the task, sooner if it forgets") {
+    // Shape 0 is the faster on the first task, shape 1 on the second; equal stretches.
+    BanditProblem problem;
+    problem.arms = {{"deep", 1.0}, {"wide", 1.0}};
+    problem.tasks = {{"code", {arm(0.01, {0.1, 0.1, 0.8}), arm(0.01, {0.5, 0.5})}},
+                     {"chat", {arm(0.01, {0.9, 0.1}), arm(0.01, {0.5, 0.5})}}};
+    problem.sequence = {{0, 4000}, {1, 4000}};
+    const BanditOutcome keeps = simulate_bandit(problem, {0.3, BanditReward::published, false}, {10, 3, 0});
+    const BanditOutcome forgets = simulate_bandit(problem, {0.3, BanditReward::published, true}, {10, 3, 0});
+    CHECK(keeps.tasks[0].fastest == 0);
+    CHECK(keeps.tasks[1].fastest == 1);
+    CHECK(forgets.stretches[0].arm_share[0] > 0.9);
+    CHECK(forgets.stretches[1].arm_share[1] > 0.9);
+    // What it remembers of the first task, −0.4167 a round for the deep shape, must sink below −0.75 by rewards of −0.95:
+    // 4000·(0.75 − 0.4167) / (0.95 − 0.75) = 6,667 more rounds, so in 4,000 it hardly changes over ...
+    CHECK(keeps.stretches[1].arm_share[1] < 0.2);
+    CHECK(keeps.loss_to_oracle.low() > forgets.loss_to_oracle.high());
+    CHECK(forgets.gain_over_fixed[forgets.best_fixed].low() > 0.0);
+    // ... and in 40,000 it does.
+    problem.sequence[1].rounds = 40'000;
+    CHECK(simulate_bandit(problem, {0.3, BanditReward::published, false}, {4, 3, 0}).stretches[1].arm_share[1] > 0.75);
+}
+
+TEST_CASE("bandit: by time per token it finds the fastest shape where the published reward does not") {
+    // As above: the reward prefers a shape that is a tenth slower. Costs are relative to the default shape's, which is 1 here.
+    const BanditProblem problem = even_cost({{0.0, 1.0}, {0.6, 0.0, 0.0, 0.4}}, 20'000);
+    const TaskFacts facts = facts_of(problem, problem.tasks[0], BanditReward::time_per_token);
+    CHECK(facts.arms[0].mean_reward == Approx(-1.0 / 2.0));
+    CHECK(facts.arms[1].mean_reward == Approx(-1.0 / 2.2));
+    CHECK(facts.favoured == facts.fastest);
+    const BanditOutcome published = simulate_bandit(problem, {0.4, BanditReward::published, false}, {10, 1, 0});
+    const BanditOutcome by_time = simulate_bandit(problem, {0.4, BanditReward::time_per_token, false}, {10, 1, 0});
+    CHECK(published.arm_share[1] < 0.1);
+    // A gap of 0.0455: about 2·0.4²·ln(20,000) / 0.0455² = 1,530 runs of the slower shape, 8 %.
+    CHECK(by_time.arm_share[1] > 0.85);
+    CHECK(by_time.loss_to_oracle.high() < published.loss_to_oracle.low());
+    // A sum of two rounds, 1 and 4 tokens at cost 1 each: −2/5, where the mean of −1 and −1/4 is −0.625.
+    UcbBandit learner(2, {0.0, BanditReward::time_per_token, false});
+    learner.learn(0, 1.0, 2.0);
+    learner.learn(1, 1.0, 1.0);
+    CHECK(learner.choose() == 0);
+    learner.learn(1, 1.0, 4.0);
+    CHECK(learner.choose() == 1);
+}
+
+TEST_CASE("bandit: a seed gives the same, whatever the threads; another seed something else") {
+    const BanditProblem problem = even_cost({{0.5, 0.5}, {0.4, 0.6}}, 500);
+    const BanditOutcome one = simulate_bandit(problem, {0.5, BanditReward::published, false}, {8, 42, 1});
+    const BanditOutcome three = simulate_bandit(problem, {0.5, BanditReward::published, false}, {8, 42, 3});
+    const BanditOutcome other = simulate_bandit(problem, {0.5, BanditReward::published, false}, {8, 43, 1});
+    CHECK(one.tokens_per_second.mean == three.tokens_per_second.mean);
+    CHECK(one.arm_share == three.arm_share);
+    CHECK(one.tokens_per_second.mean != other.tokens_per_second.mean);
+}
+
+TEST_CASE("bandit: problems are sentences") {
+    BanditProblem problem = even_cost({{0.5, 0.4}}, 10);
+    REQUIRE(problems_of(problem).size() == 1);
+    CHECK_THAT(problems_of(problem)[0], Catch::Contains("arm 0 on only") && Catch::Contains("sum to 1"));
+    problem.tasks[0].arms[0] = arm(-1.0, {1.0});
+    CHECK_THAT(problems_of(problem)[0], Catch::Contains("above zero"));
+    problem.tasks[0].arms[0] = arm(1.0, {1.5, -0.5});
+    CHECK_THAT(problems_of(problem)[0], Catch::Contains("not be negative"));
+    problem.tasks[0].arms.clear();
+    CHECK_THAT(problems_of(problem)[0], Catch::Contains("every shape"));
+    CHECK_FALSE(problems_of({}).empty());
+}
+
+}  // namespace treeline

@@ -1,0 +1,117 @@
+// Does a fit find what produced its rows, and are fits refused that explain no more than they are told?
+#include <catch2/catch.hpp>
+
+#include "setups.h"
+#include "validation/fit.h"
+#include "validation/predict.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+ExperimentRow chain_row(double batch, int draft_tokens, double measured) {
+    ExperimentPoint point;
+    point.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    point.setup.speculations = {Speculation{ChainShape{0}, Verification::unrolled, "chain 0"},
+                                Speculation{ChainShape{draft_tokens}, Verification::unrolled, "chain"}};
+    point.speculation = draft_tokens == 0 ? 0 : 1;
+    point.batch = batch;
+    point.context = 1000.0;
+    ExperimentRow row;
+    row.name = "row";
+    row.observable = Observable::round_time;
+    row.measured = measured;
+    row.point = point;
+    return row;
+}
+
+ExperimentPlatform free_platform(const std::vector<std::string>& names) {
+    ExperimentPlatform result{"test", "file", platform("h100-sxm", "cuda-graph"), "", {}};
+    for (const std::string& name : names) {
+        result.free.push_back(free_parameter(name));
+    }
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("a fit finds the numbers that its rows were made with") {
+    const ExperimentPlatform described = free_platform({"memory_efficiency", "host_per_round"});
+    Platform truth = described.platform;
+    truth.stack.memory_efficiency = 0.71;
+    truth.stack.host_per_round = Seconds(1.7e-3);
+    std::vector<ExperimentRow> rows;
+    for (const auto& [batch, drafts] : {std::pair{1.0, 0}, {8.0, 0}, {1.0, 3}, {4.0, 5}, {1.0, 6}}) {
+        rows.push_back(chain_row(batch, drafts, 1.0));
+        rows.back().measured = predicted(rows.back(), truth);
+    }
+    std::vector<const ExperimentRow*> pointers;
+    for (const ExperimentRow& row : rows) {
+        pointers.push_back(&row);
+    }
+    const PlatformFit fit = fit_platform(described, pointers);
+    REQUIRE(fit.parameters.size() == 2);
+    CHECK(fit.parameters[0].value == Approx(0.71).epsilon(1e-5));
+    CHECK(fit.parameters[1].value == Approx(1.7e-3).epsilon(1e-4));
+    CHECK(fit.parameters[0].start == Approx(1.0));
+    CHECK(fit.remarks.empty());
+    for (const ExperimentRow& row : rows) {
+        CHECK(predicted(row, fit.fitted) == Approx(row.measured).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("intervals hold the truth when rows are noisy, and widen with the noise") {
+    const ExperimentPlatform described = free_platform({"memory_efficiency"});
+    Platform truth = described.platform;
+    truth.stack.memory_efficiency = 0.8;
+    const auto factor_with = [&](double noise) {
+        std::vector<ExperimentRow> rows;
+        std::vector<const ExperimentRow*> pointers;
+        for (const double sign : {1.0, -1.0, 1.0, -1.0}) {
+            rows.push_back(chain_row(1.0 + static_cast<double>(rows.size()), 0, 1.0));
+            rows.back().measured = predicted(rows.back(), truth) * (1.0 + sign * noise);
+        }
+        for (const ExperimentRow& row : rows) {
+            pointers.push_back(&row);
+        }
+        const FittedParameter fitted = fit_platform(described, pointers).parameters.front();
+        CHECK(fitted.low < 0.8);
+        CHECK(fitted.high > 0.8);
+        return fitted.high / fitted.low;
+    };
+    CHECK(factor_with(0.05) > factor_with(0.01));
+}
+
+TEST_CASE("a parameter that would have to leave what is possible is remarked on") {
+    const ExperimentPlatform described = free_platform({"memory_efficiency"});
+    ExperimentRow row = chain_row(1.0, 0, 1.0);
+    row.measured = 0.5 * predicted(row, described.platform);  // faster than the device's peak
+    const ExperimentRow* pointer = &row;
+    const PlatformFit fit = fit_platform(described, std::span(&pointer, 1));
+    CHECK(fit.parameters.front().value == Approx(1.0).epsilon(1e-3));
+    REQUIRE(fit.remarks.size() == 1);
+    CHECK(fit.remarks.front() == "memory_efficiency ended on its bound");
+}
+
+TEST_CASE("fits that explain no more than they are told are refused") {
+    const ExperimentPlatform two = free_platform({"memory_efficiency", "host_per_round"});
+    CHECK(fit_problem(two, 2, 10).empty());
+    CHECK(fit_problem(two, 1, 10) == "the platform 'test' has 2 free parameters, but only 1 rows to fit them to");
+    CHECK(fit_problem(two, 0, 10) == "the platform 'test' has free parameters but no row with the role fit");
+    CHECK(fit_problem(two, 3, 10) == "the platform 'test' fits 3 of its 10 rows; at most a fifth of them may be fitted");
+    const ExperimentPlatform five =
+        free_platform({"memory_efficiency", "host_per_round", "host_per_tree", "node_cost", "scan_step"});
+    CHECK(fit_problem(five, 10, 100) == "the platform 'test' has 5 free parameters; at most 4 are allowed");
+    CHECK(fit_problem(free_platform({}), 0, 5).empty());
+}
+
+TEST_CASE("every parameter can be set and read on a platform") {
+    for (const std::string& name : parameter_names()) {
+        INFO(name);
+        Platform where = platform("h100-sxm", "cuda-graph");
+        const FreeParameter parameter = free_parameter(name);
+        set_value(parameter, 0.5 * parameter.high, where);
+        CHECK(value_of(parameter, where) == Approx(0.5 * parameter.high));
+    }
+}

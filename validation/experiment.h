@@ -1,0 +1,94 @@
+// Published results as data: what was run under which conditions, what was measured, and where it is printed.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/critical.h"
+#include "sim/round.h"
+#include "validation/parameters.h"
+
+namespace treeline {
+
+/// What a row's number is. The edge converts units; here times are seconds, sizes bytes, speeds tokens a second.
+enum class Observable {
+    round_time,             ///< one round; plain decoding: one step
+    draft_time,             ///< the drafter's share of a round
+    scan_time,              ///< the state scan of one layer in the verification pass
+    speed,                  ///< tokens a second and sequence: of decoding alone, or of a whole answer where its length is given
+    memory,                 ///< peak of one device
+    throughput_multiplier,  ///< over plain decoding under the same conditions
+    verified_tokens,        ///< tokens that the verification pass runs for one sequence
+    verified_states,        ///< recurrent states that it starts from
+    decoding_saved,         ///< SPIRe's cost analysis, in its units
+    net_saving,
+    critical_context,  ///< longest context, in powers of two, at which verifying k tokens can become compute-bound
+};
+
+std::string_view name_of(Observable observable);
+std::optional<Observable> observable_named(std::string_view name);
+std::vector<std::string> observable_names();
+/// "time", "size", "speed", "count" or "ratio": what units a row's value may have.
+std::string_view dimension_of(Observable observable);
+
+/// Everything that fixes a prediction but the platform.
+struct ExperimentPoint {
+    RoundSetup setup;  ///< its platform is replaced by the fitted one
+    int speculation = 0;
+    double batch = 1.0;
+    double context = 0.0;           ///< tokens cached, mean over the answer
+    double prompt_tokens = 0.0;     ///< read before the first token of a whole answer
+    double generated_tokens = 0.0;  ///< length of the answer; 0: decoding alone
+    TrainingCost training;
+    // How this run differs from its stack:
+    std::optional<StateCopy> state_copy;
+    std::optional<bool> draft_graphs;
+};
+
+enum class Role {
+    fit,   ///< the platform's parameters may see it
+    test,  ///< predicted only
+};
+
+struct ExperimentRow {
+    std::string name;    ///< within its table: "joint, 2 drafts of 6"
+    std::string source;  ///< the cell
+    std::string platform;
+    Role role = Role::test;
+    Observable observable = Observable::round_time;
+    std::string unit;            ///< as printed, for output
+    double base_units = 1.0;     ///< of one unit
+    double measured = 0.0;       ///< in base units
+    std::string not_reproduced;  ///< why it is not predicted: a sentence; there is no point then
+    std::optional<ExperimentPoint> point;
+    std::optional<ExperimentPoint> relative_to;  ///< the number is a ratio to this point's
+    std::string choice_of;                       ///< rows of a table with the same text here are choices among each other
+};
+
+struct ExperimentTable {
+    std::string id;        ///< "table-3"
+    std::string what;      ///< one line
+    bool measured = true;  ///< false: counts, or what another model says; such tables are scored apart
+    std::vector<ExperimentRow> rows;
+};
+
+/// One paper, or another source of measurements.
+struct Experiments {
+    std::string file;   ///< as the user named it
+    std::string paper;  ///< short name: "Snakes and Ladders"
+    std::string source;
+    std::vector<ExperimentTable> tables;
+};
+
+/// A platform that experiments ran on, and what of it is not known beforehand.
+struct ExperimentPlatform {
+    std::string name;
+    std::string file;  ///< that declares it; rows of other files are only predicted
+    Platform platform;
+    std::string inherits;  ///< the platform before it whose fitted numbers hold here as well (the same software); may be empty
+    std::vector<FreeParameter> free;
+};
+
+}  // namespace treeline

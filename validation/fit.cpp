@@ -1,0 +1,162 @@
+#include "validation/fit.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <Eigen/Dense>
+#include <unsupported/Eigen/NonLinearOptimization>
+#include <unsupported/Eigen/NumericalDiff>
+
+#include "validation/predict.h"
+
+namespace treeline {
+namespace {
+
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::MatrixXd;
+
+/// Residuals log(predicted / measured) as a function of the parameters' logarithms, for Eigen.
+struct Residuals {
+    using Scalar = double;
+    using InputType = Vector;
+    using ValueType = Vector;
+    using JacobianType = Matrix;
+    enum { InputsAtCompileTime = Eigen::Dynamic, ValuesAtCompileTime = Eigen::Dynamic };
+
+    const ExperimentPlatform* platform;
+    std::span<const ExperimentRow* const> rows;
+
+    [[nodiscard]] int inputs() const { return static_cast<int>(platform->free.size()); }
+    [[nodiscard]] int values() const { return static_cast<int>(rows.size()); }
+
+    int operator()(const Vector& logarithms, Vector& residuals) const;
+};
+
+/// Outside its bounds a parameter acts as on them, and the residuals say by how much it left: the fit is pulled back.
+double within(const FreeParameter& parameter, double logarithm) {
+    return std::min(std::max(logarithm, std::log(parameter.low)), std::log(parameter.high));
+}
+
+Platform platform_with(const ExperimentPlatform& platform, const Vector& logarithms) {
+    Platform result = platform.platform;
+    for (std::size_t i = 0; i < platform.free.size(); ++i) {
+        set_value(platform.free[i], std::exp(within(platform.free[i], logarithms[static_cast<Eigen::Index>(i)])), result);
+    }
+    return result;
+}
+
+int Residuals::operator()(const Vector& logarithms, Vector& residuals) const {
+    const Platform tried = platform_with(*platform, logarithms);
+    double outside = 0.0;
+    for (std::size_t i = 0; i < platform->free.size(); ++i) {
+        const double logarithm = logarithms[static_cast<Eigen::Index>(i)];
+        outside += std::abs(logarithm - within(platform->free[i], logarithm));
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double error = std::log(predicted(*rows[i], tried) / rows[i]->measured);
+        residuals[static_cast<Eigen::Index>(i)] = error + std::copysign(0.1 * outside, error);
+    }
+    return 0;
+}
+
+/// Descriptions may say zero; the fit then starts a hundred times above what is possible at all.
+Vector start_of(const ExperimentPlatform& platform) {
+    Vector start(static_cast<Eigen::Index>(platform.free.size()));
+    for (std::size_t i = 0; i < platform.free.size(); ++i) {
+        const FreeParameter& parameter = platform.free[i];
+        const double value = value_of(parameter, platform.platform);
+        const double inside = value > parameter.low ? std::min(value, 0.9 * parameter.high) : 100.0 * parameter.low;
+        start[static_cast<Eigen::Index>(i)] = std::log(inside);
+    }
+    return start;
+}
+
+/// Two-sided 95 % quantile of Student's t (Abramowitz and Stegun, table 26.10; 26.7.5 beyond it).
+double student_t(std::size_t degrees_of_freedom) {
+    constexpr double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+    constexpr double normal = 1.95996;
+    if (degrees_of_freedom <= std::size(table)) {
+        return table[degrees_of_freedom - 1];
+    }
+    const double n = static_cast<double>(degrees_of_freedom);
+    return normal + (std::pow(normal, 3.0) + normal) / (4.0 * n);
+}
+
+/// Standard errors of the parameters' logarithms; infinite where the rows do not determine them.
+Vector standard_errors(const Matrix& jacobian, const Vector& residuals) {
+    const Eigen::Index count = jacobian.cols();
+    const auto freedom = static_cast<double>(residuals.size() - count);
+    const Eigen::FullPivLU<Matrix> normal(jacobian.transpose() * jacobian);
+    if (freedom <= 0.0 || !normal.isInvertible()) {
+        return Vector::Constant(count, INFINITY);
+    }
+    const double variance = residuals.squaredNorm() / freedom;
+    return (normal.inverse() * variance).diagonal().array().abs().sqrt();
+}
+
+std::string quality_remark(const FittedParameter& fitted) {
+    const FreeParameter& parameter = fitted.parameter;
+    constexpr double near = 1.001;
+    if (fitted.value < parameter.low * near || fitted.value > parameter.high / near) {
+        return fmt::format("{} ended on its bound", parameter.name);
+    }
+    return fitted.high / fitted.low > 100.0 ? fmt::format("the rows hardly determine {}", parameter.name) : "";
+}
+
+}  // namespace
+
+PlatformFit fit_platform(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows) {
+    PlatformFit fit;
+    fit.platform = platform.name;
+    fit.fitted = platform.platform;
+    fit.rows = rows.size();
+    if (platform.free.empty()) {
+        return fit;
+    }
+    // Steps of the derivative: rounds are sums of maxima, smooth but for kinks, so a step of 1e-4 is small enough and no noise.
+    Eigen::NumericalDiff<Residuals, Eigen::Central> residuals(Residuals{&platform, rows}, 1e-8);
+    Vector logarithms = start_of(platform);
+    Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals, Eigen::Central>> solver(residuals);
+    solver.parameters.maxfev = 2000;
+    solver.minimize(logarithms);
+
+    Vector left(residuals.values());
+    Matrix jacobian(residuals.values(), residuals.inputs());
+    static_cast<void>(residuals(logarithms, left));
+    static_cast<void>(residuals.df(logarithms, jacobian));
+    const Vector errors = standard_errors(jacobian, left);
+    fit.fitted = platform_with(platform, logarithms);
+    for (std::size_t i = 0; i < platform.free.size(); ++i) {
+        const FreeParameter& parameter = platform.free[i];
+        const double value = value_of(parameter, fit.fitted);
+        const double freedom_factor = rows.size() > platform.free.size() ? student_t(rows.size() - platform.free.size()) : 1.0;
+        const double factor = std::exp(std::min(freedom_factor * errors[static_cast<Eigen::Index>(i)], 700.0));
+        fit.parameters.push_back({parameter, value_of(parameter, platform.platform), value, value / factor, value * factor});
+        if (const std::string remark = quality_remark(fit.parameters.back()); !remark.empty()) {
+            fit.remarks.push_back(remark);
+        }
+    }
+    return fit;
+}
+
+std::string fit_problem(const ExperimentPlatform& platform, std::size_t fit_rows, std::size_t rows) {
+    const std::size_t parameters = platform.free.size();
+    if (parameters > most_free_parameters) {
+        return fmt::format("the platform '{}' has {} free parameters; at most {} are allowed", platform.name, parameters,
+                           most_free_parameters);
+    }
+    if (parameters > 0 && fit_rows == 0) {
+        return fmt::format("the platform '{}' has free parameters but no row with the role fit", platform.name);
+    }
+    if (parameters > fit_rows) {
+        return fmt::format("the platform '{}' has {} free parameters, but only {} rows to fit them to", platform.name,
+                           parameters, fit_rows);
+    }
+    if (5 * fit_rows > rows) {
+        return fmt::format("the platform '{}' fits {} of its {} rows; at most a fifth of them may be fitted", platform.name,
+                           fit_rows, rows);
+    }
+    return {};
+}
+
+}  // namespace treeline

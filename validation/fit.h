@@ -1,0 +1,36 @@
+// The free parameters of a platform from the rows that may be used for it.
+#pragma once
+
+#include <span>
+
+#include "validation/experiment.h"
+
+namespace treeline {
+
+struct FittedParameter {
+    FreeParameter parameter;
+    double start = 0.0;  ///< what the description of device and stack says
+    double value = 0.0;
+    double low = 0.0, high = 0.0;  ///< 95 % interval; without limits where the rows say nothing of the number
+
+    /// Whether the rows narrow it down to a factor of a million at least.
+    [[nodiscard]] bool determined() const { return high / low < 1e6; }
+};
+
+struct PlatformFit {
+    std::string platform;
+    Platform fitted;
+    std::vector<FittedParameter> parameters;
+    std::size_t rows = 0;              ///< fitted to
+    std::vector<std::string> remarks;  ///< parameters that ended on a bound or that the rows do not determine: sentences
+};
+
+/// Least squares over log(predicted / measured), parameters in logarithms (Levenberg and Marquardt, Eigen's). Intervals from
+/// the residuals' variance and Student's t. There must be no fit_problem().
+PlatformFit fit_platform(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows);
+
+/// Why the fit is not allowed: a sentence, empty when it is. `rows` counts all
+/// published rows of the platform, also those that are not reproduced.
+std::string fit_problem(const ExperimentPlatform& platform, std::size_t fit_rows, std::size_t rows);
+
+}  // namespace treeline

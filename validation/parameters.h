@@ -1,0 +1,36 @@
+// Numbers of a platform that a fit may set: what software adds to a device, and how much of its peaks kernels reach.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/pass.h"
+
+namespace treeline {
+
+/// A number of a platform by name. All are above zero, and are fitted by their logarithms.
+struct FreeParameter {
+    std::string name;
+    double low = 0.0, high = 0.0;  ///< what is physically possible, in base units
+};
+
+/// At most so many for one platform, so that a fit explains more than it was told.
+inline constexpr std::size_t most_free_parameters = 4;
+
+/// Every name that free_parameter() knows.
+std::vector<std::string> parameter_names();
+/// The parameter of that name with its physical bounds; `name` must be known.
+FreeParameter free_parameter(std::string_view name);
+/// "us", "GB" or nothing, and how many base units that is.
+struct ParameterUnit {
+    std::string_view name;
+    double base_units = 1.0;
+};
+ParameterUnit unit_of(const FreeParameter& parameter);
+
+/// Its value on a platform, and the platform with another.
+double value_of(const FreeParameter& parameter, const Platform& platform);
+void set_value(const FreeParameter& parameter, double value, Platform& platform);
+
+}  // namespace treeline

@@ -1,0 +1,15 @@
+// What the simulator says of a row.
+#pragma once
+
+#include "validation/experiment.h"
+
+namespace treeline {
+
+/// The number of an experiment's row on this platform, in base units. The row must have a point, and its speculation must run
+/// (prediction_problem).
+double predicted(const ExperimentRow& row, const Platform& platform);
+
+/// Why it cannot be predicted: a sentence, empty when it can.
+std::string prediction_problem(const ExperimentRow& row, const Platform& platform);
+
+}  // namespace treeline

@@ -1,0 +1,59 @@
+// Fits every platform on its fit rows, predicts all others, and scores the predictions.
+#pragma once
+
+#include "validation/fit.h"
+#include "validation/score.h"
+
+namespace treeline {
+
+/// A row with its prediction.
+struct PredictedRow {
+    std::size_t paper = 0, table = 0, row = 0;  ///< indices into the experiments
+    Role role = Role::test;                     ///< in this run: rows of files that may not fit are test rows
+    RowError error;                             ///< in base units
+};
+
+struct LeftOutRow {
+    std::size_t paper = 0, table = 0, row = 0;
+    std::string reason;
+};
+
+struct ComparedChoices {
+    std::size_t paper = 0, table = 0;
+    std::string name;
+    std::size_t choices = 0;
+    ChoiceOutcome outcome;
+};
+
+struct TableScore {
+    std::size_t paper = 0, table = 0;
+    ErrorSummary test;
+    std::size_t fit_rows = 0, left_out = 0, choices = 0, right_choices = 0;
+};
+
+struct PaperScore {
+    std::size_t paper = 0;
+    ErrorSummary test;
+    std::size_t fit_rows = 0, fitted_numbers = 0, left_out = 0;
+};
+
+struct Validation {
+    std::vector<Experiments> papers;
+    std::vector<PlatformFit> fits;
+    std::vector<PredictedRow> rows;
+    std::vector<LeftOutRow> left_out;      ///< cannot be reproduced, with the reason: part of the result
+    std::vector<ComparedChoices> choices;  ///< of tables that are measurements
+    std::vector<TableScore> tables;
+    std::vector<PaperScore> scores;
+    ErrorSummary measured, memory, not_measured;  ///< tables that are measurements; of these, sizes; other models and counts
+    double choices_right = 0.0;                   ///< share
+    double regret = 0.0;                          ///< mean of all comparisons
+    std::vector<std::string> problems;            ///< bad input that left something out: sentences with file, table and row
+
+    [[nodiscard]] const ExperimentRow& row(const PredictedRow& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }
+    [[nodiscard]] const ExperimentRow& row(const LeftOutRow& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }
+};
+
+Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms);
+
+}  // namespace treeline
