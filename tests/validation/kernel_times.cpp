@@ -76,12 +76,10 @@ bool check(const Device& device, const KernelTable& table) {
     const Goal goal = goal_of(device, table);
     const bool met = errors.median <= goal.median && errors.p90 <= goal.p90;
     const bool is_committed = same(fit->law, *committed);
-    fmt::print(
-        "{} {:<12} {:<20} {:<5} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goal {:.1f} and {:.0f} "
-        "%{}\n",
-        met ? "met   " : "MISSED", device.name, name_of(table.kernel), name_of(table.format), fit->sites, 100.0 * errors.median,
-        100.0 * errors.p90, 100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
-        is_committed ? "" : "  (the committed law differs from this fit)");
+    fmt::print("{} {:<12} {:<20} {:<5} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goals {} and {}{}\n",
+               met ? "met   " : "MISSED", device.name, name_of(table.kernel), name_of(table.format), fit->sites,
+               100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
+               is_committed ? "" : "  (the committed law differs from this fit)");
     return (met || goal.stated_miss) && is_committed;
 }
 

@@ -76,12 +76,28 @@ Platform platform_of(const Row& row) {
     return platform(devices.at(row.system), stacks.at(row.backend), row.ranks);
 }
 
-double predicted_ms(const Row& row, CostMode mode) {
+/// What kernels reach, from public kernel tables of other runs (ai-dynamo/aiconfigurator, GEMM of H100, L40S and A100 at
+/// weights above four caches): 88 % (bf16) and 82 % (fp8) of the bandwidth at one token on H100, 82 % of the peak at 512
+/// tokens, r = 0.3 (256 tokens take 1.16 times as long as one where compute alone takes 0.64 of it), 2 us a kernel beside its
+/// gap.
+Platform with_kernel_tables(Platform platform, const std::string& precision) {
+    platform.stack.memory_efficiency = precision == "bf16" ? 0.88 : 0.82;
+    platform.stack.compute_efficiency = 0.82;
+    platform.stack.unhidden = 0.3;
+    platform.stack.kernel_startup = Seconds(2e-6);
+    return platform;
+}
+
+/// What a prediction rests on.
+enum class Basis { data_sheet, stack_efficiencies, calibration };
+
+double predicted_ms(const Row& row, Basis basis) {
     RoundSetup setup;
     setup.target = model_of(row);
     setup.precision = precision_of(row);
-    setup.platform = platform_of(row);
-    setup.platform.mode = mode;
+    setup.platform =
+        basis == Basis::stack_efficiencies ? with_kernel_tables(platform_of(row), row.precision) : platform_of(row);
+    setup.platform.mode = basis == Basis::calibration ? CostMode::calibrated : CostMode::roofline;
     setup.drafter = NgramDrafter{};
     setup.acceptance = Acceptance::geometric(0.0);
     const CompiledRound round = compile_round(setup);
@@ -113,22 +129,20 @@ void print(const std::string& name, const Errors& errors) {
                100.0 * quantile(errors.signed_errors, 0.5));
 }
 
-/// Prints the errors of one mode, group by group.
-Errors errors_in(const std::vector<Row>& rows, CostMode mode, const std::string& name) {
+/// Prints every group and all rows; returns the median error of all.
+double print_all(const std::vector<Row>& rows, Basis basis) {
     std::map<std::string, Errors> groups;
     Errors all;
     for (const Row& row : rows) {
-        const double error = predicted_ms(row, mode) / row.tpot_ms - 1.0;
+        const double error = predicted_ms(row, basis) / row.tpot_ms - 1.0;
         groups[row.system + ", " + row.precision + ", " + row.backend].signed_errors.push_back(error);
         all.signed_errors.push_back(error);
     }
-    fmt::print("TPOT without speculation, {} mode (nothing fitted to these rows)\n", name);
-    for (const auto& [group, errors] : groups) {
-        print(group, errors);
+    for (const auto& [name, errors] : groups) {
+        print(name, errors);
     }
     print("all", all);
-    fmt::print("\n");
-    return all;
+    return quantile(all.absolute(), 0.5);
 }
 
 }  // namespace
@@ -141,11 +155,11 @@ int main() {
     }
     std::vector<Row> rows = read_rows(file);
     std::erase_if(rows, [](const Row& row) { return !usable(row); });
-    double worst_median = 0.0;
-    for (const auto& [mode, name] :
-         {std::pair{CostMode::roofline, "roofline"}, std::pair{CostMode::calibrated, "calibrated"}}) {
-        const Errors all = errors_in(rows, mode, name);
-        worst_median = std::max(worst_median, quantile(all.absolute(), 0.5));
-    }
-    return worst_median <= largest_median_error ? 0 : 1;
+    fmt::print("TPOT without speculation, roofline mode (data-sheet peaks, nothing fitted to these rows)\n");
+    const double roofline = print_all(rows, Basis::data_sheet);
+    fmt::print("\nThe same with what kernels reach by public kernel tables (nothing fitted to these rows)\n");
+    const double with_tables = print_all(rows, Basis::stack_efficiencies);
+    fmt::print("\nThe same in calibrated mode (laws of measured kernels; H200 and B200 derived from H100)\n");
+    const double calibrated = print_all(rows, Basis::calibration);
+    return calibrated < roofline && roofline <= largest_median_error && with_tables < roofline ? 0 : 1;
 }
