@@ -34,7 +34,6 @@ Run add_fpga(CLI::App& app);
 Run add_acceptance(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_break_even(CLI::App& app);
-Run add_calibrate(CLI::App& app);
 Run add_bandit(CLI::App& app);
 Run add_traffic(CLI::App& app);
 Run add_calibrate(CLI::App& app);

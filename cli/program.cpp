@@ -28,7 +28,6 @@ const std::vector<Command>& commands() {
         {"acceptance", "compare verification methods over temperature on synthetic models", add_acceptance},
         {"fit", "fit laws of runtime to measured times", add_fit},
         {"break-even", "the accept length at which a tree beats a chain, by its size", add_break_even},
-        {"calibrate", "laws of a device's kernels, fitted to measured times with held-out errors", add_calibrate},
         {"bandit", "simulate tree shapes picked while decoding", add_bandit},
         {"traffic", "throughput and latency under arriving requests, by speculation schedule", add_traffic},
         {"calibrate", "laws of a device's kernels, fitted to measured times with held-out errors", add_calibrate},
