@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "hardware/catalogue.h"
+#include "models/catalogue.h"
+#include "sim/round.h"
 
 using namespace treeline;
 
@@ -168,11 +170,15 @@ TEST_CASE("eager PyTorch spends 0.37 ms of host time a Transformer layer", "[har
 }
 
 TEST_CASE("the derived engine stacks add up to the published runs", "[hardware]") {
-    // Llama-3.1-8B: (8.03 − 0.525 embedding) billion weights of 2 bytes; 88 % is the median of the public H100 GEMM tables.
-    const Device h100 = load_device(catalogue, "h100-sxm").value;
-    const Seconds weights = Bytes(15.0e9) / (0.88 * h100.bandwidth);
     const auto step = [&](const Stack& stack) {
-        return (weights + 32 * 9.5 * stack.launch_factor * stack.node_cost + stack.host_per_pass).value();
+        RoundSetup setup;
+        setup.target = load_model(std::filesystem::path(TREELINE_SOURCE_DIR) / "models", "llama-3.1-8b").value;
+        setup.precision = setup.target.precision;
+        setup.platform.device = load_device(catalogue, "h100-sxm").value;
+        setup.platform.stack = stack;
+        setup.drafter = NgramDrafter{};
+        setup.speculations = chains_up_to(0);
+        return evaluate(compile_round(setup), {0, 1.0, 512.0}).time_per_token.value();
     };
     CHECK(1.0 / step(load_stack(catalogue, "vllm").value) == Approx(133.0).epsilon(0.01));     // vLLM pull request 16937
     CHECK(1.0 / step(load_stack(catalogue, "sglang").value) == Approx(158.34).epsilon(0.01));  // SGLang, the same model
