@@ -105,7 +105,7 @@ Run add_estimate(CLI::App& app) {
     app.add_option("--context", point.context, "Tokens cached a sequence (default 2048)")->type_name("TOKENS");
     app.add_option("--prompt", point.prompt, "Tokens of the prompt that TTFT is for (default: the context)")
         ->type_name("TOKENS");
-    app.add_option("--rollback", point.rollback, "auto (default), truncate, replay, snapshot or recompute")
+    app.add_option("--rollback", point.rollback, "auto (default), truncate, replay, ring, joint, snapshot or recompute")
         ->type_name("POLICY");
     app.add_option("--decoding", point.decoding, "greedy (default) or sampling")->type_name("WAY");
     app.add_option("--decoding-budget", point.decoding_budget,

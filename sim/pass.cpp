@@ -1,5 +1,6 @@
 #include "sim/pass.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace treeline {
@@ -52,6 +53,11 @@ std::vector<Operation> body_only(const std::vector<Operation>& operations, const
     return body;
 }
 
+bool uses_matrix_units(const Operation& operation) {
+    return operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
+           operation.kind == OperationKind::attention;
+}
+
 Rates data_sheet_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
     Rates rates;
     if (operation.kind == OperationKind::collective) {
@@ -63,10 +69,8 @@ Rates data_sheet_rates(const Operation& operation, const Precision& precision, c
     }
     const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
     const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
-    const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
-                              operation.kind == OperationKind::attention;
     rates.per_byte = 1.0 / platform.device.bandwidth;
-    rates.per_flop = 1.0 / (matrix_units ? matrix_peak : vector_peak);
+    rates.per_flop = 1.0 / (uses_matrix_units(operation) ? matrix_peak : vector_peak);
     return rates;
 }
 
@@ -78,14 +82,14 @@ Rates stack_rates(const Operation& operation, const Precision& precision, const 
     }
     const Stack& stack = platform.stack;
     const bool scan = operation.kind == OperationKind::scan;
-    const bool matrix_units = operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
-                              operation.kind == OperationKind::attention;
     rates.per_byte = rates.per_byte / stack.memory_efficiency;
     rates.overlap = stack.unhidden;
     if (scan && !operation.sequential && operation.launches > 1.0) {
         rates.overlap = 1.0;  // kernels one after the other hide nothing of each other
     } else {
-        rates.per_flop = rates.per_flop / (matrix_units ? stack.compute_efficiency : scan ? stack.scan_efficiency : 1.0);
+        rates.per_flop = rates.per_flop / (uses_matrix_units(operation) ? stack.compute_efficiency
+                                           : scan                       ? stack.scan_efficiency
+                                                                        : 1.0);
     }
     if (operation.sequential) {
         rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
@@ -201,7 +205,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         const PricedKernel priced = price(operation, precision, platform);
         const double launches = operation.launches * platform.stack.launch_factor;
         // A measured kernel's time holds its own launch gap; what the stack launches beside it does not count there.
-        const double own_gaps = priced.measured ? launches - operation.launches : launches;
+        const double own_gaps = priced.measured ? std::max(0.0, launches - operation.launches) : launches;
         pass.launches += operation.count * launches;
         gaps += operation.count * own_gaps;
         const double runs = operation.count;
