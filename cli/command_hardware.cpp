@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/descriptions.h"
-#include "cli/estimate.h"
+#include "cli/estimate/estimate.h"
 #include "hardware/catalogue.h"
 #include "json/wording.h"
 #include "reports/number_text.h"

@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/estimate.h"
+#include "cli/estimate/estimate.h"
 #include "models/catalogue.h"
 #include "reports/number_text.h"
 #include "reports/table.h"

@@ -155,7 +155,7 @@ TEST_CASE("one shape is not enough, and says so") {
 }
 
 TEST_CASE("by the committed calibrations more tokens, sequences or context are never cheaper") {
-    const std::vector<std::string> names = calibrated_devices(source_dir / "hardware");
+    const std::vector<std::string> names = calibrated_devices(source_folder() / "hardware");
     REQUIRE(names.size() >= 3);
     for (const std::string& name : names) {
         const Device on = device(name);

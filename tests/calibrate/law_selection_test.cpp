@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "calibrate/law_selection.h"
+#include "source_folder.h"
 
 using namespace treeline;
 
@@ -99,7 +100,7 @@ TEST_CASE("writing every state makes recurrent verification linear in tokens") {
     // Measured chain verification of 2, 4 and 8 tokens on an H100 (kernels/README.md of the data): (1 + T) state transfers, so
     // a line through every (batch, heads) whose states do not fit the cache; a constant is far off on all of them.
     const std::filesystem::path file =
-        std::filesystem::path(TREELINE_SOURCE_DIR) / ".." / "shared" / "data" / "kernels" / "h100_recurrent_verify.csv";
+        treeline::testing::source_folder() / ".." / "shared" / "data" / "kernels" / "h100_recurrent_verify.csv";
     if (!std::filesystem::exists(file)) {
         WARN("no ../shared/data: not tested");
         return;

@@ -1,7 +1,7 @@
 // The calibrated cost mode as input files ask for it.
 #include <catch2/catch.hpp>
 
-#include "cli/setup_reader.h"
+#include "cli/inputs/setup_reader.h"
 #include "json_input.h"
 #include "setups.h"
 

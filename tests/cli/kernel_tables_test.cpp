@@ -1,7 +1,7 @@
 // Tables of measured kernels: what is read, and one sentence for each kind of bad input.
 #include <catch2/catch.hpp>
 
-#include "cli/kernel_tables.h"
+#include "cli/calibrate/kernel_tables.h"
 #include "json/reader.h"
 #include "setups.h"
 
@@ -109,5 +109,5 @@ TEST_CASE("bad tables are refused with one sentence that names the file and the 
     CHECK(holds(refusal("{\"benchmarks\": [", "run.json"), "run.json: is not valid JSON"));
     CHECK(holds(refusal("{\"rows\": []}", "run.json"), "is neither nvbench's nor Google Benchmark's JSON"));
     CHECK_THROWS_AS(read_kernel_tables({"no-such-file.csv"}, device("h100-sxm")), InputError);
-    CHECK_THROWS_AS(read_kernel_tables({(source_dir / "examples").string()}, device("h100-sxm")), InputError);
+    CHECK_THROWS_AS(read_kernel_tables({(source_folder() / "examples").string()}, device("h100-sxm")), InputError);
 }

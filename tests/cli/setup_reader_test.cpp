@@ -1,5 +1,5 @@
 // Drafters, acceptance, precision, platforms and axes as input files write them.
-#include "cli/setup_reader.h"
+#include "cli/inputs/setup_reader.h"
 
 #include <catch2/catch.hpp>
 

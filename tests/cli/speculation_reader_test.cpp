@@ -1,9 +1,9 @@
 // Shapes, ways of verifying and acceptance of siblings as input files write them.
-#include "cli/speculation_reader.h"
+#include "cli/inputs/speculation_reader.h"
 
 #include <catch2/catch.hpp>
 
-#include "cli/setup_reader.h"
+#include "cli/inputs/setup_reader.h"
 #include "json_input.h"
 
 using namespace treeline;

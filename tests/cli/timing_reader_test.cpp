@@ -8,9 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/time_source.h"
-#include "cli/timing_formats.h"
-#include "cli/timing_reader.h"
+#include "cli/fit/time_source.h"
+#include "cli/fit/timing_formats.h"
+#include "cli/fit/timing_reader.h"
+#include "source_folder.h"
 
 using namespace treeline;
 namespace fs = std::filesystem;
@@ -70,7 +71,7 @@ TEST_CASE("llama-bench: what varies tells series apart, and the spread is that o
 }
 
 TEST_CASE("the example of STree's runs holds what its repository holds") {
-    const fs::path published = fs::path(TREELINE_SOURCE_DIR) / ".." / "shared" / "published" / "stree.json";
+    const fs::path published = treeline::testing::source_folder() / ".." / "shared" / "published" / "stree.json";
     if (!fs::exists(published)) {
         WARN("no ../shared/published: not tested");
         return;
@@ -97,7 +98,8 @@ TEST_CASE("the example of STree's runs holds what its repository holds") {
             }
         }
     }
-    const TimingFile file = read_timings(fs::path(TREELINE_SOURCE_DIR) / "examples" / "fits" / "stree-repository-runs.csv");
+    const TimingFile file =
+        read_timings(treeline::testing::source_folder() / "examples" / "fits" / "stree-repository-runs.csv");
     for (const TimingSeries& series : file.series) {
         for (const Timing& timing : series.timings) {
             found[series.name].insert({timing.tokens, std::round(timing.time.value() * 1e4) / 10.0});

@@ -1,7 +1,7 @@
 // Does every notation of a tree read back what it writes?
 #include <catch2/catch.hpp>
 
-#include "cli/tree_reader.h"
+#include "cli/inputs/tree_reader.h"
 #include "json/reader.h"
 
 using namespace treeline;

@@ -3,18 +3,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/point_reader.h"
-#include "cli/sweep_reader.h"
-#include "cli/workload_reader.h"
+#include "cli/inputs/point_reader.h"
+#include "cli/recommend/workload_reader.h"
+#include "cli/sweep/sweep_reader.h"
 #include "setups.h"
 
 using namespace treeline;
-using treeline::testing::source_dir;
+using treeline::testing::source_folder;
 
 namespace {
 
 Descriptions catalogue(const std::filesystem::path& base = {}) {
-    return {{source_dir / "models", source_dir / "hardware"}, base};
+    return {{source_folder() / "models", source_folder() / "hardware"}, base};
 }
 
 template <class Read>
@@ -84,7 +84,7 @@ TEST_CASE("all problems of a workload come at once") {
 }
 
 TEST_CASE("an objective that the device says nothing about is refused") {
-    const std::string device = (source_dir / "examples/devices/spire-hoi-600.json").string();
+    const std::string device = (source_folder() / "examples/devices/spire-hoi-600.json").string();
     const auto found =
         problems(R"({"target": "llama-3-8b", "platforms": [")" + device + R"("], "drafters": [)" + ngram +
                      R"(], "draft_tokens": [1], "traffic": {"batch": [1], "context": [1]}, "objective": "energy"})",
@@ -141,7 +141,7 @@ TEST_CASE("a sweep of absurd size is refused") {
 TEST_CASE("paths are relative to the file that names them") {
     json::Document document =
         json::Document::parse(R"({"target": "spire-target", "platform": "devices/spire-hoi-600.json"})", "in");
-    Descriptions descriptions = catalogue(source_dir / "examples");
+    Descriptions descriptions = catalogue(source_folder() / "examples");
     CHECK(read_point(document, descriptions).platform.device.name == "spire-hoi-600");
 }
 

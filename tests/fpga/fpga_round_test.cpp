@@ -13,8 +13,8 @@ using namespace treeline::fpga;
 namespace {
 
 struct Setup {
-    Design design = load_design(testing::source_dir / "hardware", "specmamba-vck190").value;
-    Board board = load_board(testing::source_dir / "hardware", "vck190").value;
+    Design design = load_design(testing::source_folder() / "hardware", "specmamba-vck190").value;
+    Board board = load_board(testing::source_folder() / "hardware", "vck190").value;
     MambaShape target = fpga::shape_of(testing::model("mamba2-2.7b"));
     MambaShape drafter = fpga::shape_of(testing::model("mamba2-370m"));
     /// Root; 1, 2, 3 below it; 4, 5 below 1; 6 below 2; 7 below 4.

@@ -8,13 +8,14 @@
 #include "hardware/fpga.h"
 #include "models/catalogue.h"
 #include "sim/fpga/layer.h"
+#include "source_folder.h"
 
 using namespace treeline;
 using namespace treeline::fpga;
 
 namespace {
 
-const std::filesystem::path source = TREELINE_SOURCE_DIR;
+const std::filesystem::path source = treeline::testing::source_folder();
 
 MambaShape shape_named(const std::string& name) { return fpga::shape_of(load_model(source / "models", name).value); }
 

@@ -4,15 +4,16 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/fpga_estimate.h"
+#include "cli/fpga/fpga_estimate.h"
 #include "hardware/fpga.h"
 #include "sim/fpga/ablation.h"
+#include "source_folder.h"
 
 using namespace treeline;
 
 namespace {
 
-const std::filesystem::path source = TREELINE_SOURCE_DIR;
+const std::filesystem::path source = treeline::testing::source_folder();
 const Catalogue catalogue = {source / "models", source / "hardware"};
 
 FpgaEstimate example(const std::string& name, const std::vector<std::string>& changes = {}) {

@@ -14,12 +14,13 @@
 #include "hardware/catalogue.h"
 #include "models/catalogue.h"
 #include "sim/round.h"
+#include "source_folder.h"
 
 using namespace treeline;
 
 namespace {
 
-const std::filesystem::path catalogue = std::filesystem::path(TREELINE_SOURCE_DIR) / "hardware";
+const std::filesystem::path catalogue = treeline::testing::source_folder() / "hardware";
 
 std::string error_of(const std::string& name_or_path, bool stack = false) {
     try {
@@ -172,7 +173,7 @@ TEST_CASE("eager PyTorch spends 0.37 ms of host time a Transformer layer", "[har
 TEST_CASE("the derived engine stacks add up to the published runs", "[hardware]") {
     const auto step = [&](const Stack& stack) {
         RoundSetup setup;
-        setup.target = load_model(std::filesystem::path(TREELINE_SOURCE_DIR) / "models", "llama-3.1-8b").value;
+        setup.target = load_model(treeline::testing::source_folder() / "models", "llama-3.1-8b").value;
         setup.precision = setup.target.precision;
         setup.platform.device = load_device(catalogue, "h100-sxm").value;
         setup.platform.stack = stack;

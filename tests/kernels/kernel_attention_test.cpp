@@ -13,7 +13,7 @@ struct AttentionCase {
     AttentionShape shape;
     ElementType type;
     int capacity;
-    Input query, keys, values;
+    InputRows query, keys, values;
     Both<int> context;
 
     AttentionCase(AttentionShape of, std::vector<int> contexts, ElementType element, std::mt19937_64& random)

@@ -12,7 +12,7 @@ namespace {
 struct ConvolutionCase {
     ConvolutionShape shape;
     ElementType type;
-    Input input, window;
+    InputRows input, window;
     Both<float> weight, bias;
 
     ConvolutionCase(ConvolutionShape of, ElementType element, std::mt19937_64& random)

@@ -20,7 +20,7 @@ TEST_CASE("linear layers agree with the reference for one row and many") {
             }
             for (const int rows : {1, 2, 3, 4, 5, pick(random, {8, 17, 64}), 200}) {
                 const int inputs = pick(random, {64, 104, 512}), outputs = pick(random, {8, 64, 72, 328});
-                const Input x(rows, inputs, type, random, -1, 1), weight(outputs, inputs, type, random, -1, 1);
+                const InputRows x(rows, inputs, type, random, -1, 1), weight(outputs, inputs, type, random, -1, 1);
                 Output y(rows, outputs, result);
                 reference_backend().linear(
                     {rows, inputs, outputs, x.on(Side::reference), weight.on(Side::reference), y.on(Side::reference)}, {});
@@ -40,7 +40,7 @@ TEST_CASE("norms and the gated activation agree with the reference") {
     for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
         for (const int rows : {1, 7, 64}) {
             const int groups = pick(random, {1, 2, 8}), width = groups * pick(random, {8, 96, 320});
-            const Input x(rows, width, type, random, -2, 2), gate(rows, width, type, random, -4, 4);
+            const InputRows x(rows, width, type, random, -2, 2), gate(rows, width, type, random, -4, 4);
             const Both<float> weight(random_floats(random, std::size_t(width), 0.5, 1.5));
             const auto on_both = [&](const auto& run) {
                 run(Side::reference, reference_backend());
@@ -89,7 +89,7 @@ TEST_CASE("silu keeps its ends: no overflow for large gates of either sign") {
 TEST_CASE("rows move by index, and negative indices leave rows out") {
     std::mt19937_64 random(test_seed());
     for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
-        const Input from(5, 40, type, random, -1, 1);
+        const InputRows from(5, 40, type, random, -1, 1);
         const Both<int> from_row({4, 0, -1, 2}), to_row({1, -1, 0, 3});
         Output to(4, 40, type);
         // The reference writes the type of `from`, so its result is read off the host copy here.

@@ -48,7 +48,7 @@ TEST_CASE("greedy verification walks the tree as the reference does") {
         const int sequences = pick(random, {1, 5, 16}), tokens = shape.verified_tokens(), levels = shape.depth() + 1;
         const int vocabulary = pick(random, {7, 1000, 5000});
         const TreeOnBoth tree(shape);
-        const Input logits(sequences * tokens, vocabulary, type, random, -4, 4);
+        const InputRows logits(sequences * tokens, vocabulary, type, random, -4, 4);
         Both<int> ids(std::vector<int>(std::size_t(sequences * tokens), 0));
         Both<int> argmax(std::vector<int>(std::size_t(sequences * tokens), -9));
         Result result(sequences, levels);
@@ -106,8 +106,8 @@ TEST_CASE("rejection verification agrees with the reference") {
         const int sequences = 16, tokens = shape.verified_tokens(), levels = shape.depth() + 1;
         const int vocabulary = pick(random, {5, 300, 3000});
         const TreeOnBoth tree(shape);
-        const Input target(sequences * tokens, vocabulary, ElementType::fp32, random, -2, 2);
-        const Input draft(sequences * tokens, vocabulary, ElementType::fp32, random, -2, 2);
+        const InputRows target(sequences * tokens, vocabulary, ElementType::fp32, random, -2, 2);
+        const InputRows draft(sequences * tokens, vocabulary, ElementType::fp32, random, -2, 2);
         std::vector<int> drawn;
         for (int i = 0; i < sequences * tokens; ++i) {
             drawn.push_back(std::uniform_int_distribution<int>(0, vocabulary - 1)(random));

@@ -8,7 +8,7 @@ namespace treeline::testing {
 struct ScanCase {
     kernels::ScanShape shape;
     kernels::ElementType activation, state;
-    Input x, b, c, dt, gate, states;
+    InputRows x, b, c, dt, gate, states;
     Both<float> a, dt_bias, d;
     bool gated;
 

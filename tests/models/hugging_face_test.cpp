@@ -12,12 +12,13 @@
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
 #include "sim/operations.h"
+#include "source_folder.h"
 
 using namespace treeline;
 
 namespace {
 
-const std::filesystem::path source_tree = TREELINE_SOURCE_DIR;
+const std::filesystem::path source_tree = treeline::testing::source_folder();
 
 Model import(const std::string& text) {
     json::Document document = json::Document::parse(text, "config.json");

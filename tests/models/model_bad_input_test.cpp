@@ -9,12 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "models/catalogue.h"
+#include "source_folder.h"
 
 using namespace treeline;
 
 namespace {
 
-const std::filesystem::path catalogue = std::filesystem::path(TREELINE_SOURCE_DIR) / "models";
+const std::filesystem::path catalogue = treeline::testing::source_folder() / "models";
 
 /// A file of this text that is gone when the test ends.
 class TemporaryFile {

@@ -7,11 +7,12 @@
 
 #include "models/catalogue.h"
 #include "sim/operations.h"
+#include "source_folder.h"
 
 using namespace treeline;
 
 namespace {
-const std::filesystem::path catalogue = std::filesystem::path(TREELINE_SOURCE_DIR) / "models";
+const std::filesystem::path catalogue = treeline::testing::source_folder() / "models";
 
 Model load(const std::string& name) { return load_model(catalogue, name).value; }
 }  // namespace

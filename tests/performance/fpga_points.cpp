@@ -9,6 +9,7 @@
 #include "hardware/fpga.h"
 #include "models/catalogue.h"
 #include "sim/trees/tree_shape.h"
+#include "source_folder.h"
 #include "sweeps/fpga_search.h"
 
 using namespace treeline;
@@ -18,11 +19,11 @@ namespace {
 constexpr double goal = 1e6;
 
 fpga::MambaShape shape_named(const std::string& name) {
-    return fpga::shape_of(load_model(std::string(TREELINE_SOURCE_DIR) + "/models", name).value);
+    return fpga::shape_of(load_model(treeline::testing::source_folder().string() + "/models", name).value);
 }
 
 FpgaSpace space() {
-    const std::string hardware = std::string(TREELINE_SOURCE_DIR) + "/hardware";
+    const std::string hardware = treeline::testing::source_folder().string() + "/hardware";
     FpgaSpace space;
     space.board = load_board(hardware, "vhk158").value;
     space.base = load_design(hardware, "specmamba-vhk158").value;

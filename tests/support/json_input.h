@@ -14,7 +14,7 @@ struct Input {
     explicit Input(const std::string& text)
         : document(json::Document::parse(text, "in")),
           root(document.root()),
-          descriptions({source_dir / "models", source_dir / "hardware"}, {}) {}
+          descriptions({source_folder() / "models", source_folder() / "hardware"}, {}) {}
 
     json::Document document;
     json::Reader root;

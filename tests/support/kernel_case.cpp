@@ -35,7 +35,7 @@ std::vector<std::byte> random_rows(int rows, int width, std::int64_t stride, Ele
 
 }  // namespace
 
-Input::Input(int rows, int width, ElementType type, std::mt19937_64& random, double low, double high, int gap)
+InputRows::InputRows(int rows, int width, ElementType type, std::mt19937_64& random, double low, double high, int gap)
     : type_(type), stride_((width + 7) / 8 * 8 + gap), bytes_(random_rows(rows, width, stride_, type, random, low, high)) {}
 
 Output::Output(int rows, int width, ElementType type)

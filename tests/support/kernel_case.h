@@ -59,9 +59,9 @@ private:
 };
 
 /// Rows that kernels read. Between rows lie `gap` NaNs (the width rounded up to a multiple of 8 first), which nobody may use.
-class Input {
+class InputRows {
 public:
-    Input(int rows, int width, kernels::ElementType type, std::mt19937_64& random, double low, double high, int gap = 16);
+    InputRows(int rows, int width, kernels::ElementType type, std::mt19937_64& random, double low, double high, int gap = 16);
 
     [[nodiscard]] kernels::ConstRows on(Side side) const { return {bytes_.on(side), type_, stride_}; }
     [[nodiscard]] const void* data(Side side) const { return bytes_.on(side); }

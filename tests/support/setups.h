@@ -7,14 +7,13 @@
 #include "hardware/catalogue.h"
 #include "models/catalogue.h"
 #include "sim/round.h"
+#include "source_folder.h"
 
 namespace treeline::testing {
 
-inline const std::filesystem::path source_dir = TREELINE_SOURCE_DIR;
-
-inline Model model(const std::string& name) { return load_model(source_dir / "models", name).value; }
-inline Device device(const std::string& name) { return load_device(source_dir / "hardware", name).value; }
-inline Stack stack(const std::string& name) { return load_stack(source_dir / "hardware", name).value; }
+inline Model model(const std::string& name) { return load_model(source_folder() / "models", name).value; }
+inline Device device(const std::string& name) { return load_device(source_folder() / "hardware", name).value; }
+inline Stack stack(const std::string& name) { return load_stack(source_folder() / "hardware", name).value; }
 
 inline Platform platform(const std::string& device_name, const std::string& stack_name, double ranks = 1.0) {
     Platform result;

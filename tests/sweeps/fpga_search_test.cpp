@@ -13,8 +13,8 @@ namespace {
 
 FpgaSpace small_space() {
     FpgaSpace space;
-    space.board = load_board(testing::source_dir / "hardware", "vhk158").value;
-    space.base = load_design(testing::source_dir / "hardware", "specmamba-vhk158").value;
+    space.board = load_board(testing::source_folder() / "hardware", "vhk158").value;
+    space.base = load_design(testing::source_folder() / "hardware", "specmamba-vhk158").value;
     space.target = fpga::shape_of(testing::model("mamba2-2.7b"));
     space.tile_inputs = {8, 16, 32};
     space.tile_outputs = {8, 16, 32, 64};

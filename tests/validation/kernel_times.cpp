@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/kernel_fit.h"
-#include "cli/kernel_tables.h"
+#include "cli/calibrate/kernel_tables.h"
 #include "setups.h"
 
 using namespace treeline;
@@ -86,7 +86,7 @@ bool check(const Device& device, const KernelTable& table) {
 }  // namespace
 
 int main() {
-    const std::filesystem::path folder = source_dir / "../shared/data/kernels";
+    const std::filesystem::path folder = source_folder() / "../shared/data/kernels";
     if (!std::filesystem::is_directory(folder)) {
         fmt::print("skipped: no ../shared/data/kernels beside the checkout\n");
         return 77;

@@ -53,7 +53,8 @@ bool usable(const Row& row) { return row.system != "gb200" && row.ttft_ms <= 200
 
 Model model_of(const Row& row) {
     if (row.model.find("Qwen3-32B") != std::string::npos) {
-        return load_model(source_dir / "models", (source_dir / "../shared/data/hf_configs/Qwen--Qwen3-32B.json").string())
+        return load_model(source_folder() / "models",
+                          (source_folder() / "../shared/data/hf_configs/Qwen--Qwen3-32B.json").string())
             .value;
     }
     return model(row.model.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
@@ -144,7 +145,7 @@ double print_all(const std::vector<Row>& rows, Basis basis) {
 }  // namespace
 
 int main() {
-    std::ifstream file(source_dir / "../shared/data/serving/silicon_tpot.csv");
+    std::ifstream file(source_folder() / "../shared/data/serving/silicon_tpot.csv");
     if (!file) {
         fmt::print("skipped: no ../shared/data/serving/silicon_tpot.csv beside the checkout\n");
         return 77;

@@ -1,0 +1,56 @@
+// treeline traffic: requests that arrive at random, by speculation setting and by schedule.
+#include <limits>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/adaptive/traffic_study.h"
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "reports/output_file.h"
+
+namespace treeline {
+namespace {
+
+struct TrafficFlags {
+    CommonFlags common;
+    std::string file, html;
+    std::string seed = "1", threads = "0";
+};
+
+void traffic(const TrafficFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    const long long seed = whole_number("--seed", flags.seed, 0, std::numeric_limits<long long>::max());
+    const long long threads = whole_number("--threads", flags.threads, 0, 1024);
+    json::Document document = json::Document::load(flags.file);
+    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
+    TrafficInput input = read_traffic(document, descriptions);
+    input.size.seed = static_cast<std::uint64_t>(seed);
+    input.size.threads = static_cast<unsigned>(threads);
+    const TrafficAnswer answer = study_traffic(std::move(input));
+    if (!flags.html.empty()) {
+        write_file(flags.html, traffic_html(answer));
+    }
+    flags.common.deliver(format == Format::table  ? traffic_table(answer)
+                         : format == Format::json ? traffic_json(answer).dump(2) + "\n"
+                                                  : traffic_csv(answer));
+}
+
+}  // namespace
+
+Run add_traffic(CLI::App& app) {
+    auto flags = std::make_shared<TrafficFlags>();
+    app.add_option("FILE", flags->file, "Settings with their round times, and the requests (JSON)")->required();
+    app.add_option("--seed", flags->seed, "Of the random numbers")->type_name("N")->capture_default_str();
+    app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    add_common_flags(app, flags->common);
+    app.footer(
+        "Simulates continuous batching under Poisson arrivals, for every setting alone and for the schedule of the best one\n"
+        "for each batch; with \"clearing\" also batches collected for a time, in closed form and simulated.\n\n"
+        "Example:\n  treeline traffic examples/traffic/llama-3-8b-eagle-h100.json");
+    return [flags] { traffic(*flags); };
+}
+
+}  // namespace treeline

@@ -1,0 +1,120 @@
+// treeline calibrate: laws of a device's kernels, from measured times.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/calibrate/calibration_output.h"
+#include "cli/calibrate/kernel_tables.h"
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "hardware/catalogue.h"
+#include "json/reader.h"
+#include "reports/output_file.h"
+
+namespace treeline {
+namespace {
+
+struct CalibrateFlags {
+    CommonFlags common;
+    std::vector<std::string> from;
+    std::string device, source, derive_from, html, resamples = "100";
+};
+
+CalibratedTable calibrated(KernelTable table, const Device& device, const KernelFitOptions& options) {
+    const Rates data_sheet = data_sheet_of(device, table.kernel, table.format);
+    std::optional<KernelFit> fit = calibrate(table, data_sheet, options);
+    if (!fit) {
+        throw InputError({fmt::format("no law fits the measurements of {} in {}: every form ends with a parameter on its bound",
+                                      name_of(table.kernel), name_of(table.format))});
+    }
+    return {std::move(table), std::move(*fit)};
+}
+
+/// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
+/// peaks scale them; the traffic at which the startup is complete scales with the cache.
+void derive(const std::string& from, const std::filesystem::path& catalogue, CalibrationAnswer& answer) {
+    const Device other = load_device(catalogue, from).value;
+    if (!other.calibration) {
+        throw InputError({fmt::format("--derive-from: the description of {} names no calibration", other.name)});
+    }
+    answer.derived_from = other.name;
+    for (CalibratedKernel kernel : other.calibration->kernels) {
+        const bool measured = std::any_of(answer.kernels.begin(), answer.kernels.end(),
+                                          [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; });
+        if (!measured) {
+            kernel.law.ramp_bytes = kernel.law.ramp_bytes * (answer.device.cache / other.cache);
+            answer.derived.push_back(kernel);
+        }
+    }
+    answer.source +=
+        fmt::format("{}{} as on {}, as shares of the data sheet ({})", answer.source.empty() ? "" : "; ",
+                    answer.kernels.empty() ? "every kernel" : "other kernels", other.name, other.calibration->source);
+}
+
+/// The device without its calibration: the one that is being made may not be there yet, or be faulty.
+Device device_to_calibrate(const CalibrateFlags& flags) {
+    Device device = load_uncalibrated_device(flags.common.find().hardware, flags.device).value;
+    if (device.cache <= Bytes(0.0)) {
+        throw InputError(
+            {fmt::format("{}: its description does not state \"cache\", so measurements that ran from the cache cannot be told",
+                         device.name)});
+    }
+    return device;
+}
+
+void run(const CalibrateFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    KernelFitOptions options;
+    options.bootstraps = static_cast<int>(whole_number("--resamples", flags.resamples, 0, 10'000));
+    CalibrationAnswer answer;
+    answer.device = device_to_calibrate(flags);
+    answer.source = flags.source;
+    if (flags.from.empty() && flags.derive_from.empty()) {
+        throw InputError({"nothing to calibrate from: give --from FILE|DIR, --derive-from DEVICE or both"});
+    }
+    std::vector<KernelTable> tables;
+    if (!flags.from.empty()) {
+        tables = read_kernel_tables(flags.from, answer.device);
+    }
+    for (KernelTable& table : tables) {
+        answer.kernels.push_back(calibrated(std::move(table), answer.device, options));
+    }
+    if (!flags.derive_from.empty()) {
+        derive(flags.derive_from, flags.common.find().hardware, answer);
+    }
+    if (!flags.html.empty()) {
+        if (answer.kernels.empty()) {
+            throw InputError({"--html: shows measurements, so it needs --from"});
+        }
+        write_file(flags.html, calibration_page(answer));
+    }
+    flags.common.deliver(format == Format::table  ? calibration_table(answer)
+                         : format == Format::json ? calibration_json(answer)
+                                                  : calibration_csv(answer));
+}
+
+}  // namespace
+
+Run add_calibrate(CLI::App& app) {
+    auto flags = std::make_shared<CalibrateFlags>();
+    app.add_option("--from", flags->from, "Measured kernels: CSV, nvbench JSON, Google Benchmark JSON, or a folder of tables")
+        ->type_name("FILE|DIR");
+    app.add_option("--derive-from", flags->derive_from,
+                   "Take over the laws of this calibrated device for kernels without measurements, scaled by the data sheets")
+        ->type_name("DEVICE");
+    app.add_option("--device", flags->device, "The device that was measured, by name or path")->type_name("NAME")->required();
+    app.add_option("--source", flags->source, "Where the measurements come from; kept in the calibration file")
+        ->type_name("TEXT");
+    app.add_option("--resamples", flags->resamples, "Of the shapes, for the intervals")->type_name("N")->capture_default_str();
+    app.add_option("--html", flags->html, "Also write a page with fit, residuals and measured roofline into this file")
+        ->type_name("FILE");
+    add_common_flags(app, flags->common);
+    app.footer(
+        "Example:\n  treeline calibrate --from tables/ --device h100-sxm --format json --output "
+        "hardware/calibrations/h100-sxm.json");
+    return [flags] { run(*flags); };
+}
+
+}  // namespace treeline

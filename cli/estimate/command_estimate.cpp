@@ -1,0 +1,124 @@
+// treeline estimate: explains one design point.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/estimate/estimate.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct EstimateFlags {
+    CommonFlags common;
+    PointFlags point;
+    std::string file;
+};
+
+/// The point in a file: the file itself, or the input that a result of this command repeats.
+Json point_in(const std::string& file) {
+    json::Document document = json::Document::load(file);
+    const Json& tree = document.root().raw();
+    document.throw_if_problems();
+    const bool is_result = tree.value("format", Json()) == "treeline-estimate" && tree.contains("input");
+    return is_result ? tree.at("input") : tree;
+}
+
+/// Puts `base` before the relative paths of a point.
+void rebase(Json& node, const std::filesystem::path& base) {
+    if (node.is_string() && looks_like_path(node.get_ref<const std::string&>())) {
+        node = (base / node.get<std::string>()).lexically_normal().string();
+    }
+}
+
+void rebase_paths(Json& point, const std::filesystem::path& base) {
+    for (const auto& [object, keys] :
+         {std::pair{"target", std::vector{"model"}}, std::pair{"platform", std::vector{"device", "stack"}},
+          std::pair{"drafter", std::vector{"model"}}}) {
+        if (!point.is_object() || !point.contains(object)) {
+            continue;
+        }
+        if (!point[object].is_object()) {
+            rebase(point[object], base);
+            continue;
+        }
+        for (const char* key : keys) {
+            if (point[object].contains(key)) {
+                rebase(point[object][key], base);
+            }
+        }
+    }
+}
+
+void estimate(const EstimateFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    const bool from_file = !flags.file.empty();
+    Json point = from_file ? point_in(flags.file) : Json::object();
+    rebase_paths(point, std::filesystem::path(flags.file).parent_path());  // flags are relative to the current folder
+    try {
+        point = with_flags(std::move(point), flags.point);
+        json::Document document = json::Document::parse(point.dump(), from_file ? flags.file : "flags");
+        Descriptions descriptions(flags.common.find(), {});
+        const PointEstimate result = estimate_point(read_point(document, descriptions));
+        rebase_paths(point, std::filesystem::current_path());  // so that a result can be run again from any folder
+        flags.common.deliver(format == Format::json  ? estimate_json(result, point).dump(2) + "\n"
+                             : format == Format::csv ? estimate_csv(result)
+                                                     : estimate_table(result));
+    } catch (const InputError& error) {
+        throw InputError(in_terms_of_flags(error.problems()));
+    }
+}
+
+}  // namespace
+
+Run add_estimate(CLI::App& app) {
+    auto flags = std::make_shared<EstimateFlags>();
+    PointFlags& point = flags->point;
+    app.add_option("FILE", flags->file, "Design point (JSON), or an earlier result; flags replace its keys");
+    app.add_option("--model", point.model, "Target: catalogue name, description, or Hugging Face config.json")
+        ->type_name("NAME|PATH");
+    app.add_option("--precision", point.precision,
+                   "Format of all tensors but recurrent states, or JSON by part (default: as published)")
+        ->type_name("FORMAT|JSON");
+    app.add_option("--device", point.device, "Device: catalogue name or description")->type_name("NAME|PATH");
+    app.add_option("--tensor-parallel", point.tensor_parallel, "Devices that share each layer (default 1)")->type_name("N");
+    app.add_option("--interconnect", point.interconnect, "Link between them (default: the device's fastest)")
+        ->type_name("NAME");
+    app.add_option("--stack", point.stack, "Software stack (default cuda-graph)")->type_name("NAME|PATH");
+    app.add_option("--mode", point.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
+    app.add_option("--drafter", point.drafter,
+                   "A model, or one of sparse-self, spire, eagle, mtp, medusa, ngram, or JSON (default: plain decoding)")
+        ->type_name("NAME|KIND|JSON");
+    app.add_option("--acceptance", point.acceptance, "Acceptance rate of a draft token, or a list by position: 0.8,0.65,0.5")
+        ->type_name("RATE");
+    app.add_option("--accept-length", point.accept_length, "Instead: mean tokens a round, the bonus token included")
+        ->type_name("TOKENS");
+    app.add_option("--draft-tokens", point.draft_tokens, "Draft tokens a round (default 5)")->type_name("K");
+    app.add_option("--shape", point.shape, "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)")
+        ->type_name("TREE");
+    app.add_option("--verification", point.verification, "unrolled, unrolled-chunk, packed, or auto")->type_name("NAME");
+    app.add_option("--batch", point.batch, "Sequences decoded together (default 1)")->type_name("N");
+    app.add_option("--context", point.context, "Tokens cached a sequence (default 2048)")->type_name("TOKENS");
+    app.add_option("--prompt", point.prompt, "Tokens of the prompt that TTFT is for (default: the context)")
+        ->type_name("TOKENS");
+    app.add_option("--rollback", point.rollback, "auto (default), truncate, replay, ring, joint, snapshot or recompute")
+        ->type_name("POLICY");
+    app.add_option("--decoding", point.decoding, "greedy (default) or sampling")->type_name("WAY");
+    app.add_option("--decoding-budget", point.decoding_budget,
+                   "What decoding costs without speculation, in any unit of money: asks whether training the drafter pays")
+        ->type_name("COST");
+    app.add_option("--draft-training", point.draft_training, "What training the drafter costs, in the same unit")
+        ->type_name("COST");
+    add_common_flags(app, flags->common);
+    app.footer(
+        "Examples:\n"
+        "  treeline estimate --model llama-3-8b --device h100-sxm --drafter eagle --acceptance 0.7 --draft-tokens 4\n"
+        "  treeline estimate examples/estimate-mamba2-2.7b.json --batch 8 --format json");
+    return [flags] { estimate(*flags); };
+}
+
+}  // namespace treeline

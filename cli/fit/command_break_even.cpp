@@ -1,0 +1,50 @@
+// treeline break-even: the accept length that a draft tree must reach to beat a chain, by its size.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/fit/break_even_output.h"
+#include "json/reader.h"
+#include "reports/output_file.h"
+
+namespace treeline {
+namespace {
+
+struct BreakEvenFlags {
+    CommonFlags common;
+    std::string file, html;
+};
+
+void run_break_even(const BreakEvenFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    const std::filesystem::path folder = std::filesystem::path(flags.file).parent_path();
+    json::Document document = json::Document::load(flags.file);
+    Descriptions descriptions(flags.common.find(), folder);
+    BreakEvenAnswer answer{read_break_even(document, descriptions, folder), {}};
+    const PricedRounds rounds = priced_rounds(answer.input, document.name());
+    document.add_problems(problems(rounds.chain, rounds.trees));
+    document.throw_if_problems();
+    answer.result = break_even(rounds.chain, rounds.trees);
+    if (!flags.html.empty()) {
+        write_file(flags.html, break_even_page(answer));
+    }
+    flags.common.deliver(format == Format::table  ? break_even_table(answer)
+                         : format == Format::json ? break_even_json(answer)
+                                                  : break_even_csv(answer));
+}
+
+}  // namespace
+
+Run add_break_even(CLI::App& app) {
+    auto flags = std::make_shared<BreakEvenFlags>();
+    app.add_option("FILE", flags->file, "What to compare (JSON): times measured, fitted, stated as a law, or simulated")
+        ->required();
+    app.add_option("--html", flags->html, "Also write a page with plots into this file")->type_name("FILE");
+    add_common_flags(app, flags->common);
+    app.footer("Example:\n  treeline break-even examples/fits/break-even-mamba2-2.7b.json --html break-even.html");
+    return [flags] { run_break_even(*flags); };
+}
+
+}  // namespace treeline

@@ -1,0 +1,131 @@
+// treeline fit: laws of the time of a pass, from measured (tokens, time) pairs.
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/fit/fit_output.h"
+#include "json/reader.h"
+#include "json/wording.h"
+#include "reports/output_file.h"
+
+namespace treeline {
+namespace {
+
+constexpr const char* automatic = "auto";
+
+struct FitFlags {
+    CommonFlags common;
+    std::string file, series, html;
+    std::string law = automatic, weights = automatic, confidence = "0.95", at;
+};
+
+/// The one of `all` that the flag names; nothing for "auto".
+template <class Choice, std::size_t count>
+std::optional<Choice> chosen(const std::string& flag, const std::string& text, const std::array<Choice, count>& all) {
+    std::vector<std::string> names = {automatic};
+    for (const Choice choice : all) {
+        if (text == name_of(choice)) {
+            return choice;
+        }
+        names.emplace_back(name_of(choice));
+    }
+    if (text != automatic) {
+        throw InputError({fmt::format("{}: must be {}, not \"{}\"{}", flag, json::listed(names, "or"), text,
+                                      json::did_you_mean(text, names))});
+    }
+    return std::nullopt;
+}
+
+double number_of(const std::string& flag, std::string_view text, double low, double high) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
+        throw InputError({fmt::format("{}: must be a number between {} and {}, not \"{}\"", flag, json::number_text(low),
+                                      json::number_text(high), text)});
+    }
+    return value;
+}
+
+std::vector<double> numbers_of(const std::string& flag, std::string_view text) {
+    std::vector<double> numbers;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        numbers.push_back(number_of(flag, text.substr(0, comma), 0.0, 1e9));
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return numbers;
+}
+
+SeriesFit fit_series(const TimingFile& file, const TimingSeries& series, const FitOptions& options,
+                     std::optional<LawForm> form) {
+    const std::string where = series.name.empty() ? file.path : fmt::format("{}: series \"{}\"", file.path, series.name);
+    std::vector<std::string> found = selection_problems(series.timings, options);
+    if (found.empty()) {
+        SeriesFit fit{series.name, select_law(series.timings, options), 0};
+        fit.shown = fit.selection.chosen;
+        for (std::size_t i = 0; form && i < fit.selection.candidates.size(); ++i) {
+            if (fit.selection.candidates[i].form == *form) {
+                fit.shown = i;
+            }
+        }
+        if (fit.reported().problem.empty()) {
+            return fit;
+        }
+        found.push_back(fit.reported().problem);
+    }
+    for (std::string& problem : found) {
+        problem = fmt::format("{}: {}", where, problem);
+    }
+    throw InputError(std::move(found));
+}
+
+void fit(const FitFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    FitOptions options;
+    options.weighting =
+        chosen("--weights", flags.weights, std::array{Weighting::relative, Weighting::spread, Weighting::equal});
+    options.confidence = number_of("--confidence", flags.confidence, 0.5, 0.9999);
+    const std::optional<LawForm> form = chosen("--law", flags.law, all_law_forms);
+    FitAnswer answer{read_timings(flags.file), {}, numbers_of("--at", flags.at)};
+    if (!flags.series.empty()) {
+        answer.file.series = {series_named(answer.file, flags.series)};
+    }
+    for (const TimingSeries& series : answer.file.series) {
+        answer.series.push_back(fit_series(answer.file, series, options, form));
+    }
+    if (!flags.html.empty()) {
+        write_file(flags.html, fit_page(answer));
+    }
+    flags.common.deliver(format == Format::table  ? fit_table(answer)
+                         : format == Format::json ? fit_json(answer)
+                                                  : fit_csv(answer));
+}
+
+}  // namespace
+
+Run add_fit(CLI::App& app) {
+    auto flags = std::make_shared<FitFlags>();
+    app.add_option("FILE", flags->file,
+                   "Measured times: CSV (tokens,time_ms[,spread_ms][,series]), JSON, or llama-bench -o json")
+        ->required();
+    app.add_option("--series", flags->series, "Fit this series only")->type_name("NAME");
+    app.add_option("--law", flags->law, "auto (by cross-validation), constant, linear, quadratic or hinge")
+        ->type_name("LAW")
+        ->capture_default_str();
+    app.add_option("--weights", flags->weights, "auto (spread where rows state one, else relative), relative, spread or equal")
+        ->type_name("HOW")
+        ->capture_default_str();
+    app.add_option("--confidence", flags->confidence, "Of the intervals")->type_name("SHARE")->capture_default_str();
+    app.add_option("--at", flags->at, "Print the time at these token counts instead of the residuals")->type_name("N,...");
+    app.add_option("--html", flags->html, "Also write a page with plots into this file")->type_name("FILE");
+    add_common_flags(app, flags->common);
+    app.footer("Example:\n  treeline fit examples/fits/stree-repository-runs.csv --html fit.html");
+    return [flags] { fit(*flags); };
+}
+
+}  // namespace treeline

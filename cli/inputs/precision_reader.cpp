@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/inputs/setup_reader.h"
+#include "json/wording.h"
+#include "reports/number_text.h"
+
+namespace treeline {
+namespace {
+
+const std::vector<std::string>& format_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const NumberFormat format : all_number_formats) {
+            all.emplace_back(name_of(format));
+        }
+        return all;
+    }();
+    return names;
+}
+
+NumberFormat read_format(json::Reader& at, std::string_view key) {
+    return number_format(at.choice(key, format_names())).value_or(NumberFormat::bf16);
+}
+
+/// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16}.
+Storage read_storage(json::Reader& at, std::string_view key, const Storage& fallback) {
+    if (!at.has(key)) {
+        return fallback;
+    }
+    json::Reader inner = at.object_or_text(key, "format");
+    Storage storage{read_format(inner, "format")};
+    storage.group_size = inner.number_or("group_size", 0.0, 1.0, 1e9);
+    storage.scale_bits = inner.number_or("scale_bits", 16.0, 1.0, 32.0);
+    inner.finish();
+    return storage;
+}
+
+std::string text_of(const Storage& storage) {
+    std::string text(name_of(storage.format));
+    if (storage.group_size > 0.0) {
+        text += fmt::format(" ({}-bit scale per {})", exact_text(storage.scale_bits), exact_text(storage.group_size));
+    }
+    return text;
+}
+
+}  // namespace
+
+Precision read_precision(json::Reader& at, std::string_view key, const Precision& published) {
+    if (!at.has(key)) {
+        return published;
+    }
+    if (!at.raw().at(std::string(key)).is_object()) {
+        Precision precision = uniform_precision(read_format(at, key));
+        precision.state = Storage{NumberFormat::fp32};
+        return precision;
+    }
+    return read_precision_parts(at.object(key), published);
+}
+
+Precision read_precision_parts(json::Reader parts, const Precision& published) {
+    Precision precision = published;
+    precision.weights = read_storage(parts, "weights", published.weights);
+    precision.experts = read_storage(parts, "experts", parts.has("weights") ? precision.weights : published.experts);
+    precision.embeddings = read_storage(parts, "embeddings", published.embeddings);
+    precision.activations = read_storage(parts, "activations", published.activations);
+    precision.kv_cache = read_storage(parts, "kv_cache", published.kv_cache);
+    precision.state = read_storage(parts, "state", published.state);
+    if (parts.has("math")) {
+        precision.math = read_format(parts, "math");
+    }
+    parts.finish();
+    return precision;
+}
+
+std::string text_of(const Precision& precision) {
+    const Storage& weights = precision.weights;
+    std::string text = "weights " + text_of(weights);
+    const auto add = [&](const char* what, const Storage& storage) {
+        if (!(storage == weights)) {
+            text += fmt::format(", {} {}", what, text_of(storage));
+        }
+    };
+    add("experts", precision.experts);
+    add("embeddings", precision.embeddings);
+    add("activations", precision.activations);
+    add("key-value cache", precision.kv_cache);
+    add("recurrent state", precision.state);
+    return text + fmt::format("; products in {}", name_of(precision.math));
+}
+
+}  // namespace treeline

@@ -1,0 +1,108 @@
+#include "cli/inputs/variant_reader.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace treeline {
+namespace {
+
+VariantLabels labels_of(const TargetChoice& target, const Platform& platform, const DrafterChoice& drafter, Rollback rollback) {
+    VariantLabels labels;
+    labels.target = target.model.name;
+    labels.precision = target.precision_label;
+    labels.device = platform.device.name;
+    labels.stack = platform.stack.name;
+    labels.mode = name_of(platform.mode);
+    labels.drafter = drafter.label;
+    labels.rollback = name_of(rollback);
+    labels.tensor_parallel = static_cast<int>(platform.ranks);
+    return labels;
+}
+
+RoundSetup setup_of(const TargetChoice& target, const Platform& platform, const DrafterChoice& drafter, Rollback rollback) {
+    RoundSetup setup;
+    setup.target = target.model;
+    setup.precision = target.precision;
+    setup.platform = platform;
+    setup.drafter = drafter.drafter;
+    setup.acceptance = drafter.acceptance;
+    setup.rollback = rollback;
+    return setup;
+}
+
+}  // namespace
+
+std::vector<Rollback> read_rollbacks(json::Reader& at, std::string_view key) {
+    if (!at.has(key) || at.raw().at(std::string(key)) == "auto") {
+        return {};
+    }
+    std::vector<Rollback> rollbacks;
+    for (const std::string& name : at.texts(key)) {
+        if (const std::optional<Rollback> rollback = rollback_of(at, key, name)) {
+            rollbacks.push_back(*rollback);
+        }
+    }
+    return rollbacks;
+}
+
+std::vector<Variant> all_variants(const VariantLists& lists) {
+    std::vector<Variant> variants;
+    for (const TargetChoice& target : lists.targets) {
+        for (const Platform& platform : lists.platforms) {
+            const std::vector<Rollback> rollbacks =
+                lists.rollbacks.empty() ? rollbacks_for(target.model, platform.stack) : lists.rollbacks;
+            for (const DrafterChoice& drafter : lists.drafters) {
+                for (const Rollback rollback : rollbacks) {
+                    Variant variant{labels_of(target, platform, drafter, rollback),
+                                    setup_of(target, platform, drafter, rollback)};
+                    variant.setup.decoding = lists.decoding;
+                    variants.push_back(std::move(variant));
+                }
+            }
+        }
+    }
+    return variants;
+}
+
+std::vector<std::string> platform_problems(const VariantLists& lists) {
+    const DrafterChoice nothing_drafted{"", NgramDrafter{}, DraftAcceptance(Acceptance::geometric(0.0)), "", ""};
+    std::vector<std::string> problems;
+    for (const TargetChoice& target : lists.targets) {
+        for (const Platform& platform : lists.platforms) {
+            for (std::string& problem : problems_of(
+                     setup_of(target, platform, nothing_drafted, rollbacks_for(target.model, platform.stack).front()))) {
+                problems.push_back(std::move(problem));
+            }
+        }
+    }
+    return problems;
+}
+
+std::string text_of(const Variant& variant, const std::vector<Variant>& among) {
+    const auto differs = [&](std::string VariantLabels::*label) {
+        return std::any_of(among.begin(), among.end(),
+                           [&](const Variant& other) { return other.labels.*label != variant.labels.*label; });
+    };
+    std::string text = variant.labels.text();
+    for (const auto label : {&VariantLabels::target, &VariantLabels::precision, &VariantLabels::stack, &VariantLabels::mode}) {
+        if (differs(label)) {
+            text += ", " + variant.labels.*label;
+        }
+    }
+    return text;
+}
+
+void check_labels(json::Reader& at, std::string_view key, const std::vector<std::string>& labels) {
+    std::set<std::string> seen;
+    for (const std::string& label : labels) {
+        if (!label.empty() && !seen.insert(label).second) {
+            at.problem(key, fmt::format("holds \"{}\" twice, so that results could not tell them apart", label));
+        }
+    }
+}
+
+}  // namespace treeline

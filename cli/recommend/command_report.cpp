@@ -1,0 +1,103 @@
+// treeline report: the recommendation as one HTML page.
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/estimate/estimate.h"
+#include "cli/recommend/report_studies.h"
+#include "cli/recommend/workload_file.h"
+#include "reports/html.h"
+#include "reports/output_file.h"
+#include "reports/report_data.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ReportFlags {
+    std::string file, output, catalogue;
+    std::string format = "html";
+    std::string threads = "0";
+};
+
+/// Of each variant, what its drafter's acceptance rests on.
+std::vector<AcceptanceNote> acceptance_notes(const WorkloadInput& input) {
+    std::vector<AcceptanceNote> notes;
+    for (const Variant& variant : input.workload.variants) {
+        for (const DrafterChoice& drafter : input.drafters) {
+            if (drafter.label == variant.labels.drafter) {
+                notes.push_back({drafter.acceptance_text, drafter.acceptance_source});
+            }
+        }
+    }
+    return notes;
+}
+
+std::vector<std::string> notes_of(const WorkloadInput& input) {
+    std::vector<std::string> notes;
+    if (!input.source.empty()) {
+        notes.push_back(input.source + ".");
+    }
+    for (const DrafterChoice& drafter : input.drafters) {
+        const std::string source =
+            drafter.acceptance_source.empty() ? "the workload names no source" : drafter.acceptance_source;
+        notes.push_back(fmt::format("Acceptance of {}: {} ({}).", drafter.label, drafter.acceptance_text, source));
+    }
+    notes.insert(notes.end(), input.target.model.notes.begin(), input.target.model.notes.end());
+    return notes;
+}
+
+/// Where nothing keeps the limits, the page still says why.
+Json reasons_only(const Answer& answer) {
+    Json data = {{"format", "treeline-report"}, {"version", 1}, {"title", answer.input.title}};
+    data["summary"] = {{"sentence", sentence_of(answer)}};
+    data["excluded"] = Json::array();
+    for (const Exclusion& exclusion : answer.result.excluded) {
+        data["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
+    }
+    data["inputs"] = provenance_json(answer.input.provenance);
+    data["notes"] = notes_of(answer.input);
+    return data;
+}
+
+Json data_of(const Answer& answer) {
+    if (!answer.result.recommendation) {
+        return reasons_only(answer);
+    }
+    return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
+                        acceptance_notes(answer.input), study_sections(answer), notes_of(answer.input)});
+}
+
+void report(const ReportFlags& flags) {
+    if (flags.format != "html" && flags.format != "json") {
+        throw InputError({fmt::format("--format: must be html or json, not \"{}\"", flags.format)});
+    }
+    const AnsweredFile result = answer_file(flags.file, find_catalogue(flags.catalogue), flags.threads);
+    const Json data = data_of(result.answer);
+    write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : render_html(data));
+    if (flags.output != "-") {
+        write_file("-", sentence_of(result.answer) + "\nReport: " + flags.output + "\n");
+    }
+}
+
+}  // namespace
+
+Run add_report(CLI::App& app) {
+    auto flags = std::make_shared<ReportFlags>();
+    app.add_option("FILE", flags->file, "Workload (JSON), as for recommend")->required();
+    app.add_option("--output", flags->output, "HTML file to write; - is standard output")->type_name("FILE")->required();
+    app.add_option("--format", flags->format, "html, or json for the data behind the page")
+        ->type_name("FORMAT")
+        ->capture_default_str();
+    app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
+    app.add_option("--catalogue", flags->catalogue, "Folder that holds models/ and hardware/")->type_name("DIR");
+    app.footer("Example:\n  treeline report examples/llama-3-70b-8xh100.json --output report.html");
+    return [flags] { report(*flags); };
+}
+
+}  // namespace treeline

@@ -1,0 +1,78 @@
+#include "cli/recommend/recommendation.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/report_data.h"
+#include "reports/shape_text.h"
+
+namespace treeline {
+namespace {
+
+const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant) {
+    for (const DrafterChoice& drafter : answer.input.drafters) {
+        if (drafter.label == variant.labels.drafter) {
+            return &drafter;
+        }
+    }
+    return nullptr;
+}
+
+/// "packed", and for a chain what that means.
+std::string verification_text(const Recommendation& found, const Candidate& candidate) {
+    const Speculation& speculation = found.speculations[static_cast<std::size_t>(candidate.speculation)];
+    return is_chain(speculation) && speculation.verification == Verification::unrolled
+               ? "one pass over the chain"
+               : std::string(name_of(speculation.verification));
+}
+
+}  // namespace
+
+Answer answer(WorkloadInput input, unsigned threads) {
+    Answer result;
+    result.result = recommend(input.workload, threads);
+    if (const auto& found = result.result.recommendation; found && found->speculate) {
+        const Candidate& best = found->candidates.front();
+        result.interval = speedup_interval(found->variants[best.variant].setup, best.speculation, input.workload.traffic);
+    }
+    result.input = std::move(input);
+    return result;
+}
+
+const Variant& recommended_variant(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
+    return found.variants[found.candidates.front().variant];
+}
+
+std::string sentence_of(const Answer& answer) {
+    return answer.result.recommendation ? answer_sentence(answer.input.workload, *answer.result.recommendation)
+                                        : fmt::format("No configuration for {} keeps the limits.", answer.input.target.label);
+}
+
+std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
+    const Candidate& best = found.candidates.front();
+    const Variant& variant = recommended_variant(answer);
+    std::vector<std::pair<std::string, std::string>> facts = {{"Target", answer.input.target.label},
+                                                              {"Precision", text_of(variant.setup.precision)},
+                                                              {"Platform", label_of(variant.setup.platform)},
+                                                              {"Cost mode", variant.labels.mode}};
+    if (found.speculate) {
+        facts.emplace_back("Drafter", variant.labels.drafter);
+        facts.emplace_back("Draft tokens", drafted_text(found.speculations, best.speculation, best.draft_tokens));
+        facts.emplace_back("Verification", verification_text(found, best));
+        facts.emplace_back("Rollback", variant.labels.rollback);
+        if (const DrafterChoice* drafter = drafter_of(answer, variant)) {
+            facts.emplace_back("Acceptance", drafter->acceptance_text);
+            if (!drafter->acceptance_source.empty()) {
+                facts.emplace_back("Acceptance from", drafter->acceptance_source);
+            }
+        }
+    }
+    facts.emplace_back("Decoding", std::string(name_of(variant.setup.decoding)));
+    facts.emplace_back("Objective", std::string(name_of(answer.input.workload.objective)));
+    return facts;
+}
+
+}  // namespace treeline

@@ -1,0 +1,246 @@
+// treeline tree: shows a draft tree, finds the best one (by accept length, or on a platform), compares several.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/inputs/tree_reader.h"
+#include "cli/tree/tree_output.h"
+#include "cli/tree/tree_search.h"
+#include "json/reader.h"
+#include "reports/output_file.h"
+#include "reports/tree_drawing.h"
+#include "sim/trees/optimal_tree.h"
+
+namespace treeline {
+namespace {
+
+struct TreeFlags {
+    CommonFlags common;
+    RankFlags ranks;
+    std::vector<std::string> trees;                           ///< positional
+    std::map<std::string, std::vector<std::string>> by_kind;  ///< flags, by TreeKind::key
+    bool mask = false;
+    std::string svg;
+    std::string nodes = "64", depth = "8", children;
+    std::string point, html;  ///< of a search
+    std::vector<std::string> batches = {"1", "2", "4", "8", "16", "32", "64", "128", "256"};
+    std::vector<std::string> children_limits = {"0"};
+};
+
+/// All trees that were named: positional ones first, then flags in the order of --help.
+std::vector<NamedTree> named_trees(const TreeFlags& flags, const std::optional<RankAcceptance>& acceptance) {
+    std::vector<NamedTree> trees;
+    const std::filesystem::path trees_folder = flags.trees.empty() ? "" : flags.common.find().trees();
+    for (const std::string& text : flags.trees) {
+        trees.push_back(read_tree(text, trees_folder, acceptance));
+    }
+    for (const TreeKind& kind : tree_kinds()) {
+        if (const auto given = flags.by_kind.find(kind.key); given != flags.by_kind.end()) {
+            for (const std::string& value : given->second) {
+                trees.push_back(read_tree(kind, value, acceptance));
+            }
+        }
+    }
+    return trees;
+}
+
+std::string in_format(Format format, const auto& answer, auto table, auto json, auto csv) {
+    return format == Format::table ? table(answer) : format == Format::json ? json(answer) : csv(answer);
+}
+
+void write_svg(const std::string& file, const DraftTree& tree, const std::optional<RankAcceptance>& acceptance,
+               const std::string& title) {
+    if (!file.empty()) {
+        write_file(file, tree_as_svg(tree, acceptance ? path_acceptance(tree, *acceptance) : std::vector<double>{}, title));
+    }
+}
+
+void show(const TreeFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    TreeAnswer answer;
+    answer.acceptance = read_rank_acceptance(flags.ranks);
+    std::vector<NamedTree> trees = named_trees(flags, answer.acceptance);
+    if (trees.size() != 1) {
+        throw InputError({trees.empty() ? "tree show: needs a tree; see treeline tree show --help"
+                                        : fmt::format("tree show: draws one tree, not {}; treeline tree compare takes several",
+                                                      trees.size())});
+    }
+    answer.named = std::move(trees.front());
+    answer.mask = flags.mask;
+    write_svg(flags.svg, answer.named.tree, answer.acceptance, answer.named.label);
+    flags.common.deliver(in_format(format, answer, tree_table, tree_json, tree_csv));
+}
+
+int chain_nodes(int nodes, int depth) { return std::min(nodes, depth); }
+
+void optimise(const TreeFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    const std::optional<RankAcceptance> acceptance = read_rank_acceptance(flags.ranks);
+    const int nodes = static_cast<int>(whole_number("--nodes", flags.nodes, 1, most_optimal_nodes));
+    const int depth = static_cast<int>(whole_number("--depth", flags.depth, 1, most_optimal_depth));
+    const int children =
+        flags.children.empty() ? 0 : static_cast<int>(whole_number("--children", flags.children, 1, most_optimal_children));
+    if (!acceptance) {
+        throw InputError({"tree optimise: needs the acceptance of each rank; give --ranks or --acceptance"});
+    }
+    const OptimalTrees optimal(*acceptance, {nodes, depth, children});
+    BestTrees answer{*acceptance, {nodes, depth, children}, {}};
+    for (int budget = 1;; budget = std::min(2 * budget, nodes)) {
+        const int chain = chain_nodes(budget, depth);
+        const DraftTree line = build_tree(ChainShape{chain}, *acceptance);
+        answer.best.push_back(
+            {budget, optimal.tree(budget, depth), optimal.accept_length(budget, depth), accept_length(line, *acceptance)});
+        if (budget == nodes) {
+            break;
+        }
+    }
+    write_svg(flags.svg, answer.best.back().tree, acceptance, text_of(answer.limits));
+    flags.common.deliver(in_format(format, answer, best_trees_table, best_trees_json, best_trees_csv));
+}
+
+void compare(const TreeFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    const std::optional<RankAcceptance> acceptance = read_rank_acceptance(flags.ranks);
+    if (!acceptance) {
+        throw InputError({"tree compare: needs the acceptance of each rank; give --ranks or --acceptance"});
+    }
+    std::vector<ComparedTree> compared;
+    for (NamedTree& named : named_trees(flags, acceptance)) {
+        const double length = accept_length(named.tree, *acceptance);
+        std::vector<EngineTree> engines = best_engine_trees(named.tree, *acceptance);
+        compared.push_back({std::move(named), length, std::move(engines)});
+    }
+    if (compared.empty()) {
+        throw InputError({"tree compare: needs trees; see treeline tree compare --help"});
+    }
+    flags.common.deliver(in_format(format, compared, comparison_table, comparison_json, comparison_csv));
+}
+
+std::vector<int> whole_numbers(const std::string& flag, const std::vector<std::string>& texts, int low, int high) {
+    std::vector<int> numbers;
+    for (const std::string& text : texts) {
+        numbers.push_back(static_cast<int>(whole_number(flag, text, low, high)));
+    }
+    return numbers;
+}
+
+void search(const TreeFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    TreeSearchInput input;
+    input.search.most_nodes = static_cast<int>(whole_number("--nodes", flags.nodes, 1, most_optimal_nodes));
+    input.search.most_depth = static_cast<int>(whole_number("--depth", flags.depth, 1, most_optimal_depth));
+    input.search.children = whole_numbers("--children", flags.children_limits, 0, most_optimal_children);
+    for (const int batch : whole_numbers("--batches", flags.batches, 1, largest_batch)) {
+        input.search.batches.push_back(batch);
+    }
+    json::Document document = json::Document::load(flags.point);
+    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.point).parent_path());
+    input.point = read_point(document, descriptions);
+    input.search.context = input.point.context;
+    const TreeSearchAnswer answer = search_trees_for(std::move(input));
+    if (!flags.html.empty()) {
+        write_file(flags.html, search_html(answer));
+    }
+    flags.common.deliver(in_format(format, answer, search_table, search_json, search_csv));
+}
+
+void add_rank_flags(CLI::App& app, TreeFlags& flags) {
+    app.add_option("--ranks", flags.ranks.ranks, "P(the child of rank 1, 2, ... is the accepted one), summing to at most 1")
+        ->type_name("P1,P2,...");
+    app.add_option("--acceptance", flags.ranks.file, "The same from a file: {\"ranks\": [...]}, or measured counts")
+        ->type_name("FILE");
+}
+
+void add_tree_flags(CLI::App& app, TreeFlags& flags, const char* meaning) {
+    app.add_option("TREE", flags.trees, meaning);
+    for (const TreeKind& kind : tree_kinds()) {
+        app.add_option(flag_of(kind), flags.by_kind[kind.key], kind.meaning)
+            ->type_name(kind.placeholder)
+            ->allow_extra_args(false);
+    }
+    add_rank_flags(app, flags);
+}
+
+void add_svg_flag(CLI::App& app, TreeFlags& flags) {
+    app.add_option("--svg", flags.svg, "Also draw it into this SVG file")->type_name("FILE");
+}
+
+struct Verb {
+    const CLI::App* app = nullptr;
+    std::shared_ptr<TreeFlags> flags;
+    void (*run)(const TreeFlags&) = nullptr;
+};
+
+Verb add_show(CLI::App& tree) {
+    auto flags = std::make_shared<TreeFlags>();
+    CLI::App* app = tree.add_subcommand("show", "draw a tree and count its tokens");
+    add_tree_flags(*app, *flags, "A file, a name of examples/trees, a short form (chain:5), or JSON");
+    app->add_flag("--mask", flags->mask, "Also print the ancestor mask");
+    add_svg_flag(*app, *flags);
+    add_common_flags(*app, flags->common);
+    app->footer(
+        "Examples:\n  treeline tree show --widths 4,8,8\n  treeline tree show stree-mil --ranks 0.63,0.11,0.06 --svg tree.svg");
+    return {app, flags, show};
+}
+
+Verb add_optimise(CLI::App& tree) {
+    auto flags = std::make_shared<TreeFlags>();
+    CLI::App* app = tree.add_subcommand("optimise", "find the tree of the largest accept length");
+    app->add_option("--nodes", flags->nodes, "Nodes at the most, root not counted")->type_name("N")->capture_default_str();
+    app->add_option("--depth", flags->depth, "Levels below the root at the most")->type_name("N")->capture_default_str();
+    app->add_option("--children", flags->children, "Children of a node at the most (default: as many as ranks)")
+        ->type_name("N");
+    add_rank_flags(*app, *flags);
+    add_svg_flag(*app, *flags);
+    add_common_flags(*app, flags->common);
+    app->footer("Example:\n  treeline tree optimise --nodes 64 --depth 8 --acceptance examples/acceptance/sequoia-demo.json");
+    return {app, flags, optimise};
+}
+
+Verb add_compare(CLI::App& tree) {
+    auto flags = std::make_shared<TreeFlags>();
+    CLI::App* app = tree.add_subcommand("compare", "accept length of several trees, and what engines can run of them");
+    add_tree_flags(*app, *flags, "Files, names of examples/trees, short forms (chain:5), or JSON");
+    add_common_flags(*app, flags->common);
+    app->footer("Example:\n  treeline tree compare chain:5 binary:5 sglang:5,4,32 optimal:32,5 --ranks 0.63,0.11,0.06,0.02");
+    return {app, flags, compare};
+}
+
+Verb add_search(CLI::App& tree) {
+    auto flags = std::make_shared<TreeFlags>();
+    CLI::App* app = tree.add_subcommand("search", "find the fastest tree on a platform, for each batch");
+    app->add_option("FILE", flags->point, "Design point (JSON) as for `treeline estimate`; its shape and batch do not matter")
+        ->required();
+    app->add_option("--batches", flags->batches, "Sequences decoded together")->type_name("B1,B2,...")->delimiter(',');
+    app->add_option("--nodes", flags->nodes, "Nodes at the most, root not counted")->type_name("N")->capture_default_str();
+    app->add_option("--depth", flags->depth, "Levels below the root at the most")->type_name("N")->capture_default_str();
+    app->add_option("--children", flags->children_limits, "Limits on a node's children to try; 0: as many as ranks")
+        ->type_name("N1,N2,...")
+        ->delimiter(',');
+    app->add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    add_common_flags(*app, flags->common);
+    app->footer("Example:\n  treeline tree search examples/tree-search-llama-3-8b-h100.json --batches 1,8,64");
+    return {app, flags, search};
+}
+
+}  // namespace
+
+Run add_tree(CLI::App& app) {
+    const std::vector<Verb> verbs = {add_show(app), add_optimise(app), add_search(app), add_compare(app)};
+    app.footer("Example:\n  treeline tree show --chain 5\n\n`treeline tree VERB --help` explains one.");
+    return [verbs] {
+        for (const Verb& verb : verbs) {
+            if (verb.app->parsed()) {
+                return verb.run(*verb.flags);
+            }
+        }
+        throw InputError({"tree: needs show, optimise, search or compare; see treeline tree --help"});
+    };
+}
+
+}  // namespace treeline

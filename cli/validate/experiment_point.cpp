@@ -1,0 +1,174 @@
+#include "cli/validate/experiment_point.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/inputs/point_reader.h"
+#include "json/wording.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Keys of a row that are no conditions.
+constexpr const char* own_keys[] = {"name", "value",          "source",      "role",       "case",
+                                    "unit", "not_reproduced", "relative_to", "observable", "choice_of"};
+
+void put(const Json& from, Json& into) {
+    for (const auto& [key, value] : from.items()) {
+        into[key] = value;
+    }
+}
+
+/// The order of siblings, for shapes that are grown by it; lengths measured for a shape do not depend on it.
+const Json assumed_siblings = {0.6, 0.15, 0.07, 0.04, 0.03, 0.02, 0.01, 0.01};
+
+void add_acceptance(double length, Json& conditions) {
+    Json& drafter = conditions["drafter"];
+    if (conditions.contains("shape")) {
+        drafter["acceptance"] = {{"per_rank", assumed_siblings},
+                                 {"measured", Json::array({{{"shape", conditions["shape"]}, {"accept_length", length}}})}};
+    } else {
+        drafter["acceptance"] = {{"mean_length", length}, {"draft_tokens", conditions.value("draft_tokens", Json(5))}};
+    }
+}
+
+/// Removes `key` and gives its number; `fallback` without it.
+double take_number(Json& conditions, const char* key, double fallback, double low, double high) {
+    if (!conditions.contains(key)) {
+        return fallback;
+    }
+    const Json value = conditions[key];
+    conditions.erase(key);
+    if (!value.is_number() || value.get<double>() < low || value.get<double>() > high) {
+        throw InputError({fmt::format("{} must be a number between {} and {}", key, low, high)});
+    }
+    return value.get<double>();
+}
+
+std::optional<StateCopy> take_state_copy(Json& conditions) {
+    if (!conditions.contains("state_copy")) {
+        return std::nullopt;
+    }
+    const Json value = conditions["state_copy"];
+    conditions.erase("state_copy");
+    if (value != "eager" && value != "in-graph") {
+        throw InputError({"state_copy must be \"eager\" or \"in-graph\""});
+    }
+    return value == "eager" ? StateCopy::eager : StateCopy::in_graph;
+}
+
+const ExperimentPlatform& platform_of(const Json& conditions, const std::vector<ExperimentPlatform>& platforms) {
+    const Json name = conditions.value("platform", Json());
+    std::vector<std::string> names;
+    for (const ExperimentPlatform& platform : platforms) {
+        if (name.is_string() && platform.name == name.get<std::string>()) {
+            return platform;
+        }
+        names.push_back(platform.name);
+    }
+    const std::string shown = name.is_string() ? name.get<std::string>() : "";
+    throw InputError({shown.empty() ? "needs the name of a platform"
+                                    : fmt::format("unknown platform \"{}\"{}", shown, json::did_you_mean(shown, names))});
+}
+
+Json shown_platform(const Platform& platform) {
+    return {{"device", platform.device.name},
+            {"stack", platform.stack.name},
+            {"mode", name_of(platform.mode)},
+            {"tensor_parallel", static_cast<int>(platform.ranks)}};
+}
+
+}  // namespace
+
+ExperimentPoints::ExperimentPoints(const Json& file, const std::filesystem::path& folder, const Catalogue& catalogue)
+    : descriptions_(catalogue, folder) {
+    const auto object = [&](const char* key) {
+        return file.is_object() && file.contains(key) && file.at(key).is_object() ? file.at(key) : Json::object();
+    };
+    conditions_ = object("conditions");
+    cases_ = object("cases");
+}
+
+Platform ExperimentPoints::platform(const std::string& name, json::Reader& at) {
+    Json plain = at.raw();
+    plain.erase("free");
+    plain.erase("source");
+    plain.erase("inherits");
+    platforms_[name] = plain;
+    json::Document document = json::Document::parse(plain.dump(), "");
+    Platform platform = read_platform(document.root(), descriptions_);
+    for (const std::string& problem : document.problems()) {
+        at.problem({}, problem);
+    }
+    return platform;
+}
+
+Json ExperimentPoints::merged(const Json& row, const Json& table) const {
+    Json conditions = conditions_;
+    put(table, conditions);
+    if (row.contains("case")) {
+        const std::string name = row.at("case").is_string() ? row.at("case").get<std::string>() : "";
+        if (!cases_.contains(name)) {
+            throw InputError({fmt::format("unknown case \"{}\"", name)});
+        }
+        put(cases_.at(name), conditions);
+    }
+    put(row, conditions);
+    for (const char* key : own_keys) {
+        conditions.erase(key);
+    }
+    return conditions;
+}
+
+ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatform& platform) {
+    ExperimentPoint result;
+    constexpr double longest = 1e6;
+    const double accept_length = take_number(conditions, "accept_length", 0.0, 1.0, 1025.0);
+    result.generated_tokens = take_number(conditions, "generated_tokens", 0.0, 1.0, longest);
+    result.state_copy = take_state_copy(conditions);
+    if (conditions.contains("draft_graphs")) {
+        result.draft_graphs = conditions["draft_graphs"] == true;
+        conditions.erase("draft_graphs");
+    }
+    const auto own = platforms_.find(platform.name);
+    conditions["platform"] = own != platforms_.end() ? own->second : shown_platform(platform.platform);
+    if (conditions.value("draft_tokens", Json()) == 0) {
+        conditions.erase("drafter");  // plain decoding
+        conditions.erase("shape");
+    } else if (accept_length > 0.0) {
+        add_acceptance(accept_length, conditions);
+    }
+    json::Document document = json::Document::parse(conditions.dump(), "");
+    const PointInput input = read_point(document, descriptions_);
+    const std::vector<Rollback> policies = policies_to_try(input);
+    if (input.speculates() && (policies.size() != 1 || input.speculations.size() != 2)) {
+        throw InputError({"leaves open how it verifies or rolls back; state \"verification\" and \"rollback\""});
+    }
+    result.setup = setup_of(input, policies.front());
+    result.speculation = input.speculates() ? 1 : 0;
+    result.batch = input.batch;
+    result.context = input.context;
+    result.prompt_tokens = input.prompt_tokens;
+    result.training = input.training.value_or(TrainingCost{});
+    return result;
+}
+
+void ExperimentPoints::read(const Json& row_object, const Json& table_conditions,
+                            const std::vector<ExperimentPlatform>& platforms, ExperimentRow& row) {
+    Json conditions = merged(row_object, table_conditions);
+    const ExperimentPlatform& platform = platform_of(conditions, platforms);
+    row.platform = platform.name;
+    if (!row.not_reproduced.empty()) {
+        return;
+    }
+    row.point = point(conditions, platform);
+    if (row_object.contains("relative_to")) {
+        put(row_object.at("relative_to"), conditions);
+        row.relative_to = point(conditions, platform);
+    }
+}
+
+}  // namespace treeline
