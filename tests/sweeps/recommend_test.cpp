@@ -175,6 +175,37 @@ TEST_CASE("the schedule ends where the drafts that pay no longer fit") {
     }
 }
 
+TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever share the stack states") {
+    const Workload workload = llama_workload();
+    RoundSetup setup = workload.variants.front().setup;
+    const auto ends = [&] {
+        const SpeedupInterval interval = speedup_interval(setup, 4, workload.traffic);
+        for (const Sensitivity& input : interval.inputs) {
+            if (input.input == "memory bandwidth reached") {
+                return std::pair{input.low, input.high};
+            }
+        }
+        return std::pair{0.0, 0.0};
+    };
+    const auto [low, high] = ends();
+    for (const double stated : {0.74, 0.88, 1.0}) {
+        setup.platform.stack.memory_efficiency = stated;
+        CHECK(ends().first == Approx(low).epsilon(1e-12));
+        CHECK(ends().second == Approx(high).epsilon(1e-12));
+    }
+    // 60 % lies below the range: its middle is 84.5 %, so the ends are 60 · 95 / 84.5 and 60 · 74 / 84.5 %.
+    setup.platform.stack.memory_efficiency = 0.6;
+    const auto [slow_low, slow_high] = ends();
+    std::vector<double> speedups;
+    for (const double share : {0.6 * 0.95 / 0.845, 0.6 * 0.74 / 0.845}) {
+        RoundSetup at_end = setup;
+        at_end.platform.stack.memory_efficiency = share;
+        speedups.push_back(speedup_interval(at_end, 4, workload.traffic).value);
+    }
+    CHECK(std::min(speedups[0], speedups[1]) == Approx(slow_low));
+    CHECK(std::max(speedups[0], speedups[1]) == Approx(slow_high));
+}
+
 TEST_CASE("the interval contains what an input does alone and names the strongest first") {
     const Workload workload = llama_workload();
     const SpeedupInterval interval = speedup_interval(workload.variants.front().setup, 4, workload.traffic);

@@ -54,7 +54,7 @@ TEST_CASE("a fit finds the numbers that its rows were made with") {
     REQUIRE(fit.parameters.size() == 2);
     CHECK(fit.parameters[0].value == Approx(0.71).epsilon(1e-5));
     CHECK(fit.parameters[1].value == Approx(1.7e-3).epsilon(1e-4));
-    CHECK(fit.parameters[0].start == Approx(1.0));
+    CHECK(fit.parameters[0].start == Approx(described.platform.stack.memory_efficiency));
     CHECK(fit.remarks.empty());
     for (const ExperimentRow& row : rows) {
         CHECK(predicted(row, fit.fitted) == Approx(row.measured).epsilon(1e-5));
