@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "json/reader.h"
 #include "json/wording.h"
 #include "reports/output_file.h"
@@ -166,6 +167,9 @@ int run_program(int argc, const char* const* argv) noexcept {
         return exit_bad_input;
     } catch (const OutputClosed&) {
         return exit_success;
+    } catch (const Interrupted& interrupted) {
+        print_error("interrupted; nothing was written");
+        return std::raise(interrupted.signal);
     } catch (const std::bad_alloc&) {
         print_error("there is not enough memory for this");
         return exit_failure;

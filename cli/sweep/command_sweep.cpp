@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/sweep/sweep_output.h"
 #include "reports/output_file.h"
@@ -137,8 +138,12 @@ void sweep(SweepFlags flags) {
     }
     SweepSummary summary;
     {
+        const InterruptGuard guard;
         Progress progress;
-        options.progress = [&progress](std::uint64_t done, std::uint64_t total) { progress.show(done, total); };
+        options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
+            InterruptGuard::check();
+            progress.show(done, total);
+        };
         summary = run_sweep(input.space, options);
     }
     files.finish(input, summary);

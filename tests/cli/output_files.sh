@@ -59,6 +59,23 @@ checks=$((checks + 1))
 "$TREELINE" sweep large.json --csv one.csv --threads 1 >/dev/null && cmp -s all.csv one.csv || fail "one thread gives other results"
 "$TREELINE" sweep large.json --format csv | cmp -s - all.csv || fail "--format csv differs from --csv"
 
+# Ctrl-C leaves nothing behind, and the program says that it was interrupted. The sweep stops where it reports its progress.
+checks=$((checks + 1))
+sed 's/"to": 500/"to": 100000/' large.json >huge.json
+"$TREELINE" sweep huge.json --csv huge.csv >/dev/null 2>err.txt &
+sweep=$!
+for _ in $(seq 200); do
+    [ -n "$(find . -name '.huge.csv.*')" ] && break
+    sleep 0.05
+done
+[ -n "$(find . -name '.huge.csv.*')" ] || fail "the sweep did not start: $(cat err.txt)"
+kill -TERM "$sweep"
+wait "$sweep"
+status=$?
+[ "$status" -eq 143 ] || fail "an interrupted sweep ended with $status"
+grep -q interrupted err.txt || fail "it does not say so: $(cat err.txt)"
+[ -z "$(find . -name '*huge.csv*')" ] || fail "an interrupted sweep leaves $(find . -name '*huge.csv*')"
+
 # A reader that leaves early.
 checks=$((checks + 1))
 "$TREELINE" sweep large.json --csv - 2>err.txt | head -1 >/dev/null
