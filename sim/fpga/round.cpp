@@ -15,7 +15,7 @@ DraftTotals draft_totals(const Board& board, const Design& design, const MambaSh
                          double accept_length, Backtracking plan) {
     DraftTotals totals;
     for (const DraftStep& step : tree.draft) {
-        const PassCost pass = pass_cost(board, design, drafter, draft_work(step, design.ssm.rules, accept_length, plan));
+        const PassCost pass = pass_cost(board, design, drafter, draft_work(step, accept_length, plan));
         totals.time += step.runs * pass.time;
         totals.bytes += step.runs * pass.bytes.total();
         totals.passes += step.runs;
@@ -28,7 +28,7 @@ DraftTotals draft_totals(const Board& board, const Design& design, const MambaSh
 PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOptions& options) {
     PassWork work;
     work.layer.tokens = tree.verified_tokens;
-    work.layer.issue_cycles = tree.schedule.cycles;
+    work.layer.issue_cycles = tree.issue_cycles;
     if (tree.nodes == 0.0) {
         return work;
     }
@@ -50,10 +50,9 @@ PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOpti
     return work;
 }
 
-PassWork draft_work(const DraftStep& step, const IssueRules& rules, double accept_length, Backtracking plan) {
+PassWork draft_work(const DraftStep& step, double accept_length, Backtracking plan) {
     PassWork work;
     work.layer.tokens = step.tokens;
-    work.layer.issue_cycles = step.tokens * rules.interleave * rules.initiation_interval;
     work.layer.draft_mode = true;
     work.state_reads = step.parents;
     work.state_writes = step.tokens;
@@ -81,7 +80,6 @@ RoundCost round_cost(const Board& board, const Design& design, const MambaShape&
                      const TreeWork& tree, double accept_length, const RoundOptions& options) {
     RoundCost cost;
     PassWork one_token;
-    one_token.layer.issue_cycles = design.ssm.rules.interleave * design.ssm.rules.initiation_interval;
     cost.plain = pass_cost(board, design, target, one_token);
     cost.verify = tree.nodes == 0.0 ? cost.plain : pass_cost(board, design, target, verify_work(tree, accept_length, options));
     const DraftTotals draft = draft_totals(board, design, drafter, tree, accept_length, options.plan);

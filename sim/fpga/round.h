@@ -36,7 +36,7 @@ struct RoundCost {
 PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOptions& options);
 
 /// One drafting pass. Nodes of a level are independent, so none waits for another.
-PassWork draft_work(const DraftStep& step, const IssueRules& rules, double accept_length, Backtracking plan);
+PassWork draft_work(const DraftStep& step, double accept_length, Backtracking plan);
 
 /// Watts at a rate of tokens; 0 where board or design do not state what it takes.
 Watts power_at(const Board& board, const Design& design, double tokens_per_second);
