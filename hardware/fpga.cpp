@@ -14,6 +14,7 @@ const CatalogueFolders board_folders = {"fpga"};
 const CatalogueFolders design_folders = {"fpga/designs"};
 
 constexpr double most = 1e9;
+constexpr double picojoule = 1e-12, largest_energy = 1e6;
 
 /// A number of the description, or `fallback` where its key is absent.
 double ratio_or(Reader& at, std::string_view key, double fallback, double low = 0.0, double high = most) {
@@ -101,9 +102,8 @@ void read_power(std::optional<Reader> at, fpga::PowerModel& power) {
     if (!at) {
         return;
     }
-    constexpr double picojoule = 1e-12, largest_energy = 1e6;
     power.per_dsp_cycle = Joules(picojoule * at->ratio("picojoules_per_dsp_cycle", 0.0, largest_energy));
-    power.per_token = Joules(at->ratio("joules_per_token", 0.0, largest_energy));
+    power.per_product = Joules(picojoule * at->ratio("picojoules_per_product", 0.0, largest_energy));
     at->finish();
 }
 
@@ -147,6 +147,7 @@ Board read_board(Reader& reader, std::string name) {
     if (reader.has("static_power")) {
         board.static_power = reader.watts("static_power");
     }
+    board.memory_energy = JoulesPerByte(picojoule * ratio_or(reader, "memory_picojoules_per_byte", 0.0, 0.0, largest_energy));
     reader.finish();
     return board;
 }

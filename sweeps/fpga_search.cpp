@@ -110,11 +110,12 @@ private:
         candidate_.tile_outputs = design_.linear.tile_outputs;
         candidate_.lanes = design_.ssm.lanes;
         candidate_.tokens = design_.linear.tokens;
-        candidate_.round =
-            fpga::round_time(space_.board, design_, space_.target, how.drafter_shape, work_, how.accept_length, options_);
+        const fpga::RoundTotals totals =
+            fpga::round_totals(space_.board, design_, space_.target, how.drafter_shape, work_, how.accept_length, options_);
+        candidate_.round = totals.time;
         candidate_.tokens_per_second = (work_.nodes > 0.0 ? how.accept_length : 1.0) / candidate_.round.value();
-        const Watts power = fpga::power_at(space_.board, design_, candidate_.tokens_per_second);
-        candidate_.tokens_per_joule = power.value() > 0.0 ? candidate_.tokens_per_second / power.value() : 0.0;
+        const double watts = fpga::power_of(space_.board, design_, totals).total().value();
+        candidate_.tokens_per_joule = watts > 0.0 ? candidate_.tokens_per_second / watts : 0.0;
         candidate_.utilisation = largest_share(candidate_.used, space_.board.resources);
         keep_best(candidate_, objective_, result_.best);
         keep_on_front(candidate_, result_.pareto);

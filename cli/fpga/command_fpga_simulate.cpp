@@ -47,8 +47,8 @@ FpgaSimulation simulate_fpga(FpgaRun run, int replayed) {
     result.replayed = replayed >= 0 ? replayed : static_cast<int>(std::lround(work.replayed));
     work.replayed = result.replayed;
     const auto began = std::chrono::steady_clock::now();
-    result.layer =
-        accelerator::planned_layer(run.board, run.design, run.target.shape, fpga::verified_parents(run.tree), result.replayed);
+    result.layer = accelerator::planned_layer(run.board, run.design, run.target.shape,
+                                              {fpga::verified_parents(run.tree), result.replayed, false});
     if (const auto wrong = accelerator::problems(result.layer.plan, result.layer.design); !wrong.empty()) {
         throw InputError(wrong);
     }

@@ -13,7 +13,7 @@ FpgaEstimate estimate_fpga(FpgaRun run) {
     estimate.round =
         fpga::round_cost(run.board, run.design, run.target.shape, drafter, estimate.work, run.accept_length, run.options);
     for (const fpga::DraftStep& step : estimate.work.draft) {
-        const fpga::PassWork work = fpga::draft_work(step, run.design.ssm.rules, run.accept_length, run.options.plan);
+        const fpga::PassWork work = fpga::draft_work(step, run.accept_length, run.options.plan);
         estimate.draft.push_back({step, fpga::pass_cost(run.board, run.design, drafter, work)});
     }
     const fpga::BufferNeeds needs = {run.target.shape, estimate.work.verified_tokens, run.options.plan, drafter};

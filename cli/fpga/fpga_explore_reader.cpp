@@ -161,7 +161,7 @@ FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& de
             {fmt::format("asks for {} designs; at most {} are searched", grouped_text(static_cast<long long>(space.size())),
                          grouped_text(static_cast<long long>(most_designs)))});
     }
-    if (exploration.objective == FpgaObjective::energy && fpga::power_at(space.board, space.base, 1.0).value() <= 0.0) {
+    if (exploration.objective == FpgaObjective::energy && !fpga::knows_power(space.board, space.base)) {
         document.add_problems({"objective: energy needs a board with static_power and a design with power"});
     }
     document.throw_if_problems();

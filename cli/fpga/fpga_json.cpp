@@ -101,8 +101,14 @@ Json fpga_json(const FpgaEstimate& estimate, const Json& echo) {
                    {"round_seconds", round.time.value()},
                    {"draft_seconds", round.draft.value()},
                    {"draft_passes", round.draft_passes}};
-    const bool knows_power = round.power.value() > 0.0;
-    result["watts"] = knows_power ? Json(round.power.value()) : Json();
+    const fpga::PowerParts& power = round.power;
+    const bool knows_power = power.total().value() > 0.0;
+    result["watts"] = knows_power ? Json(power.total().value()) : Json();
+    result["watts_by_cause"] = knows_power ? Json{{"leakage", power.leakage.value()},
+                                                  {"clocked", power.clocked.value()},
+                                                  {"memory", power.memory.value()},
+                                                  {"products", power.products.value()}}
+                                           : Json();
     result["tokens_per_joule"] = knows_power ? Json(round.tokens_per_joule) : Json();
     result["passes"] = std::move(passes);
     if (estimate.run.speculates()) {

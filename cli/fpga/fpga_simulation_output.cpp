@@ -45,9 +45,9 @@ std::string configuration(const FpgaSimulation& simulation) {
                           count(plan.coefficients.blocks * plan.coefficients.tiles),
                           count((plan.inputs.blocks + plan.gate_blocks) * plan.inputs.tiles),
                           count(plan.output.blocks * plan.output.tiles)));
-    facts.add("State tiles",
-              fmt::format("{} blocks of {}, {} in turn; {} of the lanes' work is padding", plan.inputs.blocks, plan.state_tiles,
-                          std::min(design.interleaved, plan.state_tiles), percent_text(simulation.layer.padded_state_share)));
+    facts.add("State tiles", fmt::format("{} blocks of {}, {} in turn; {} of the lanes' work is padding", plan.inputs.blocks,
+                                         plan.state_tiles, std::min(design.interleaved, plan.state_tiles),
+                                         percent_text(simulation.closed_form.padded_state_share)));
     return facts.text();
 }
 
@@ -159,7 +159,7 @@ nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, co
             {"exposed_cycles", simulation.layer.exposed_cycles},
             {"closed_form_cycles", simulation.closed_form.total},
             {"closed_form_difference", simulation.difference()},
-            {"padded_state_share", simulation.layer.padded_state_share},
+            {"padded_state_share", simulation.closed_form.padded_state_share},
             {"units", units},
             {"fifos", streams}};
 }

@@ -53,8 +53,12 @@ std::string gains(const FpgaEstimate& estimate) {
         facts.add("Speed-up", ratio_text(round.speedup));
         facts.add("Break-even accept length", fixed_text(round.break_even_accept_length, 2));
     }
-    const bool knows_power = round.power.value() > 0.0;
-    facts.add("Power", knows_power ? text_of(round.power) : std::string(unknown_text));
+    const fpga::PowerParts& power = round.power;
+    const bool knows_power = power.total().value() > 0.0;
+    facts.add("Power", knows_power ? fmt::format("{}: {} leakage, {} clocked DSPs and fabric, {} memory traffic, {} products",
+                                                 text_of(power.total()), text_of(power.leakage), text_of(power.clocked),
+                                                 text_of(power.memory), text_of(power.products))
+                                   : std::string(unknown_text));
     facts.add("Tokens/J", knows_power ? fixed_text(round.tokens_per_joule, 2) : std::string(unknown_text));
     return facts.text();
 }

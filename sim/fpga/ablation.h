@@ -23,8 +23,8 @@ struct AblationRow {
     double energy_gain = 1.0;   ///< tokens per joule likewise; 1 where the power is unknown
 };
 
-/// Plain decoding; naive speculation (every node: its parent's state read, its own written and copied, whole and uncompressed,
-/// Linear and SSM unit in turn); then hybrid backtracking, the on-chip FIFO, and overlap.
+/// Plain decoding; naive speculation (every node of draft and verification: its parent's state read, its own written and
+/// copied, whole and uncompressed, Linear and SSM unit in turn); then hybrid backtracking, the on-chip FIFO, and overlap.
 std::array<AblationRow, 5> ablation(const Board& board, const Design& design, const MambaShape& target,
                                     const MambaShape& drafter, const DraftTree& tree, double accept_length);
 

@@ -1,39 +1,49 @@
-// Two units in a pipeline of blocks: the Linear unit fills a block while the SSM unit works on the one before.
+// Three units in a pipeline of blocks: the Linear unit fills a block, the convolution smooths it, the SSM unit scans it, while
+// the units before work on the blocks after.
 #pragma once
 
-#include <string_view>
+#include <algorithm>
+#include <cmath>
 
 namespace treeline::fpga {
 
-/// Which unit the other waits for.
-enum class PipelineBound { linear, ssm };
+/// Cycles from the last element that enters a unit to the first use of the result by the next: registers of products and
+/// accumulation; of the convolution's taps and activation; of the functions of B, C and the step sizes.
+inline constexpr double linear_latency = 2.0, convolution_latency = 4.0, special_latency = 8.0;
 
-constexpr std::string_view name_of(PipelineBound bound) { return bound == PipelineBound::linear ? "linear" : "ssm"; }
+struct BlockWork {
+    double blocks = 1.0;       ///< of x, each for all three units
+    double gate_blocks = 0.0;  ///< for the Linear unit alone, spread evenly after those of x
+    double linear = 0.0;       ///< cycles of a block of either kind
+    double convolution = 0.0;  ///< cycles of a block of x; 0: none on the way
+    double ssm = 0.0;
+    double ssm_latency = 0.0;  ///< δ, the depth of the SSM pipeline
+    double special = 0.0;      ///< cycles of the functions that the scan needs before its first block; 0: none
 
-/// Registers between the last tile of a block and its first use (products, accumulation).
-inline constexpr double linear_latency = 2.0;
-
-struct BlockPipeline {
-    double cycles = 0.0;
-    double linear_stall = 0.0;  ///< cycles in which the Linear unit has nothing to do or must not go on
-    double ssm_stall = 0.0;     ///< cycles in which the SSM unit has no block
-    PipelineBound bound = PipelineBound::linear;
+    [[nodiscard]] double linear_cycles() const { return (blocks + gate_blocks) * linear; }
+    [[nodiscard]] double convolution_cycles() const { return blocks * convolution; }
+    [[nodiscard]] double ssm_cycles() const { return blocks * ssm; }
+    [[nodiscard]] double convolution_fill() const { return convolution > 0.0 ? convolution_latency : 0.0; }
+    [[nodiscard]] double coefficients_ready() const { return special > 0.0 ? linear_latency + special + special_latency : 0.0; }
 };
 
-/// `blocks` blocks that take the Linear unit `linear_block` and the SSM unit `ssm_block` cycles each:
-///   blocks · linear_block + ssm_block + latencies   where the Linear unit is the slower one,
-///   linear_block + blocks · ssm_block + latencies   otherwise.
-/// `ssm_latency` is δ, the depth of the SSM pipeline.
-inline BlockPipeline block_pipeline(double blocks, double linear_block, double ssm_block, double ssm_latency) {
-    BlockPipeline pipeline;
-    const bool linear_slower = linear_block >= ssm_block;
-    pipeline.bound = linear_slower ? PipelineBound::linear : PipelineBound::ssm;
-    const double slower = linear_slower ? linear_block : ssm_block;
-    const double faster = linear_slower ? ssm_block : linear_block;
-    pipeline.cycles = blocks * slower + faster + linear_latency + ssm_latency;
-    pipeline.linear_stall = pipeline.cycles - blocks * linear_block;
-    pipeline.ssm_stall = pipeline.cycles - blocks * ssm_block;
-    return pipeline;
+/// Cycles from the first tile until the last state and the last gate are there, units side by side. The SSM unit cannot start
+/// before block 1 and B, C and step sizes are there, nor end before it has scanned the last block of x, after which
+/// ⌈gate blocks / blocks⌉ blocks of the gate follow.
+inline double side_by_side_cycles(const BlockWork& work) {
+    const double fill = linear_latency + work.convolution + work.convolution_fill();
+    const double gates_after_last = std::ceil(work.gate_blocks / work.blocks);
+    const double last_from_linear = work.linear_cycles() - gates_after_last * work.linear + fill;
+    const double last_from_convolution = work.linear + linear_latency + work.convolution_cycles() + work.convolution_fill();
+    const double first = std::max(work.linear + fill, work.coefficients_ready());
+    const double scanned = std::max(first + work.ssm_cycles(), std::max(last_from_linear, last_from_convolution) + work.ssm);
+    return std::max(scanned + work.ssm_latency, work.linear_cycles() + linear_latency);
+}
+
+/// The same with one unit after the other, each through all blocks.
+inline double in_turn_cycles(const BlockWork& work) {
+    const double convolved = work.linear_cycles() + linear_latency + work.convolution_cycles() + work.convolution_fill();
+    return std::max(convolved, work.coefficients_ready()) + work.ssm_cycles() + work.ssm_latency;
 }
 
 }  // namespace treeline::fpga

@@ -21,10 +21,11 @@ struct Board {
     std::string name;   ///< catalogue name ("vck190")
     std::string title;  ///< as people write it
     Resources resources;
-    Bytes memory;              ///< of the memory that holds weights and states
-    BytesPerSecond bandwidth;  ///< of that memory, as designs on this board reach it at best
-    double clock_hz = 0.0;     ///< where a design states none
-    Watts static_power;        ///< with the device configured and its clock off; 0 = unknown
+    Bytes memory;                 ///< of the memory that holds weights and states
+    BytesPerSecond bandwidth;     ///< of that memory, as designs on this board reach it at best
+    double clock_hz = 0.0;        ///< where a design states none
+    Watts static_power;           ///< with the device configured and its clock off; 0 = unknown
+    JoulesPerByte memory_energy;  ///< of a byte that memory delivers or takes
 };
 
 /// Every violated constraint as a sentence; empty when usable.

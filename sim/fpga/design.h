@@ -59,11 +59,11 @@ struct Fabric {
     double activation_cache_bits = 8.0;  ///< of one cached activation
 };
 
-/// P = P₀ + e · tokens a second (4-fpga.md), with P₀ = the board's static power + what a clocked DSP and the fabric around it
-/// draw, busy or not. Zero = unknown.
+/// P = the board's static power + what a clocked DSP and the fabric around it draw, busy or not + energy of bytes moved + of
+/// products formed, both a second. Zero = unknown.
 struct PowerModel {
     Joules per_dsp_cycle;
-    Joules per_token;
+    Joules per_product;  ///< of the Linear unit, with whatever else a token of a pass sets in motion
 };
 
 struct Design {

@@ -40,6 +40,19 @@ QueueEvents queue_events(std::span<const int> parents, const IssueRules& rules, 
     return events;
 }
 
+std::vector<int> issue_of_tokens(std::span<const int> parents, const IssueRules& rules) {
+    std::vector<int> issue;
+    const int step = rules.interleave * rules.initiation_interval;
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+        int cycle = i == 0 ? 0 : issue.back() + step;
+        if (pops(parents, i)) {
+            cycle = std::max(cycle, issue[static_cast<std::size_t>(parents[i])] + rules.pipeline_depth + 1);
+        }
+        issue.push_back(cycle);
+    }
+    return issue;
+}
+
 void find_fifo_use(const QueueEvents& events, IssueSchedule& schedule) {
     std::size_t popped_before = 0, popped_with = 0;
     for (std::size_t k = 0; k < events.pushes.size(); ++k) {
@@ -63,20 +76,22 @@ void find_fifo_use(const QueueEvents& events, IssueSchedule& schedule) {
 
 IssueSchedule issue_schedule(std::span<const int> parents, const IssueRules& rules) {
     IssueSchedule schedule;
+    schedule.issue = issue_of_tokens(parents, rules);
     const int step = rules.interleave * rules.initiation_interval;
-    int next = 0;
-    for (std::size_t i = 0; i < parents.size(); ++i) {
-        int cycle = next;
-        if (pops(parents, i)) {
-            cycle = std::max(cycle, schedule.issue[static_cast<std::size_t>(parents[i])] + rules.pipeline_depth + 1);
-        }
-        schedule.issue.push_back(cycle);
-        next = cycle + step;
-    }
-    schedule.cycles = next;
-    schedule.stall_cycles = next - step * static_cast<int>(parents.size());
+    schedule.cycles = schedule.issue.empty() ? 0 : schedule.issue.back() + step;
+    schedule.stall_cycles = schedule.cycles - step * static_cast<int>(parents.size());
     find_fifo_use(queue_events(parents, rules, schedule.issue), schedule);
     return schedule;
+}
+
+std::vector<double> issue_cycles_by_group(std::span<const int> parents, const IssueRules& rules) {
+    std::vector<double> cycles;
+    IssueRules of_group = rules;
+    for (of_group.interleave = 1; of_group.interleave <= rules.interleave; ++of_group.interleave) {
+        const std::vector<int> issue = issue_of_tokens(parents, of_group);
+        cycles.push_back(issue.empty() ? 0.0 : issue.back() + of_group.interleave * of_group.initiation_interval);
+    }
+    return cycles;
 }
 
 std::vector<int> verified_parents(const DraftTree& tree) {

@@ -40,6 +40,9 @@ struct IssueSchedule {
 /// never comes: a FIFO is deep enough for this very schedule or it deadlocks.
 IssueSchedule issue_schedule(std::span<const int> parents, const IssueRules& rules);
 
+/// IssueSchedule::cycles of groups of 1 … rules.interleave tiles: what is left over of a block goes in a smaller group.
+std::vector<double> issue_cycles_by_group(std::span<const int> parents, const IssueRules& rules);
+
 /// Parents of the verified tokens of a tree: its root starts from the committed state.
 std::vector<int> verified_parents(const DraftTree& tree);
 

@@ -28,14 +28,28 @@ TileRates tile_rates(const Board& board, const Design& design, const LayerWork& 
     return rates;
 }
 
-double ssm_cycles(const MambaShape& shape, const SsmUnit& unit, const LayerWork& work) {
-    const double tiles = std::ceil(shape.state_elements / unit.lanes);
-    const double groups = std::ceil(tiles / unit.rules.interleave);
-    return groups * (replay_cycles(work.replayed, unit.rules) + work.issue_cycles);
+double x_blocks(const MambaShape& shape, double tile_outputs) { return std::ceil(shape.inner / tile_outputs); }
+
+double state_tiles(const MambaShape& shape, const SsmUnit& unit, double tile_outputs) {
+    return std::ceil(tile_outputs * shape.state / unit.lanes);
 }
 
-double convolution_cycles(const MambaShape& shape, const ConvolutionUnit& unit, double tokens) {
-    return std::ceil(shape.conv_channels / unit.lanes) * unit.cycles_per_group * tokens;
+double ssm_block_cycles(double tiles, const IssueRules& rules, const LayerWork& work) {
+    const auto group_cycles = [&](double group) {
+        IssueRules of_group = rules;
+        of_group.interleave = static_cast<int>(group);
+        const double issue = work.issue_cycles.empty() ? work.tokens * group * rules.initiation_interval
+                                                       : work.issue_cycles[static_cast<std::size_t>(group) - 1];
+        return replay_cycles(work.replayed, of_group) + issue;
+    };
+    const double whole_groups = std::floor(tiles / rules.interleave);
+    const double left_over = tiles - whole_groups * rules.interleave;
+    return (whole_groups > 0.0 ? whole_groups * group_cycles(rules.interleave) : 0.0) +
+           (left_over > 0.0 ? group_cycles(left_over) : 0.0);
+}
+
+double convolution_cycles(const ConvolutionUnit& unit, double channels, double tokens) {
+    return std::ceil(channels * tokens / unit.lanes) * std::ceil(unit.cycles_per_group);
 }
 
 LayerCycles layer_cycles(const Board& board, const Design& design, const MambaShape& shape, const LayerWork& work) {
@@ -43,27 +57,31 @@ LayerCycles layer_cycles(const Board& board, const Design& design, const MambaSh
     const TileRates rates = tile_rates(board, design, work);
     cycles.in_stream = tile_stream(shape.width, shape.in_projection, work.tokens, rates);
     cycles.out_stream = tile_stream(shape.inner, shape.width, work.tokens, rates);
-    cycles.ssm_busy = ssm_cycles(shape, design.ssm, work);
-    LayerWork no_replay = work;
-    no_replay.replayed = 0.0;
-    cycles.replay = cycles.ssm_busy - ssm_cycles(shape, design.ssm, no_replay);
-    cycles.convolution_busy = convolution_cycles(shape, design.convolution, work.tokens);
-
     const double first_columns = shape.shared_columns + std::min(shape.heads, rates.tile_outputs);
     const double preamble_blocks = std::min(std::ceil(first_columns / rates.tile_outputs), cycles.in_stream.blocks - 1.0);
-    const double x_blocks = std::ceil(shape.inner / rates.tile_outputs);
     cycles.preamble = preamble_blocks * cycles.in_stream.block_cycles();
-    cycles.scan_linear = cycles.in_stream.cycles() - cycles.preamble;
 
-    const double fill = linear_latency + design.ssm.rules.pipeline_depth;
-    const double feeding = std::max(cycles.scan_linear, cycles.convolution_busy);
-    cycles.bound = cycles.ssm_busy > feeding                      ? LayerBound::ssm
-                   : cycles.convolution_busy > cycles.scan_linear ? LayerBound::convolution
-                                                                  : LayerBound::linear;
-    cycles.scan =
-        design.overlap
-            ? block_pipeline(x_blocks, feeding / x_blocks, cycles.ssm_busy / x_blocks, design.ssm.rules.pipeline_depth).cycles
-            : cycles.scan_linear + cycles.convolution_busy + cycles.ssm_busy + fill;
+    const double tiles = state_tiles(shape, design.ssm, rates.tile_outputs);
+    BlockWork scan;
+    scan.blocks = x_blocks(shape, rates.tile_outputs);
+    scan.gate_blocks = std::max(0.0, cycles.in_stream.blocks - preamble_blocks - scan.blocks);
+    scan.linear = cycles.in_stream.block_cycles();
+    scan.convolution = convolution_cycles(design.convolution, rates.tile_outputs, work.tokens);
+    scan.ssm = ssm_block_cycles(tiles, design.ssm.rules, work);
+    scan.ssm_latency = design.ssm.rules.pipeline_depth;
+    scan.special = convolution_cycles(design.convolution, shape.shared_columns, work.tokens);
+    cycles.scan = design.overlap ? side_by_side_cycles(scan) : in_turn_cycles(scan);
+    cycles.scan_linear = scan.linear_cycles();
+    cycles.convolution_busy = scan.convolution_cycles();
+    cycles.ssm_busy = scan.ssm_cycles();
+    LayerWork no_replay = work;
+    no_replay.replayed = 0.0;
+    cycles.replay = work.replayed > 0.0 ? scan.blocks * (scan.ssm - ssm_block_cycles(tiles, design.ssm.rules, no_replay)) : 0.0;
+    cycles.padded_state_share = 1.0 - shape.state_elements / (scan.blocks * tiles * design.ssm.lanes);
+    cycles.bound = cycles.ssm_busy > std::max(cycles.scan_linear, cycles.convolution_busy) ? LayerBound::ssm
+                   : cycles.convolution_busy > cycles.scan_linear                          ? LayerBound::convolution
+                                                                                           : LayerBound::linear;
+
     cycles.out_projection = cycles.out_stream.cycles() + linear_latency;
     cycles.norm = 2.0 * std::ceil(shape.width / design.norm.lanes);
     cycles.gated_norm = 2.0 * std::ceil(shape.inner / design.norm.lanes);

@@ -6,9 +6,11 @@ PassCost pass_cost(const Board& board, const Design& design, const MambaShape& s
     PassCost cost;
     cost.layer = layer_cycles(board, design, shape, work.layer);
     const double weight_bytes = design.weights.bits_per_element() / 8.0;
+    cost.products = work.layer.tokens * shape.body_weights();
     cost.bytes.weights = Bytes(shape.body_weights() * weight_bytes);
     if (design.lm_head_on_chip) {
         cost.head = tile_stream(shape.width, shape.vocabulary, work.layer.tokens, tile_rates(board, design, work.layer));
+        cost.products += work.layer.tokens * shape.head_weights();
         cost.head_cycles = cost.head.cycles();
         cost.bytes.head = Bytes(shape.head_weights() * weight_bytes);
     }

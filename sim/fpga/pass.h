@@ -35,6 +35,7 @@ struct PassCost {
     Seconds exposed;
     Seconds time;  ///< max(compute, memory) + exposed
     PassBytes bytes;
+    double products = 0.0;  ///< of the Linear unit
     PassBound bound = PassBound::compute;
 };
 

@@ -5,20 +5,19 @@
 namespace treeline::fpga {
 namespace {
 
-struct DraftTotals {
-    Seconds time;
-    Bytes bytes;
-    double passes = 0.0;
-};
+RoundTotals totals_of(const PassCost& pass) { return {pass.time, pass.bytes.total(), pass.products}; }
 
-DraftTotals draft_totals(const Board& board, const Design& design, const MambaShape& drafter, const TreeWork& tree,
+void add(const RoundTotals& pass, double runs, RoundTotals& totals) {
+    totals.time += runs * pass.time;
+    totals.bytes += runs * pass.bytes;
+    totals.products += runs * pass.products;
+}
+
+RoundTotals draft_totals(const Board& board, const Design& design, const MambaShape& drafter, const TreeWork& tree,
                          double accept_length, Backtracking plan) {
-    DraftTotals totals;
+    RoundTotals totals;
     for (const DraftStep& step : tree.draft) {
-        const PassCost pass = pass_cost(board, design, drafter, draft_work(step, design.ssm.rules, accept_length, plan));
-        totals.time += step.runs * pass.time;
-        totals.bytes += step.runs * pass.bytes.total();
-        totals.passes += step.runs;
+        add(totals_of(pass_cost(board, design, drafter, draft_work(step, accept_length, plan))), step.runs, totals);
     }
     return totals;
 }
@@ -28,7 +27,7 @@ DraftTotals draft_totals(const Board& board, const Design& design, const MambaSh
 PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOptions& options) {
     PassWork work;
     work.layer.tokens = tree.verified_tokens;
-    work.layer.issue_cycles = tree.schedule.cycles;
+    work.layer.issue_cycles = tree.issue_cycles;
     if (tree.nodes == 0.0) {
         return work;
     }
@@ -45,21 +44,22 @@ PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOpti
             break;
     }
     if (options.tree_states == TreeStates::off_chip) {
-        work.exposed_states += tree.parents + tree.verified_tokens;
+        const double with_children = tree.parents - 1.0;  // the committed state is among the parents
+        work.exposed_states += tree.verified_tokens;
+        work.exposed_states += options.plan == Backtracking::naive ? tree.verified_tokens : with_children;
     }
     return work;
 }
 
-PassWork draft_work(const DraftStep& step, const IssueRules& rules, double accept_length, Backtracking plan) {
+PassWork draft_work(const DraftStep& step, double accept_length, Backtracking plan) {
     PassWork work;
     work.layer.tokens = step.tokens;
-    work.layer.issue_cycles = step.tokens * rules.interleave * rules.initiation_interval;
     work.layer.draft_mode = true;
     work.state_reads = step.parents;
     work.state_writes = step.tokens;
     if (plan == Backtracking::naive) {
         work.state_reads = work.state_writes = 0.0;
-        work.exposed_states = step.parents + 2.0 * step.tokens;  // a parent's state in, a node's out, and its copy
+        work.exposed_states = 3.0 * step.tokens;  // of each node its parent's state in, its own out, and the copy
     } else if (plan == Backtracking::recompute) {
         work.layer.replayed = step.first ? accept_length : step.replayed;
         work.state_reads = 1.0;
@@ -68,40 +68,49 @@ PassWork draft_work(const DraftStep& step, const IssueRules& rules, double accep
     return work;
 }
 
-Watts power_at(const Board& board, const Design& design, double tokens_per_second) {
-    if (board.static_power.value() <= 0.0 || design.power.per_dsp_cycle.value() <= 0.0) {
+bool knows_power(const Board& board, const Design& design) {
+    return board.static_power.value() > 0.0 && design.power.per_dsp_cycle.value() > 0.0;
+}
+
+PowerParts power_of(const Board& board, const Design& design, const RoundTotals& totals) {
+    if (!knows_power(board, design)) {
         return {};
     }
-    const double dsp_cycles_per_second = dsps_of(design) * clock_of(board, design);
-    return board.static_power +
-           (design.power.per_dsp_cycle * dsp_cycles_per_second + design.power.per_token * tokens_per_second) / Seconds(1.0);
+    const double dsp_cycles = dsps_of(design) * clock_of(board, design) * totals.time.value();
+    return {board.static_power, design.power.per_dsp_cycle * dsp_cycles / totals.time,
+            board.memory_energy * totals.bytes / totals.time, design.power.per_product * totals.products / totals.time};
 }
 
 RoundCost round_cost(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
                      const TreeWork& tree, double accept_length, const RoundOptions& options) {
     RoundCost cost;
     PassWork one_token;
-    one_token.layer.issue_cycles = design.ssm.rules.interleave * design.ssm.rules.initiation_interval;
     cost.plain = pass_cost(board, design, target, one_token);
     cost.verify = tree.nodes == 0.0 ? cost.plain : pass_cost(board, design, target, verify_work(tree, accept_length, options));
-    const DraftTotals draft = draft_totals(board, design, drafter, tree, accept_length, options.plan);
+    const RoundTotals draft = draft_totals(board, design, drafter, tree, accept_length, options.plan);
     cost.draft = draft.time;
     cost.draft_bytes = draft.bytes;
-    cost.draft_passes = draft.passes;
-    cost.time = cost.verify.time + cost.draft;
+    for (const DraftStep& step : tree.draft) {
+        cost.draft_passes += step.runs;
+    }
+    cost.totals = totals_of(cost.verify);
+    add(draft, 1.0, cost.totals);
+    cost.time = cost.totals.time;
     cost.accept_length = tree.nodes == 0.0 ? 1.0 : accept_length;
     cost.tokens_per_second = cost.accept_length / cost.time.value();
     cost.break_even_accept_length = cost.time / cost.plain.time;
     cost.speedup = cost.accept_length / cost.break_even_accept_length;
-    cost.power = power_at(board, design, cost.tokens_per_second);
-    cost.tokens_per_joule = cost.power.value() > 0.0 ? cost.tokens_per_second / cost.power.value() : 0.0;
+    cost.power = power_of(board, design, cost.totals);
+    const double watts = cost.power.total().value();
+    cost.tokens_per_joule = watts > 0.0 ? cost.tokens_per_second / watts : 0.0;
     return cost;
 }
 
-Seconds round_time(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
-                   const TreeWork& tree, double accept_length, const RoundOptions& options) {
-    return pass_cost(board, design, target, verify_work(tree, accept_length, options)).time +
-           draft_totals(board, design, drafter, tree, accept_length, options.plan).time;
+RoundTotals round_totals(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
+                         const TreeWork& tree, double accept_length, const RoundOptions& options) {
+    RoundTotals totals = totals_of(pass_cost(board, design, target, verify_work(tree, accept_length, options)));
+    add(draft_totals(board, design, drafter, tree, accept_length, options.plan), 1.0, totals);
+    return totals;
 }
 
 }  // namespace treeline::fpga

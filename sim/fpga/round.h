@@ -9,12 +9,30 @@ namespace treeline::fpga {
 /// How the verification reaches the states of a tree.
 enum class TreeStates {
     fifo,     ///< they stay on chip, in the FIFO
-    off_chip  ///< each parent's state is read and each node's written through memory, uncompressed and beside the pass
+    off_chip  ///< through memory, uncompressed and beside the pass: each node reads its parent's, and those that a child reads
+              ///< are written (under the naive plan all of them, as any may be accepted)
 };
 
 struct RoundOptions {
     Backtracking plan = Backtracking::hybrid;
     TreeStates tree_states = TreeStates::fifo;
+};
+
+/// What a round comes to, as far as power is concerned.
+struct RoundTotals {
+    Seconds time;
+    Bytes bytes;            ///< moved between memory and chip
+    double products = 0.0;  ///< of the Linear unit
+};
+
+/// Watts by cause; all zero where board or design do not state what they draw.
+struct PowerParts {
+    Watts leakage;   ///< Board::static_power
+    Watts clocked;   ///< DSPs and the fabric around them, busy or not
+    Watts memory;    ///< bytes moved
+    Watts products;  ///< work done
+
+    [[nodiscard]] Watts total() const { return leakage + clocked + memory + products; }
 };
 
 struct RoundCost {
@@ -23,31 +41,35 @@ struct RoundCost {
     Seconds draft;    ///< all drafting passes
     double draft_passes = 0.0;
     Bytes draft_bytes;
+    RoundTotals totals;
     Seconds time;
     double accept_length = 1.0;  ///< τ, bonus token included
     double tokens_per_second = 0.0;
     double speedup = 1.0;                   ///< against plain decoding on the same design
     double break_even_accept_length = 1.0;  ///< round / plain pass
-    Watts power;                            ///< 0 where board or design state none
-    double tokens_per_joule = 0.0;          ///< likewise
+    PowerParts power;
+    double tokens_per_joule = 0.0;  ///< 0 where the power is unknown
 };
 
 /// The verification of a tree: L tokens, R = τ replayed where the plan replays (root and accepted nodes of the last round).
 PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOptions& options);
 
 /// One drafting pass. Nodes of a level are independent, so none waits for another.
-PassWork draft_work(const DraftStep& step, const IssueRules& rules, double accept_length, Backtracking plan);
+PassWork draft_work(const DraftStep& step, double accept_length, Backtracking plan);
 
-/// Watts at a rate of tokens; 0 where board or design do not state what it takes.
-Watts power_at(const Board& board, const Design& design, double tokens_per_second);
+/// Whether board and design state what they draw.
+bool knows_power(const Board& board, const Design& design);
+
+/// Of a design that repeats such rounds. `totals.time` above zero.
+PowerParts power_of(const Board& board, const Design& design, const RoundTotals& totals);
 
 /// The design must have been checked (problems_of, fifo_problem, excess_of). `accept_length` ≥ 1; a tree without nodes yields
 /// one token whatever it says, and needs no drafter.
 RoundCost round_cost(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
                      const TreeWork& tree, double accept_length, const RoundOptions& options);
 
-/// The same without explanation, for searches: seconds of one round.
-Seconds round_time(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
-                   const TreeWork& tree, double accept_length, const RoundOptions& options);
+/// The same without explanation, for searches.
+RoundTotals round_totals(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
+                         const TreeWork& tree, double accept_length, const RoundOptions& options);
 
 }  // namespace treeline::fpga

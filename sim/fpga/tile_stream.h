@@ -37,7 +37,7 @@ struct TileStream {
 };
 
 /// τ = max(II, W·q/8 / bytes a cycle, tokens · W / multipliers) with W = T_k·B_n; the last, where above one, rounded up to
-/// whole passes of a tile over the tokens. Everything above zero.
+/// whole passes of a tile over the tokens, II cycles each. Everything above zero.
 inline TileStream tile_stream(double inputs, double outputs, double tokens, const TileRates& rates) {
     TileStream stream;
     const double weights = rates.tile_inputs * rates.tile_outputs;
@@ -46,7 +46,7 @@ inline TileStream tile_stream(double inputs, double outputs, double tokens, cons
     stream.array_cycles = rates.initiation_interval;
     stream.memory_cycles = weights * rates.bits_per_weight / (8.0 * rates.bytes_per_cycle);
     const double passes = tokens * weights / rates.multipliers;
-    stream.multiplier_cycles = passes > 1.0 ? std::ceil(passes) : passes;
+    stream.multiplier_cycles = passes > 1.0 ? std::ceil(passes) * rates.initiation_interval : passes;
     stream.cycles_per_tile = stream.array_cycles;
     if (stream.memory_cycles > stream.cycles_per_tile) {
         stream.cycles_per_tile = stream.memory_cycles;

@@ -39,7 +39,9 @@ TreeWork tree_work(const DraftTree& tree, const IssueRules& rules, Backtracking 
     work.nodes = tree.nodes();
     work.depth = tree.depth();
     work.parents = different_parents(tree, {0, tree.verified_tokens()});
-    work.schedule = issue_schedule(verified_parents(tree), rules);
+    const std::vector<int> parents = verified_parents(tree);
+    work.schedule = issue_schedule(parents, rules);
+    work.issue_cycles = issue_cycles_by_group(parents, rules);
     double earlier = 0.0;
     for (int level = 0; level < tree.depth(); ++level) {
         DraftStep step;

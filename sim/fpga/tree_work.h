@@ -31,9 +31,10 @@ struct DraftStep {
 struct TreeWork {
     double verified_tokens = 1.0;  ///< L, root included
     double nodes = 0.0;
-    double depth = 0.0;      ///< drafting passes of a round
-    double parents = 1.0;    ///< different parents of verified tokens, the committed state included
-    IssueSchedule schedule;  ///< of the verification
+    double depth = 0.0;                ///< drafting passes of a round
+    double parents = 1.0;              ///< different parents of verified tokens, the committed state included
+    IssueSchedule schedule;            ///< of the verification, a whole group of interleaved tiles
+    std::vector<double> issue_cycles;  ///< of the verification (issue_cycles_by_group())
     std::vector<DraftStep> draft;
 };
 

@@ -97,9 +97,13 @@ TEST_CASE("The block pipeline follows the register-transfer cycles of the protot
     };
     for (const Row& row : rows) {
         const IssueSchedule schedule = issue_schedule(row.parents, {row.depth, 1, 1});
-        const BlockPipeline pipeline = block_pipeline(row.blocks, row.tiles * row.cycles_per_tile, schedule.cycles, row.depth);
+        BlockWork work;
+        work.blocks = row.blocks;
+        work.linear = row.tiles * row.cycles_per_tile;
+        work.ssm = schedule.cycles;
+        work.ssm_latency = row.depth;
         CAPTURE(row.tiles, row.blocks, row.cycles_per_tile, row.depth, row.rtl_cycles);
-        CHECK(pipeline.cycles == Approx(row.rtl_cycles).epsilon(0.005));
+        CHECK(side_by_side_cycles(work) == Approx(row.rtl_cycles).epsilon(0.005));
     }
 }
 

@@ -57,23 +57,26 @@ TEST_CASE("LightMamba's modules take their trip counts", "[fpga]") {
     // DAH, HTC, HT_ADD: every state element once, 8 side by side.
     SsmUnit once = design.ssm;
     once.rules.initiation_interval = 1;
-    const double element_loop = ssm_cycles(shape, once, {1.0, 1.0, 0.0, false});
+    const auto element_cycles = [&](const SsmUnit& unit) {
+        const double tile = design.linear.tile_outputs;
+        return x_blocks(shape, tile) * ssm_block_cycles(state_tiles(shape, unit, tile), unit.rules, {});
+    };
+    const double element_loop = element_cycles(once);
     CHECK(element_loop == 81920.0);
     check_module(element_loop, 81924.0);
     check_module(element_loop, 81929.0);
     check_module(element_loop, 81949.0);
 
     // CONV: 5,376 / 8 groups of channels, 6 cycles each. RMSNORM of the 5,120 gated channels: two passes, 8 side by side.
-    check_module(convolution_cycles(shape, design.convolution, 1.0), 4041.0);
-    const LayerCycles layer = layer_cycles(board, design, shape, {1.0, 4.0, 0.0, false});
+    check_module(convolution_cycles(design.convolution, shape.conv_channels, 1.0), 4041.0);
+    const LayerCycles layer = layer_cycles(board, design, shape, {});
     CHECK(layer.gated_norm == 1280.0);
     check_module(layer.gated_norm, 1305.0);
 
     // HT_STATE: the buffer is filled and emptied 32 elements and 64 scales (one for 8 elements) at a time; between, each group
     // of 8 is read and written back, two cycles each: 2 · (20,480 + 1,280) + 4 · 81,920 = 371,200.
     const double buffer_phases = 2.0 * (shape.state_elements / 32.0 + shape.state_elements / 8.0 / 64.0);
-    const LayerWork one_token = {1.0, static_cast<double>(design.ssm.rules.initiation_interval), 0.0, false};
-    const double state_loop = buffer_phases + ssm_cycles(shape, design.ssm, one_token);
+    const double state_loop = buffer_phases + element_cycles(design.ssm);
     CHECK(state_loop == 371200.0);
     check_module(state_loop, 371232.0);
 }
@@ -82,7 +85,7 @@ TEST_CASE("A whole LightMamba layer takes the cycles that its schedule was count
     const Design design = load_design(source / "hardware", "lightmamba-vck190").value;
     Board board = load_board(source / "hardware", design.board).value;
     board.bandwidth = 1000.0 * board.bandwidth;  // the count knows no memory
-    const LayerCycles layer = layer_cycles(board, design, shape_named("mamba2-2.7b"), {1.0, 4.0, 0.0, false});
+    const LayerCycles layer = layer_cycles(board, design, shape_named("mamba2-2.7b"), {});
     CHECK(layer.total == Approx(680861.0).epsilon(0.001));  // "680,861 cycles a layer as coded"; 50,530 of them are an input
 }
 
@@ -97,16 +100,19 @@ TEST_CASE("Every term of a layer is counted once, and overlap hides the shorter 
     const MambaShape shape = shape_named("mamba2-2.7b");
     Design design = load_design(source / "hardware", "specmamba-vck190").value;
     const Board board = load_board(source / "hardware", design.board).value;
-    const LayerWork work = {16.0, 16.0 * 9.0, 6.0, false};
+    LayerWork work;
+    work.tokens = 16.0;
+    work.replayed = 6.0;
     const LayerCycles layer = layer_cycles(board, design, shape, work);
     CHECK(layer.total == Approx(layer.norm + layer.preamble + layer.scan + layer.gated_norm + layer.out_projection +
                                 layer.norm_overhead + layer.exposed));
     CHECK(layer.bound == LayerBound::linear);
     CHECK(layer.scan >= std::max(layer.scan_linear, layer.ssm_busy));
     CHECK(layer.scan <= 1.01 * std::max(layer.scan_linear, layer.ssm_busy));
-    // 22 tokens · ⌈⌈655,360 / 32⌉ / 9⌉ groups · 9 tiles: no hazard, as 9 tiles take turns.
-    CHECK(layer.ssm_busy == 22.0 * 2276.0 * 9.0);
-    CHECK(layer.replay == 6.0 * 2276.0 * 9.0);
+    // 640 blocks of 8 · 128 / 32 = 32 state tiles, in two groups of 16 that take turns: 22 tokens without a hazard.
+    CHECK(layer.ssm_busy == 22.0 * 640.0 * 32.0);
+    CHECK(layer.replay == 6.0 * 640.0 * 32.0);
+    CHECK(layer.padded_state_share == 0.0);
     design.overlap = false;
     const LayerCycles in_turn = layer_cycles(board, design, shape, work);
     CHECK(in_turn.scan >= layer.scan_linear + layer.ssm_busy);
