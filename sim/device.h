@@ -19,7 +19,7 @@ struct Interconnect {
     Seconds latency;           ///< of one all-reduce of a few bytes
 };
 
-enum class DeviceKind { gpu, cpu };
+enum class DeviceKind { gpu, cpu, fpga };
 
 /// Numbers that a description may leave out are 0, which means unknown: reports then say so instead of computing with it.
 struct Device {
@@ -37,6 +37,7 @@ struct Device {
     Watts board_power;              ///< 0 = unknown: energy is then not capped
     JoulesPerByte energy_per_byte;  ///< main memory to registers; 0 = unknown
     JoulesPerFlop energy_per_flop;  ///< 0 = unknown
+    Joules energy_per_token;        ///< of an accelerator, beside its idle power: P = P0 + e * rate; 0 elsewhere
     DollarsPerSecond price;         ///< 0 = unknown
     std::vector<Interconnect> interconnects;  ///< fastest first; empty = one device alone
     std::string calibration_file;             ///< as the description names it; empty = none
@@ -47,7 +48,7 @@ struct Device {
     /// device.
     [[nodiscard]] FlopsPerSecond peak_for(NumberFormat format) const;
 
-    /// True when power and both energies are stated, so that energy can be computed.
+    /// True when power and both energies are stated (of an accelerator: its power), so that energy can be computed.
     [[nodiscard]] bool knows_energy() const;
 
     /// FLOP that the device can do while it moves one byte: the stated value, or peak / bandwidth.

@@ -25,6 +25,7 @@ struct Board {
     BytesPerSecond bandwidth;  ///< of that memory, as designs on this board reach it at best
     double clock_hz = 0.0;     ///< where a design states none
     Watts static_power;        ///< with the device configured and its clock off; 0 = unknown
+    DollarsPerSecond price;    ///< 0 = unknown
 };
 
 /// Every violated constraint as a sentence; empty when usable.
