@@ -147,6 +147,9 @@ Board read_board(Reader& reader, std::string name) {
     if (reader.has("static_power")) {
         board.static_power = reader.watts("static_power");
     }
+    if (reader.has("price")) {
+        board.price = reader.dollars_per_second("price");
+    }
     reader.finish();
     return board;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/fpga/layer.h"
+
 namespace treeline {
 namespace {
 
@@ -71,6 +73,24 @@ const UncertainInput inputs[] = {
     {"launch and host time", "half to twice the stack's figures (assumed)", 0.5, 2.0, scale_software_time},
 };
 
+/// The same of an accelerator: values at the ends of the range.
+struct UncertainDesign {
+    const char* name;
+    const char* range;
+    double low;
+    double high;
+    void (*apply)(Accelerator&, double value);
+};
+
+const UncertainDesign design_inputs[] = {
+    {"memory bandwidth reached", "74 to 95 % of the board's (assumed, as for GPUs)", 0.74, 0.95,
+     [](Accelerator& accelerator, double value) { accelerator.design.memory_efficiency = value; }},
+    {"clock", "80 to 110 % of the design's: timing closure (assumed)", 0.8, 1.1,
+     [](Accelerator& accelerator, double value) {
+         accelerator.design.clock_hz = value * fpga::clock_of(accelerator.board, accelerator.design);
+     }},
+};
+
 double mean_speedup(const CompiledRound& round, int speculation, const std::vector<TrafficPoint>& traffic) {
     double plain = 0.0;
     double speculative = 0.0;
@@ -86,20 +106,41 @@ Sensitivity sensitivity(std::string name, std::string range, double a, double b)
     return {std::move(name), std::move(range), std::min(a, b), std::max(a, b)};
 }
 
+std::vector<Sensitivity> sensitivities(const CompiledRound& round, int speculation, const std::vector<TrafficPoint>& traffic) {
+    std::vector<Sensitivity> found;
+    for (const UncertainInput& input : inputs) {
+        CompiledRound low = round;
+        CompiledRound high = round;
+        input.apply(low, input.at_low);
+        input.apply(high, input.at_high);
+        found.push_back(sensitivity(input.name, input.range, mean_speedup(low, speculation, traffic),
+                                    mean_speedup(high, speculation, traffic)));
+    }
+    return found;
+}
+
+std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, int speculation,
+                                              const std::vector<TrafficPoint>& traffic) {
+    std::vector<Sensitivity> found;
+    for (const UncertainDesign& input : design_inputs) {
+        const auto speedup_at = [&](double value) {
+            RoundSetup changed = setup;
+            input.apply(*changed.platform.accelerator, value);
+            return mean_speedup(compile_round(changed), speculation, traffic);
+        };
+        found.push_back(sensitivity(input.name, input.range, speedup_at(input.low), speedup_at(input.high)));
+    }
+    return found;
+}
+
 }  // namespace
 
 SpeedupInterval speedup_interval(const RoundSetup& setup, int speculation, const std::vector<TrafficPoint>& traffic) {
     const CompiledRound round = compile_round(setup);
     SpeedupInterval interval;
     interval.value = mean_speedup(round, speculation, traffic);
-    for (const UncertainInput& input : inputs) {
-        CompiledRound low = round;
-        CompiledRound high = round;
-        input.apply(low, input.at_low);
-        input.apply(high, input.at_high);
-        interval.inputs.push_back(sensitivity(input.name, input.range, mean_speedup(low, speculation, traffic),
-                                              mean_speedup(high, speculation, traffic)));
-    }
+    interval.inputs = setup.platform.accelerator ? design_sensitivities(setup, speculation, traffic)
+                                                 : sensitivities(round, speculation, traffic);
     RoundSetup fewer = setup;
     RoundSetup more = setup;
     fewer.acceptance = setup.acceptance.scaled(0.9);
