@@ -1,4 +1,4 @@
-// treeline hardware: devices and software stacks as tables, or one of them in full.
+// treeline hardware: devices, software stacks, FPGA boards and designs as tables, or one of them in full.
 #include <algorithm>
 #include <memory>
 
@@ -10,7 +10,10 @@
 #include "cli/common_flags.h"
 #include "cli/descriptions.h"
 #include "cli/estimate/estimate.h"
+#include "cli/fpga/fpga_catalogue.h"
+#include "hardware/accelerators.h"
 #include "hardware/catalogue.h"
+#include "hardware/fpga.h"
 #include "json/wording.h"
 #include "reports/number_text.h"
 #include "reports/table.h"
@@ -161,7 +164,12 @@ void list_hardware(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
     std::vector<Device> devices;
     std::vector<Stack> stacks;
-    Json json = {{"format", "treeline-hardware"}, {"version", 1}, {"devices", Json::array()}, {"stacks", Json::array()}};
+    std::vector<fpga::Board> boards;
+    std::vector<fpga::Design> designs;
+    Json json = {{"format", "treeline-hardware"}, {"version", 1}};
+    for (const char* list : {"devices", "stacks", "boards", "designs"}) {
+        json[list] = Json::array();
+    }
     for (const std::string& name : device_names(catalogue)) {
         devices.push_back(load_device(catalogue, name).value);
         json["devices"].push_back(device_json(devices.back()));
@@ -170,18 +178,27 @@ void list_hardware(const HardwareFlags& flags) {
         stacks.push_back(load_stack(catalogue, name).value);
         json["stacks"].push_back(stack_json(stacks.back()));
     }
+    for (const std::string& name : board_names(catalogue)) {
+        boards.push_back(load_board(catalogue, name).value);
+        json["boards"].push_back(board_json(boards.back()));
+    }
+    for (const std::string& name : design_names(catalogue)) {
+        designs.push_back(load_design(catalogue, name).value);
+        json["designs"].push_back(design_json(designs.back()));
+    }
     switch (flags.common.chosen_format()) {
         case Format::table:
-            return flags.common.deliver(devices_table(devices) + "\n" + stacks_table(stacks) +
+            return flags.common.deliver(devices_table(devices) + "\n" + designs_table(designs) + "\n" + boards_table(boards) +
+                                        "\n" + stacks_table(stacks) +
                                         "\n`treeline hardware NAME` describes one, with the source of each number.\n");
         case Format::json:
             return flags.common.deliver(json.dump(2) + "\n");
         case Format::csv: {
             std::string text = csv_line({"name", "quantity", "value"});
-            for (const Json& entry : json["devices"]) {
-                std::string facts;
-                append_facts(entry, entry.at("name").get<std::string>(), facts);
-                text += facts;
+            for (const char* list : {"devices", "boards", "designs"}) {
+                for (const Json& entry : json[list]) {
+                    append_facts(entry, entry.at("name").get<std::string>(), text);
+                }
             }
             return flags.common.deliver(text);
         }
@@ -193,19 +210,35 @@ bool describes_a_stack(const std::string& path) {
     return document.root().has("host_launch");
 }
 
+void describe_hardware(const HardwareFlags& flags, const std::filesystem::path& catalogue) {
+    switch (hardware_kind_of(catalogue, flags.name)) {
+        case HardwareKind::device: {
+            const Described<Device> device = load_device(catalogue, flags.name);
+            return deliver_description(flags, device, device_json(device.value), devices_table({device.value}));
+        }
+        case HardwareKind::board: {
+            const Described<fpga::Board> board = load_board(catalogue, flags.name);
+            return deliver_description(flags, board, board_json(board.value), boards_table({board.value}));
+        }
+        case HardwareKind::design: {
+            const Described<fpga::Design> design = load_design(catalogue, flags.name);
+            return deliver_description(flags, design, design_json(design.value), designs_table({design.value}));
+        }
+    }
+}
+
 void describe(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
+    const std::vector<std::string> stacks = stack_names(catalogue);
     const bool path = looks_like_path(flags.name);
-    const std::vector<std::string> devices = device_names(catalogue), stacks = stack_names(catalogue);
-    if (path ? !describes_a_stack(flags.name) : std::count(devices.begin(), devices.end(), flags.name) > 0) {
-        const Described<Device> device = load_device(catalogue, flags.name);
-        return deliver_description(flags, device, device_json(device.value), devices_table({device.value}));
-    }
-    if (path || std::count(stacks.begin(), stacks.end(), flags.name) > 0) {
+    if (path ? describes_a_stack(flags.name) : std::count(stacks.begin(), stacks.end(), flags.name) > 0) {
         const Described<Stack> stack = load_stack(catalogue, flags.name);
         return deliver_description(flags, stack, stack_json(stack.value), stacks_table({stack.value}));
     }
-    std::vector<std::string> all = devices;
+    std::vector<std::string> all = hardware_names(catalogue);
+    if (path || std::count(all.begin(), all.end(), flags.name) > 0) {
+        return describe_hardware(flags, catalogue);
+    }
     all.insert(all.end(), stacks.begin(), stacks.end());
     const std::string hint = json::did_you_mean(flags.name, all);
     throw InputError({fmt::format("there is no device or software stack \"{}\"{}", flags.name,
@@ -216,7 +249,8 @@ void describe(const HardwareFlags& flags) {
 
 Run add_hardware(CLI::App& app) {
     auto flags = std::make_shared<HardwareFlags>();
-    app.add_option("NAME", flags->name, "A device or software stack: catalogue name or description (default: list all)");
+    app.add_option("NAME", flags->name,
+                   "A device, software stack, FPGA board or design: catalogue name or description (default: list all)");
     add_common_flags(app, flags->common);
     app.footer("Examples:\n  treeline hardware\n  treeline hardware h100-sxm\n  treeline hardware vllm --format json");
     return [flags] {

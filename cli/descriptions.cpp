@@ -1,5 +1,6 @@
 #include "cli/descriptions.h"
 
+#include "hardware/accelerators.h"
 #include "hardware/calibration.h"
 #include "hardware/catalogue.h"
 #include "models/catalogue.h"
@@ -28,18 +29,20 @@ void Descriptions::add_provenance(const std::vector<Provenance>& more) {
 }
 
 template <class T, class Load>
-const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load) {
+const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load,
+                            const std::string& addition) {
     if (name.empty()) {
         return nullptr;  // the reader has noted why
     }
     const std::string wanted = resolved(name);
-    if (const auto known = cache.find(wanted); known != cache.end()) {
+    const std::string id = wanted + addition;
+    if (const auto known = cache.find(id); known != cache.end()) {
         return &known->second;
     }
     try {
         Described<T> described = load(wanted);
         add_provenance(described.provenance);
-        return &cache.emplace(wanted, std::move(described.value)).first->second;
+        return &cache.emplace(id, std::move(described.value)).first->second;
     } catch (const InputError& error) {
         for (const std::string& problem : error.problems()) {
             at.problem(key, problem);
@@ -52,9 +55,11 @@ const Model* Descriptions::model(json::Reader& at, std::string_view key) {
     return find(models_, at, key, at.text(key), [&](const std::string& name) { return load_model(catalogue_.models, name); });
 }
 
-const Device* Descriptions::device(json::Reader& at, std::string_view key) {
-    return find(devices_, at, key, at.text(key),
-                [&](const std::string& name) { return load_device(catalogue_.hardware, name); });
+const Platform* Descriptions::hardware(json::Reader& at, std::string_view key) {
+    const std::string design = resolved(at.text_or("design", ""));
+    return find(
+        hardware_, at, key, at.text(key),
+        [&](const std::string& name) { return load_hardware(catalogue_.hardware, name, design); }, "\n" + design);
 }
 
 const Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {

@@ -9,8 +9,8 @@
 
 #include "cli/catalogue.h"
 #include "json/described.h"
-#include "sim/device.h"
 #include "sim/model.h"
+#include "sim/pass.h"
 #include "sim/stack.h"
 
 namespace treeline {
@@ -23,7 +23,8 @@ public:
     /// The description that the text under `key` names. On failure the problems of the description are noted at that place, and
     /// the result is null. Valid as long as this object lives.
     const Model* model(json::Reader& at, std::string_view key);
-    const Device* device(json::Reader& at, std::string_view key);
+    /// A device, a design, or a board with the design under "design" (hardware/accelerators.h).
+    const Platform* hardware(json::Reader& at, std::string_view key);
     const Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
 
     /// Of everything read so far, in the order of reading.
@@ -40,12 +41,13 @@ private:
     using Cache = std::map<std::string, T>;
 
     template <class T, class Load>
-    const T* find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load);
+    const T* find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load,
+                  const std::string& addition = {});
 
     Catalogue catalogue_;
     std::filesystem::path base_folder_;
     Cache<Model> models_;
-    Cache<Device> devices_;
+    Cache<Platform> hardware_;
     Cache<Stack> stacks_;
     std::vector<Provenance> provenance_;
 };

@@ -148,6 +148,9 @@ Board read_board(Reader& reader, std::string name) {
         board.static_power = reader.watts("static_power");
     }
     board.memory_energy = JoulesPerByte(picojoule * ratio_or(reader, "memory_picojoules_per_byte", 0.0, 0.0, largest_energy));
+    if (reader.has("price")) {
+        board.price = reader.dollars_per_second("price");
+    }
     reader.finish();
     return board;
 }

@@ -170,10 +170,10 @@ EngineFlags llama_cpp(const Recommendation& recommendation, const Names& names) 
 }  // namespace
 
 std::vector<EngineFlags> engine_flags(const Recommendation& recommendation) {
-    if (!recommendation.speculate) {
+    const Candidate& best = recommendation.candidates.front();
+    if (!recommendation.speculate || recommendation.variants[best.variant].setup.platform.accelerator) {
         return {};
     }
-    const Candidate& best = recommendation.candidates.front();
     const Names names = names_of(recommendation.variants[best.variant].setup.drafter);
     return {vllm(recommendation, names), sglang(recommendation, names), tensorrt_llm(recommendation, names),
             llama_cpp(recommendation, names)};

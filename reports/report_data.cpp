@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "reports/device_figures.h"
 #include "reports/engine_flags.h"
 #include "reports/number_text.h"
 #include "reports/policy_figures.h"
@@ -185,6 +186,9 @@ Json sections_of(const ReportInputs& inputs) {
     const Workload& workload = inputs.workload;
     const Recommendation& recommendation = inputs.recommendation;
     Json sections = Json::array();
+    if (const std::optional<FigureSection> devices = device_section(workload, recommendation)) {
+        sections.push_back(section_json(*devices));
+    }
     if (const FigureSection policies = policy_section(workload, recommendation); !policies.figures.empty()) {
         sections.push_back(section_json(policies));
     }

@@ -196,10 +196,12 @@ Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Wo
             }
         }
     }
+    const std::string peaks = setup.platform.accelerator ? "all of its multipliers at its clock"
+                                                         : fmt::format("data-sheet peaks, {}", name_of(setup.precision.math));
     return {{"bandwidth_gb_per_s", device.bandwidth.value() / 1e9},
             {"peak_tflop_per_s", device.peak_for(setup.precision.math).value() / 1e12},
-            {"unit_note", fmt::format("one {}, data-sheet peaks, {}; batch {:.0f}, context {:.0f}", device.name,
-                                      name_of(setup.precision.math), common.batch, common.context)},
+            {"unit_note",
+             fmt::format("one {}, {}; batch {:.0f}, context {:.0f}", device.name, peaks, common.batch, common.context)},
             {"operations", operations}};
 }
 

@@ -139,7 +139,8 @@ FlopsPerByte Device::intensity_for(NumberFormat format) const {
 }
 
 bool Device::knows_energy() const {
-    return idle_power.value() > 0.0 && energy_per_byte.value() > 0.0 && energy_per_flop.value() > 0.0;
+    const bool by_traffic = energy_per_byte.value() > 0.0 && energy_per_flop.value() > 0.0;
+    return idle_power.value() > 0.0 && (by_traffic || kind == DeviceKind::fpga);
 }
 
 std::vector<std::string> problems_of(const Device& device) {

@@ -19,7 +19,7 @@ struct Interconnect {
     Seconds latency;           ///< of one all-reduce of a few bytes
 };
 
-enum class DeviceKind { gpu, cpu };
+enum class DeviceKind { gpu, cpu, fpga };
 
 /// Numbers that a description may leave out are 0, which means unknown: reports then say so instead of computing with it.
 struct Device {
@@ -47,7 +47,7 @@ struct Device {
     /// device.
     [[nodiscard]] FlopsPerSecond peak_for(NumberFormat format) const;
 
-    /// True when power and both energies are stated, so that energy can be computed.
+    /// True when power and both energies are stated (of an accelerator: its power), so that energy can be computed.
     [[nodiscard]] bool knows_energy() const;
 
     /// FLOP that the device can do while it moves one byte: the stated value, or peak / bandwidth.

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/accelerator.h"
 #include "sim/device.h"
 #include "sim/operations.h"
 #include "sim/stack.h"
@@ -18,8 +20,10 @@ enum class CostMode {
     /// operation by operation with the laws of the device's measured kernels, plus the stack's launches and host time.
     /// Operations without a law are priced as in roofline mode, as is a device without calibration.
     calibrated,
+    cycles,  ///< an accelerator's cycle model: what platforms with an accelerator use, and no others
 };
 
+/// Those that users choose from.
 inline constexpr std::array all_cost_modes = {CostMode::roofline, CostMode::calibrated, CostMode::hoi};
 
 /// A device, the software on it, and how many of them share each layer.
@@ -28,8 +32,12 @@ struct Platform {
     Stack stack;
     double ranks = 1.0;
     CostMode mode = CostMode::roofline;
-    std::string interconnect;  ///< name of the link to use; empty = the device's fastest
+    std::string interconnect = {};                ///< name of the link to use; empty = the device's fastest
+    std::optional<Accelerator> accelerator = {};  ///< what `device` summarises, where it is one
 };
+
+/// The platform that an accelerator is: device_of(), on_chip_stack(), CostMode::cycles.
+Platform platform_of(Accelerator accelerator);
 
 /// The link that this platform's tensor parallelism uses; nothing for a single rank or when the device has no such link.
 const Interconnect* link_of(const Platform& platform);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/accelerator_round.h"
 #include "sim/round_rows.h"
 
 namespace treeline {
@@ -221,6 +222,9 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     if (const std::string missing = setup.platform.stack.rollback_problem(setup.rollback); !missing.empty()) {
         problems.push_back(missing);
     }
+    if (setup.platform.accelerator) {
+        add(accelerator_problems(setup));
+    }
     return problems;
 }
 
@@ -247,6 +251,9 @@ std::vector<Speculation> chains_up_to(int longest) {
 }
 
 CompiledRound compile_round(const RoundSetup& setup) {
+    if (setup.platform.accelerator) {
+        return compile_turns(setup);
+    }
     const DrafterPlan drafter = plan(setup.drafter, setup.target, setup.precision);
     const RollbackPlan rollback = plan_rollback(setup.rollback, setup.target, setup.precision, setup.platform);
 
@@ -267,7 +274,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
     const Device& device = setup.platform.device;
     round.ranks = setup.platform.ranks;
     round.idle_power = device.idle_power;
-    round.board_power = device.board_power;
+    round.board_power = device.board_power.value() > 0.0 ? device.board_power : Watts(unlimited);
     round.energy_per_byte = device.energy_per_byte;
     round.energy_per_flop = device.energy_per_flop;
     round.price = device.price * setup.platform.ranks;
@@ -289,7 +296,7 @@ RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {
 
 std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint& point) {
     const RoundRow& row = round.row(point.speculation);
-    std::vector<ExplainedPass> explained;
+    std::vector<ExplainedPass> explained = explain_turn(row, point);
     for (std::size_t id = 0; id < pass_count; ++id) {
         const CompiledPass& pass = round.passes[id];
         for (std::uint32_t i = row.begin[id]; i < row.begin[id + 1]; ++i) {
@@ -315,6 +322,7 @@ std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoi
         {"activations", memory.activations_per_token * (row.activations * point.batch)},
         {"reserved by driver and framework", memory.reserved},
         {"captured graphs", memory.per_graph * row.graphs},
+        {"states of the draft whose turn it is", row.turn.workspace},
     };
     std::erase_if(parts, [](const MemoryPart& part) { return part.bytes <= Bytes(0.0); });
     std::stable_sort(parts.begin(), parts.end(), [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });

@@ -81,6 +81,26 @@ struct RoundStep {
     double runs = 1.0;  ///< times it runs in a round; a probability where it does not always
 };
 
+/// What a sequence needs of an accelerator, which takes one sequence after the other, whatever its context. Zero on platforms
+/// that work through passes.
+struct SequenceTurn {
+    Seconds plain, draft, verify;  ///< replay of accepted tokens is part of the verification
+    Joules energy;                 ///< beside the idle power, of a round: bytes moved, products formed
+    Bytes workspace;               ///< states of a draft, kept for the sequence whose turn it is
+};
+
+/// A pass of such a turn, for explanations.
+struct TurnPass {
+    Phase phase = Phase::plain;
+    std::string name;     ///< "draft, 3 tokens"
+    double tokens = 1.0;  ///< run at once
+    double runs = 1.0;
+    Seconds time;
+    Flops flops;  ///< of the Linear unit
+    Bytes bytes;  ///< through the board's memory
+    Bound bound = Bound::memory;
+};
+
 /// A speculation within a compiled round: its steps, what they yield, and what it keeps in memory for each sequence.
 struct RoundRow {
     std::string problem;  ///< why it cannot be run: a sentence; nothing below holds then
@@ -98,6 +118,8 @@ struct RoundRow {
     double new_tokens = 1.0;          ///< tokens that the key-value caches grow by before truncation
     double branched = 0.0;            ///< 1 for a draft with branches
     double graphs = 1.0;              ///< captured graphs: one a shape of pass
+    SequenceTurn turn;
+    std::vector<TurnPass> turn_passes;
 
     /// Its steps of pass p are CompiledRound::steps[begin[p]] … steps[begin[p + 1]] (exclusive).
     std::array<std::uint32_t, pass_count + 1> begin{};
@@ -105,7 +127,7 @@ struct RoundRow {
     [[nodiscard]] double accept_length() const { return accepted.length; }
 };
 
-/// Peak memory of one device: weights + captured graphs + b·(states, activations, logits and caches of a row).
+/// Peak memory of one device: weights + captured graphs + workspace + b·(states, activations, logits and caches of a row).
 struct MemoryModel {
     Bytes target_weights, draft_weights, reserved;
     Bytes per_graph;                  ///< a captured graph, whatever the batch
@@ -142,7 +164,7 @@ struct CompiledRound {
     }
 };
 
-/// Compiles a setup without problems.
+/// Compiles a setup without problems; of an accelerator, by compile_turns() (sim/accelerator_round.h).
 CompiledRound compile_round(const RoundSetup& setup);
 
 /// A design point within a compiled round.
@@ -186,7 +208,8 @@ inline Bytes peak_memory(const MemoryModel& memory, const RoundRow& row, double 
     const Bytes sequence = state_memory(memory, row) + memory.logits_per_token * row.logits +
                            memory.activations_per_token * row.activations + cache_memory(memory.target_caches, row, context) +
                            cache_memory(memory.draft_caches, row, context);
-    return memory.target_weights + memory.draft_weights + memory.reserved + memory.per_graph * row.graphs + sequence * batch;
+    return memory.target_weights + memory.draft_weights + memory.reserved + memory.per_graph * row.graphs + row.turn.workspace +
+           sequence * batch;
 }
 
 /// The shape at which a step runs its pass.
@@ -220,9 +243,9 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     RoundEstimate estimate;
     const double on = row.speculates;
     const double off = 1.0 - on;
-    estimate.autoregressive = totals.of(Phase::plain);
-    estimate.draft = totals.of(Phase::draft);
-    estimate.verify = totals.of(Phase::verify) + off * estimate.autoregressive;
+    estimate.autoregressive = totals.of(Phase::plain) + row.turn.plain * batch;
+    estimate.draft = totals.of(Phase::draft) + row.turn.draft * batch;
+    estimate.verify = totals.of(Phase::verify) + row.turn.verify * batch + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
     const Seconds per_sequence = round.host_per_sequence + round.host_per_draft_token * (row.draft_tokens + 1.0);
     estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch);
@@ -242,7 +265,8 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
 
     const Bytes bytes = totals.bytes + off * totals.plain_bytes;
     const Flops flops = totals.flops + off * totals.plain_flops;
-    const Joules used = round.idle_power * estimate.round + round.energy_per_byte * bytes + round.energy_per_flop * flops;
+    const Joules used = round.idle_power * estimate.round + round.energy_per_byte * bytes + round.energy_per_flop * flops +
+                        row.turn.energy * batch;
     const Joules limit = round.board_power * estimate.round;
     const double tokens = batch * accept_length;
     estimate.energy_per_token = (used < limit ? used : limit) * (round.ranks / tokens);

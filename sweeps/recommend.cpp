@@ -69,7 +69,10 @@ Prepared prepare(const Variant& variant) {
         }
     }
     if (prepared.speculations.empty()) {
-        prepared.problem = count > 1 ? prepared.round.row(1).problem : "no shape is asked for that drafts anything";
+        prepared.problem = prepared.round.row(count > 1 ? 1 : 0).problem;
+        if (prepared.problem.empty()) {
+            prepared.problem = "no shape is asked for that drafts anything";
+        }
     }
     return prepared;
 }
@@ -234,6 +237,7 @@ std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, c
                             e.tokens_per_second_user,
                             e.tokens_per_second_device,
                             e.throughput_multiplier,
+                            e.energy_per_token,
                             false};
                 }
             }
@@ -278,6 +282,18 @@ std::vector<int> runnable_chains(const CompiledRound& round, const std::vector<S
 }
 
 }  // namespace
+
+std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendation) {
+    std::vector<DeviceChoice> choices;
+    std::set<std::string> seen;
+    for (const Candidate& candidate : recommendation.candidates) {
+        const std::string platform = recommendation.variants[candidate.variant].labels.platform();
+        if (seen.insert(platform).second) {
+            choices.push_back({platform, &candidate});
+        }
+    }
+    return choices;
+}
 
 RecommendationResult recommend(const Workload& workload, unsigned threads) {
     Recommendation answer;

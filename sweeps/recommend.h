@@ -52,6 +52,12 @@ struct Schedule {
     double speedup = 1.0;                 ///< mean over the traffic when the schedule is followed
 };
 
+/// A device among those of the workload, and the best that it can do.
+struct DeviceChoice {
+    std::string platform;  ///< VariantLabels::platform()
+    const Candidate* best = nullptr;
+};
+
 /// A point of the trade-off between users and devices.
 struct TradeoffPoint {
     std::size_t variant = 0;
@@ -62,6 +68,7 @@ struct TradeoffPoint {
     double tokens_per_second_user = 0.0;
     double tokens_per_second_device = 0.0;
     double speedup = 1.0;
+    Joules energy_per_token;  ///< 0 where the device's energy is unknown
     bool on_front = false;
 };
 
@@ -88,6 +95,9 @@ struct RecommendationResult {
 
 /// The workload must have no problems_of(); variants that cannot be priced are excluded with their reason.
 RecommendationResult recommend(const Workload& workload, unsigned threads);
+
+/// The best candidate of each device, best first; devices without any are left out. Valid as long as the recommendation.
+std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendation);
 
 /// Shape by batch size for one compiled variant: at each batch from 1 to `largest_batch` the one with the smallest mean TPOT
 /// over the traffic's contexts, plain decoding included, among those with which a batch of these contexts fits.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "sim/fpga/layer.h"
+
 namespace treeline {
 namespace {
 
@@ -112,6 +114,24 @@ std::vector<UncertainInput> inputs_of(const Platform& platform) {
     return inputs;
 }
 
+/// The same of an accelerator: values at the ends of the range.
+struct UncertainDesign {
+    const char* name;
+    const char* range;
+    double low;
+    double high;
+    void (*apply)(Accelerator&, double value);
+};
+
+const UncertainDesign design_inputs[] = {
+    {"memory bandwidth reached", "74 to 95 % of the board's (assumed, as for GPUs)", 0.74, 0.95,
+     [](Accelerator& accelerator, double value) { accelerator.design.memory_efficiency = value; }},
+    {"clock", "80 to 110 % of the design's: timing closure (assumed)", 0.8, 1.1,
+     [](Accelerator& accelerator, double value) {
+         accelerator.design.clock_hz = value * fpga::clock_of(accelerator.board, accelerator.design);
+     }},
+};
+
 double mean_speedup(const CompiledRound& round, int speculation, const std::vector<TrafficPoint>& traffic) {
     double plain = 0.0;
     double speculative = 0.0;
@@ -127,20 +147,42 @@ Sensitivity sensitivity(std::string name, std::string range, double a, double b)
     return {std::move(name), std::move(range), std::min(a, b), std::max(a, b)};
 }
 
+std::vector<Sensitivity> sensitivities(const RoundSetup& setup, const CompiledRound& round, int speculation,
+                                       const std::vector<TrafficPoint>& traffic) {
+    std::vector<Sensitivity> found;
+    for (const UncertainInput& input : inputs_of(setup.platform)) {
+        CompiledRound low = round;
+        CompiledRound high = round;
+        input.apply(low, input.at_low);
+        input.apply(high, input.at_high);
+        found.push_back(sensitivity(input.name, input.range, mean_speedup(low, speculation, traffic),
+                                    mean_speedup(high, speculation, traffic)));
+    }
+    return found;
+}
+
+std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, int speculation,
+                                              const std::vector<TrafficPoint>& traffic) {
+    std::vector<Sensitivity> found;
+    for (const UncertainDesign& input : design_inputs) {
+        const auto speedup_at = [&](double value) {
+            RoundSetup changed = setup;
+            input.apply(*changed.platform.accelerator, value);
+            return mean_speedup(compile_round(changed), speculation, traffic);
+        };
+        found.push_back(sensitivity(input.name, input.range, speedup_at(input.low), speedup_at(input.high)));
+    }
+    return found;
+}
+
 }  // namespace
 
 SpeedupInterval speedup_interval(const RoundSetup& setup, int speculation, const std::vector<TrafficPoint>& traffic) {
     const CompiledRound round = compile_round(setup);
     SpeedupInterval interval;
     interval.value = mean_speedup(round, speculation, traffic);
-    for (const UncertainInput& input : inputs_of(setup.platform)) {
-        CompiledRound low = round;
-        CompiledRound high = round;
-        input.apply(low, input.at_low);
-        input.apply(high, input.at_high);
-        interval.inputs.push_back(sensitivity(input.name, input.range, mean_speedup(low, speculation, traffic),
-                                              mean_speedup(high, speculation, traffic)));
-    }
+    interval.inputs = setup.platform.accelerator ? design_sensitivities(setup, speculation, traffic)
+                                                 : sensitivities(setup, round, speculation, traffic);
     RoundSetup fewer = setup;
     RoundSetup more = setup;
     fewer.acceptance = setup.acceptance.scaled(0.9);

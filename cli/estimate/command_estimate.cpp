@@ -37,7 +37,7 @@ void rebase(Json& node, const std::filesystem::path& base) {
 
 void rebase_paths(Json& point, const std::filesystem::path& base) {
     for (const auto& [object, keys] :
-         {std::pair{"target", std::vector{"model"}}, std::pair{"platform", std::vector{"device", "stack"}},
+         {std::pair{"target", std::vector{"model"}}, std::pair{"platform", std::vector{"device", "design", "stack"}},
           std::pair{"drafter", std::vector{"model"}}}) {
         if (!point.is_object() || !point.contains(object)) {
             continue;
@@ -84,7 +84,9 @@ Run add_estimate(CLI::App& app) {
     app.add_option("--precision", point.precision,
                    "Format of all tensors but recurrent states, or JSON by part (default: as published)")
         ->type_name("FORMAT|JSON");
-    app.add_option("--device", point.device, "Device: catalogue name or description")->type_name("NAME|PATH");
+    app.add_option("--device", point.device, "Device: a GPU, an FPGA design, or an FPGA board with a --design")
+        ->type_name("NAME|PATH");
+    app.add_option("--design", point.design, "Accelerator design on that board")->type_name("NAME|PATH");
     app.add_option("--tensor-parallel", point.tensor_parallel, "Devices that share each layer (default 1)")->type_name("N");
     app.add_option("--interconnect", point.interconnect, "Link between them (default: the device's fastest)")
         ->type_name("NAME");

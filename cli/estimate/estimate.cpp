@@ -73,10 +73,13 @@ PointEstimate estimate_point(PointInput input) {
     CompiledRound without_drafter = result.round;
     without_drafter.draft_prefill = {};
     result.plain_first_token = time_to_first_token(without_drafter, input.prompt_tokens);
-    const CriticalInputs critical = critical_inputs(input.target.model, input.target.precision, input.platform.device);
-    const double verified_tokens = row_of(result).draft_tokens + 1.0;
-    result.critical_context = critical_context(critical, verified_tokens);
-    result.critical_batch = critical_batch(critical, verified_tokens, input.context);
+    result.critical_context = unlimited;
+    if (!input.platform.accelerator) {
+        const CriticalInputs critical = critical_inputs(input.target.model, input.target.precision, input.platform.device);
+        const double verified_tokens = row_of(result).draft_tokens + 1.0;
+        result.critical_context = critical_context(critical, verified_tokens);
+        result.critical_batch = critical_batch(critical, verified_tokens, input.context);
+    }
     result.knows_energy = input.platform.device.knows_energy();
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
     result.input = std::move(input);

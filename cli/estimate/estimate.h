@@ -31,7 +31,8 @@ struct PointEstimate {
     std::vector<MemoryPart> memory;
     Seconds first_token, plain_first_token;
     double critical_context = 0.0;         ///< below it, verification can become compute-bound at some batch; may be unlimited
-    std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context
+    std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context; nothing on accelerators,
+                                           ///< where sequences do not share a pass
     bool knows_energy = false, knows_price = false;
 };
 

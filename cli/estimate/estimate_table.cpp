@@ -21,7 +21,8 @@ std::string configuration(const PointEstimate& estimate) {
     const PointInput& input = estimate.input;
     FactList facts;
     facts.add("Target", input.target.label);
-    facts.add("Precision", text_of(input.target.precision));
+    const std::optional<Accelerator>& accelerator = input.platform.accelerator;
+    facts.add("Precision", accelerator ? formats_of(accelerator->design) : text_of(input.target.precision));
     facts.add("Platform", label_of(input.platform));
     facts.add("Cost mode", std::string(name_of(input.platform.mode)));
     if (input.drafter) {
@@ -89,11 +90,13 @@ std::string round_facts(const PointEstimate& estimate) {
                                            basis_text(row_of(estimate).accepted.basis)));
     facts.add("Break-even accept length", fixed_text(round.iteration_multiplier, 2));
     facts.add("Wasted drafts", percent_text(round.wasted_draft_share));
-    facts.add("Critical batch", critical_text(estimate));
-    facts.add("Critical context", std::isfinite(estimate.critical_context)
-                                      ? fmt::format("{} tokens; above, caches keep verification memory-bound at any batch",
-                                                    short_text(std::floor(estimate.critical_context)))
-                                      : "none: there is no key-value cache");
+    if (!estimate.input.platform.accelerator) {
+        facts.add("Critical batch", critical_text(estimate));
+        facts.add("Critical context", std::isfinite(estimate.critical_context)
+                                          ? fmt::format("{} tokens; above, caches keep verification memory-bound at any batch",
+                                                        short_text(std::floor(estimate.critical_context)))
+                                          : "none: there is no key-value cache");
+    }
     if (estimate.input.training) {
         const TrainingCost& cost = *estimate.input.training;
         const std::optional<double> pays_from = break_even_decoding(cost, round.throughput_multiplier);

@@ -7,14 +7,13 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/fpga/fpga_catalogue.h"
 #include "cli/fpga/fpga_claims.h"
 #include "cli/fpga/fpga_estimate.h"
 #include "cli/fpga/fpga_explore.h"
 #include "cli/fpga/fpga_simulate.h"
 #include "hardware/fpga.h"
-#include "reports/number_text.h"
 #include "reports/output_file.h"
-#include "reports/table.h"
 
 namespace treeline {
 namespace {
@@ -115,24 +114,17 @@ void claims_of_file(const FileFlags& flags) {
                                                  : claims_table(input, claims));
 }
 
-std::string count_text(double count) { return grouped_text(static_cast<long long>(count)); }
-
 /// Boards and designs of the catalogue, a line each.
 std::string catalogue_text(const std::filesystem::path& hardware) {
-    TextTable boards({{"Board", Align::left}, {"clock"}, {"bandwidth"}, {"DSP"}, {"LUT"}, {"BRAM18"}, {"URAM"}});
+    std::vector<fpga::Board> boards;
     for (const std::string& name : board_names(hardware)) {
-        const fpga::Board board = load_board(hardware, name).value;
-        boards.add({name, engineering_text(board.clock_hz, "Hz"), text_of(board.bandwidth), count_text(board.resources.dsps),
-                    count_text(board.resources.luts), count_text(board.resources.bram18s), count_text(board.resources.urams)});
+        boards.push_back(load_board(hardware, name).value);
     }
-    TextTable designs({{"Design", Align::left}, {"made for", Align::left}, {"tile"}, {"multipliers"}, {"lanes"}, {"FIFO"}});
+    std::vector<fpga::Design> designs;
     for (const std::string& name : design_names(hardware)) {
-        const fpga::Design design = load_design(hardware, name).value;
-        designs.add({name, design.board, short_text(design.linear.tile_inputs) + " x " + short_text(design.linear.tile_outputs),
-                     count_text(design.linear.multipliers()), short_text(design.ssm.lanes),
-                     std::to_string(design.ssm.fifo_depth)});
+        designs.push_back(load_design(hardware, name).value);
     }
-    return boards.text() + "\n" + designs.text();
+    return boards_table(boards) + "\n" + designs_table(designs);
 }
 
 Verb add_list_verb(CLI::App& fpga) {

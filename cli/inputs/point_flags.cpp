@@ -96,7 +96,7 @@ struct FlagKey {
 };
 
 // The longest keys first: the first that fits names the flag.
-constexpr std::array<FlagKey, 23> flag_keys = {{{"--accept-length", "drafter.acceptance.mean_length"},
+constexpr std::array<FlagKey, 24> flag_keys = {{{"--accept-length", "drafter.acceptance.mean_length"},
                                                 {"--draft-tokens", "drafter.acceptance.draft_tokens"},
                                                 {"--acceptance", "drafter.acceptance"},
                                                 {"--drafter", "drafter"},
@@ -104,6 +104,7 @@ constexpr std::array<FlagKey, 23> flag_keys = {{{"--accept-length", "drafter.acc
                                                 {"--precision", "target.precision"},
                                                 {"--model", "target"},
                                                 {"--device", "platform.device"},
+                                                {"--design", "platform.design"},
                                                 {"--tensor-parallel", "platform.tensor_parallel"},
                                                 {"--interconnect", "platform.interconnect"},
                                                 {"--stack", "platform.stack"},
@@ -150,12 +151,16 @@ Json with_flags(Json point, const PointFlags& flags) {
         }
         set(target, "precision", flags.precision);
     }
-    const bool sets_platform = !(flags.device.empty() && flags.tensor_parallel.empty() && flags.interconnect.empty() &&
-                                 flags.stack.empty() && flags.mode.empty());
+    const bool sets_platform = !(flags.device.empty() && flags.design.empty() && flags.tensor_parallel.empty() &&
+                                 flags.interconnect.empty() && flags.stack.empty() && flags.mode.empty());
     if (sets_platform) {
         Json& platform = object_under(point, "platform", "device");
         if (!flags.device.empty()) {
             platform["device"] = flags.device;
+            platform.erase("design");
+        }
+        if (!flags.design.empty()) {
+            platform["design"] = flags.design;
         }
         set(platform, "tensor_parallel", flags.tensor_parallel);
         set(platform, "interconnect", flags.interconnect);

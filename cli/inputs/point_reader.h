@@ -43,7 +43,7 @@ PointInput read_point(json::Document& document, Descriptions& descriptions);
 
 /// A flag of `treeline estimate` and the key of the point that it sets.
 struct PointFlags {
-    std::string model, precision, device, tensor_parallel, interconnect, stack, mode;
+    std::string model, precision, device, design, tensor_parallel, interconnect, stack, mode;
     std::string drafter, acceptance, accept_length;
     std::string draft_tokens, shape, verification, batch, context, prompt, rollback, decoding;
     std::string decoding_budget, draft_training;

@@ -1,6 +1,7 @@
 #include "cli/inputs/setup_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,19 @@
 #include "json/wording.h"
 
 namespace treeline {
+namespace {
+
+void refuse_software(json::Reader& at, const Platform& platform) {
+    for (const auto& [key, why] :
+         {std::pair{"stack", "its controller is on the chip"}, std::pair{"mode", "it is priced by its cycle model"}}) {
+        if (at.has(key)) {
+            at.problem(key, fmt::format("is set, but {} is an accelerator: {}", platform.device.name, why));
+            static_cast<void>(at.text(key));
+        }
+    }
+}
+
+}  // namespace
 
 TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     TargetChoice choice;
@@ -29,15 +43,17 @@ TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
 
 Platform read_platform(json::Reader at, Descriptions& descriptions) {
     Platform platform;
-    if (const Device* device = descriptions.device(at, "device")) {
-        platform.device = *device;
+    if (const Platform* hardware = descriptions.hardware(at, "device")) {
+        platform = *hardware;
     }
-    if (const Stack* stack = descriptions.stack(at, "stack", "cuda-graph")) {
+    if (platform.accelerator) {
+        refuse_software(at, platform);
+    } else if (const Stack* stack = descriptions.stack(at, "stack", "cuda-graph")) {
         platform.stack = *stack;
     }
     platform.ranks = static_cast<double>(at.count_or("tensor_parallel", 1, 1, most_ranks));
     platform.interconnect = at.text_or("interconnect", "");
-    if (at.has("mode")) {
+    if (at.has("mode") && !platform.accelerator) {
         platform.mode = read_mode(at, "mode");
     }
     check_mode(at, platform, descriptions);
@@ -84,6 +100,8 @@ std::string_view name_of(CostMode mode) {
             return "roofline";
         case CostMode::calibrated:
             return "calibrated";
+        case CostMode::cycles:
+            return "cycles";
     }
     return "";
 }
@@ -93,6 +111,9 @@ std::string label_of(const Platform& platform) {
     if (platform.ranks > 1.0) {
         const Interconnect* link = link_of(platform);
         label = fmt::format("{:.0f} x {}{}", platform.ranks, label, link != nullptr ? " (" + link->name + ")" : "");
+    }
+    if (platform.accelerator) {
+        return label;
     }
     const std::string stack = platform.mode == CostMode::hoi ? "" : ", " + platform.stack.name;
     return label + stack + (platform.mode == CostMode::roofline ? "" : fmt::format(", {} mode", name_of(platform.mode)));

@@ -33,7 +33,8 @@ Precision read_precision_parts(json::Reader parts, const Precision& published);
 std::string text_of(const Precision& precision);
 
 /// {"device": name or path, "tensor_parallel"?: 8, "interconnect"?: "nvlink", "stack"?: name or path, "mode"?: "roofline",
-/// "calibrated" or "hoi"}, or the device's name alone.
+/// "calibrated" or "hoi"}, or the device's name alone. The device may be an accelerator design, on its own board, or a board
+/// with {"design": name or path}; neither has a stack or mode to choose.
 Platform read_platform(json::Reader at, Descriptions& descriptions);
 /// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model".
 std::string label_of(const Platform& platform);

@@ -13,7 +13,7 @@ namespace {
 VariantLabels labels_of(const TargetChoice& target, const Platform& platform, const DrafterChoice& drafter, Rollback rollback) {
     VariantLabels labels;
     labels.target = target.model.name;
-    labels.precision = target.precision_label;
+    labels.precision = platform.accelerator ? formats_of(platform.accelerator->design) : target.precision_label;
     labels.device = platform.device.name;
     labels.stack = platform.stack.name;
     labels.mode = name_of(platform.mode);
@@ -32,6 +32,12 @@ RoundSetup setup_of(const TargetChoice& target, const Platform& platform, const 
     setup.acceptance = drafter.acceptance;
     setup.rollback = rollback;
     return setup;
+}
+
+/// An accelerator computes in its own formats, whatever precision the target has, so it is priced for one of them.
+bool is_first_precision(const TargetChoice& target, const std::vector<TargetChoice>& all) {
+    return &target == &*std::find_if(all.begin(), all.end(),
+                                     [&](const TargetChoice& other) { return other.model.name == target.model.name; });
 }
 
 }  // namespace
@@ -53,6 +59,9 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
     std::vector<Variant> variants;
     for (const TargetChoice& target : lists.targets) {
         for (const Platform& platform : lists.platforms) {
+            if (platform.accelerator && !is_first_precision(target, lists.targets)) {
+                continue;
+            }
             const std::vector<Rollback> rollbacks =
                 lists.rollbacks.empty() ? rollbacks_for(target.model, platform.stack) : lists.rollbacks;
             for (const DrafterChoice& drafter : lists.drafters) {

@@ -21,7 +21,7 @@ struct VariantLists {
 /// Reads the list of policies under `key`: "auto" (also without the key) is the empty list.
 std::vector<Rollback> read_rollbacks(json::Reader& at, std::string_view key);
 
-/// Targets outermost, then platforms, drafters and rollback policies.
+/// Targets outermost, then platforms, drafters and rollback policies. Accelerators appear with one precision of each target.
 std::vector<Variant> all_variants(const VariantLists& lists);
 
 /// Problems of targets and platforms that no choice of drafter would mend (no such link, no peak for the format); those of

@@ -54,10 +54,11 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
     const Recommendation& found = *answer.result.recommendation;
     const Candidate& best = found.candidates.front();
     const Variant& variant = recommended_variant(answer);
-    std::vector<std::pair<std::string, std::string>> facts = {{"Target", answer.input.target.label},
-                                                              {"Precision", text_of(variant.setup.precision)},
-                                                              {"Platform", label_of(variant.setup.platform)},
-                                                              {"Cost mode", variant.labels.mode}};
+    std::vector<std::pair<std::string, std::string>> facts = {
+        {"Target", answer.input.target.label},
+        {"Precision", variant.setup.platform.accelerator ? variant.labels.precision : text_of(variant.setup.precision)},
+        {"Platform", label_of(variant.setup.platform)},
+        {"Cost mode", variant.labels.mode}};
     if (found.speculate) {
         facts.emplace_back("Drafter", variant.labels.drafter);
         facts.emplace_back("Draft tokens", drafted_text(found.speculations, best.speculation, best.draft_tokens));

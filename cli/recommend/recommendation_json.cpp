@@ -16,6 +16,8 @@ const Speculation& speculation_of(const Recommendation& found, int speculation) 
     return found.speculations[static_cast<std::size_t>(speculation)];
 }
 
+Json tokens_per_joule(Joules per_token) { return per_token > Joules(0.0) ? Json(1.0 / per_token.value()) : Json(); }
+
 Json candidate_json(const Recommendation& found, const Candidate& c) {
     const Variant& variant = found.variants[c.variant];
     const VariantLabels& labels = variant.labels;
@@ -39,6 +41,7 @@ Json candidate_json(const Recommendation& found, const Candidate& c) {
             {"tokens_per_second_device", c.tokens_per_second_device},
             {"peak_memory_gb", 1e-9 * c.peak_memory.value()},
             {"energy_joules_per_token", device.knows_energy() ? Json(c.energy_per_token.value()) : Json()},
+            {"tokens_per_joule", tokens_per_joule(c.energy_per_token)},
             {"price_dollars_per_million_tokens",
              device.price > DollarsPerSecond(0.0) ? Json(1e6 * c.price_per_token.value()) : Json()},
             {"accept_length", c.accept_length},
@@ -98,6 +101,7 @@ Json pareto_json(const Recommendation& found) {
                               {"context", point.context},
                               {"tokens_per_second_user", point.tokens_per_second_user},
                               {"tokens_per_second_device", point.tokens_per_second_device},
+                              {"tokens_per_joule", tokens_per_joule(point.energy_per_token)},
                               {"speedup", point.speedup}});
         }
     }
@@ -130,6 +134,10 @@ Json recommendation_json(const Answer& answer, const Json& input) {
             json["runners_up"].push_back(candidate_json(found, runner_up));
         }
         json["flip_accept_length"] = found.flip_accept_length ? Json(*found.flip_accept_length) : Json();
+        json["devices"] = Json::array();
+        for (const DeviceChoice& device : best_of_each_device(found)) {
+            json["devices"].push_back(candidate_json(found, *device.best));
+        }
         json["pareto"] = pareto_json(found);
         json["engine_flags"] = Json::array();
         for (const EngineFlags& flags : engine_flags(found)) {

@@ -8,6 +8,7 @@
 #include "cli/estimate/estimate.h"
 #include "cli/inputs/variant_reader.h"
 #include "cli/recommend/recommendation.h"
+#include "reports/device_figures.h"
 #include "reports/engine_flags.h"
 #include "reports/number_text.h"
 #include "reports/policy_figures.h"
@@ -121,6 +122,34 @@ std::string runners_up(const Recommendation& found) {
     return text + "\n";
 }
 
+/// What each device can do at its best, where there are several.
+std::string devices(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
+    const std::vector<DeviceChoice> choices = best_of_each_device(found);
+    if (choices.size() < 2) {
+        return "";
+    }
+    TextTable table({{"Device", Align::left},
+                     {"its best", Align::left},
+                     {"draft tokens"},
+                     {"speed-up"},
+                     {"TPOT"},
+                     {"tokens/s/device"},
+                     {"tokens/J"},
+                     {"regret"}});
+    for (const DeviceChoice& choice : choices) {
+        const Candidate& c = *choice.best;
+        const VariantLabels& labels = found.variants[c.variant].labels;
+        const bool rolls_back = c.draft_tokens > 0 && labels.rollback != "truncate";
+        table.add({choice.platform, labels.drafter + (rolls_back ? ", " + labels.rollback : ""),
+                   drafted_text(found.speculations, c.speculation, c.draft_tokens), ratio_text(c.speedup),
+                   text_of(c.time_per_token), short_text(c.tokens_per_second_device),
+                   c.energy_per_token > Joules(0.0) ? short_text(1.0 / c.energy_per_token.value()) : std::string(unknown_text),
+                   percent_text(c.regret)});
+    }
+    return table.text() + wrapped(device_sentence(answer.input.workload, found), page_width) + "\n\n";
+}
+
 std::string pareto(const Recommendation& found) {
     TextTable table(
         {{"Pareto set", Align::left}, {"draft tokens"}, {"batch"}, {"tokens/s/user"}, {"tokens/s/device"}, {"speed-up"}});
@@ -183,7 +212,7 @@ std::string recommendation_table(const Answer& answer) {
         if (found.speculate) {
             text += schedule(found);
         }
-        text += policies(found) + runners_up(found) + pareto(found) + uncertainty(answer) + engines(found);
+        text += devices(answer) + policies(found) + runners_up(found) + pareto(found) + uncertainty(answer) + engines(found);
     }
     text += excluded(answer);
     return text + "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
@@ -208,6 +237,7 @@ std::string recommendation_csv(const Answer& answer) {
                                  "tokens_per_s_device",
                                  "memory_gb",
                                  "energy_j_per_token",
+                                 "tokens_per_joule",
                                  "usd_per_million_tokens",
                                  "accept_length",
                                  "break_even_accept_length",
@@ -241,6 +271,7 @@ std::string recommendation_csv(const Answer& answer) {
                           exact_text(c.tokens_per_second_device),
                           exact_text(1e-9 * c.peak_memory.value()),
                           device.knows_energy() ? exact_text(c.energy_per_token.value()) : "",
+                          device.knows_energy() ? exact_text(1.0 / c.energy_per_token.value()) : "",
                           device.price > DollarsPerSecond(0.0) ? exact_text(1e6 * c.price_per_token.value()) : "",
                           exact_text(c.accept_length),
                           exact_text(c.break_even_accept_length),

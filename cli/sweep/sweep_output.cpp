@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<const char*, 8> label_columns = {"target", "precision", "device",  "tensor_parallel",
                                                       "stack",  "mode",      "drafter", "rollback"};
 constexpr std::array<const char*, 2> shape_columns = {"shape", "verification"};
-constexpr std::array<const char*, 18> number_columns = {"draft_tokens",
+constexpr std::array<const char*, 19> number_columns = {"draft_tokens",
                                                         "batch",
                                                         "context",
                                                         "speedup",
@@ -37,6 +37,7 @@ constexpr std::array<const char*, 18> number_columns = {"draft_tokens",
                                                         "tokens_per_s_device",
                                                         "memory_gb",
                                                         "energy_j_per_token",
+                                                        "tokens_per_joule",
                                                         "usd_per_million_tokens",
                                                         "wasted_draft_share",
                                                         "fits"};
@@ -62,6 +63,7 @@ std::array<double, number_columns.size() - 1> numbers_of(const Variant& variant,
             e.tokens_per_second_device,
             1e-9 * e.memory.value(),
             energy,
+            1.0 / energy,
             price,
             e.wasted_draft_share};
 }

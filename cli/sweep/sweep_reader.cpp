@@ -79,12 +79,12 @@ std::vector<Stack> read_stacks(json::Reader& axes, Descriptions& descriptions) {
     return stacks;
 }
 
-/// Devices, degrees, stacks and modes, all combined.
+/// Devices, degrees, stacks and modes, all combined; accelerators have one of each.
 std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descriptions) {
-    std::vector<Device> devices;
+    std::vector<Platform> hardware;
     for (json::Reader& element : axes.objects_or_texts("device", "name")) {
-        if (const Device* device = descriptions.device(element, "name")) {
-            devices.push_back(*device);
+        if (const Platform* found = descriptions.hardware(element, "name")) {
+            hardware.push_back(*found);
         }
         element.finish();
     }
@@ -94,11 +94,15 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
     const std::vector<CostMode> modes = axes.has("mode") ? read_modes(axes) : std::vector<CostMode>{CostMode::roofline};
     const std::string interconnect = axes.text_or("interconnect", "");
     std::vector<Platform> platforms;
-    for (const Device& device : devices) {
+    for (const Platform& device : hardware) {
+        if (device.accelerator) {
+            platforms.push_back(device);
+            continue;
+        }
         for (const int degree : degrees) {
             for (const Stack& stack : stacks) {
                 for (const CostMode mode : modes) {
-                    platforms.push_back({device, stack, static_cast<double>(degree), mode, interconnect});
+                    platforms.push_back({device.device, stack, static_cast<double>(degree), mode, interconnect, {}});
                     check_mode(axes, platforms.back(), descriptions);
                 }
             }

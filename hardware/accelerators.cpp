@@ -1,0 +1,79 @@
+#include "hardware/accelerators.h"
+
+#include "hardware/catalogue.h"
+#include "hardware/catalogue_files.h"
+#include "hardware/fpga.h"
+#include "json/wording.h"
+
+namespace treeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+const CatalogueFolders all_folders = {"gpu", "cpu", "fpga", "fpga/designs"};
+
+HardwareKind kind_of_description(const std::string& path) {
+    json::Document document = json::Document::load(path);
+    json::Reader root = document.root();
+    return root.has("linear") ? HardwareKind::design : root.has("dsps") ? HardwareKind::board : HardwareKind::device;
+}
+
+std::string why_no_design(const fs::path& catalogue, const std::string& board) {
+    const std::vector<std::string> designs = designs_for(catalogue, board);
+    return "is an FPGA board: it needs a \"design\"" +
+           (designs.empty() ? ", the name or path of an accelerator for it"
+                            : "; " + json::listed(designs, "and") + (designs.size() > 1 ? " are" : " is") + " made for it");
+}
+
+Described<Platform> on_board(const fs::path& catalogue, const std::string& design, const std::string& board) {
+    Described<fpga::Design> described = load_design(catalogue, design);
+    Described<fpga::Board> carrier = load_board(catalogue, board.empty() ? described.value.board : board);
+    std::vector<Provenance> provenance = std::move(carrier.provenance);
+    provenance.insert(provenance.end(), described.provenance.begin(), described.provenance.end());
+    return {platform_of({std::move(carrier.value), std::move(described.value)}), std::move(provenance)};
+}
+
+}  // namespace
+
+std::vector<std::string> hardware_names(const fs::path& catalogue) { return catalogue_names(catalogue, all_folders); }
+
+HardwareKind hardware_kind_of(const fs::path& catalogue, const std::string& name_or_path) {
+    const fs::path file = catalogue_file(catalogue, all_folders, "device", name_or_path);
+    if (file == name_or_path) {
+        return kind_of_description(name_or_path);
+    }
+    const std::string folder = file.parent_path().filename().string();
+    return folder == "designs" ? HardwareKind::design : folder == "fpga" ? HardwareKind::board : HardwareKind::device;
+}
+
+std::vector<std::string> designs_for(const fs::path& catalogue, const std::string& board) {
+    std::vector<std::string> designs;
+    for (const std::string& name : design_names(catalogue)) {
+        if (load_design(catalogue, name).value.board == board) {
+            designs.push_back(name);
+        }
+    }
+    return designs;
+}
+
+Described<Platform> load_hardware(const fs::path& catalogue, const std::string& name_or_path, const std::string& design) {
+    const HardwareKind kind = hardware_kind_of(catalogue, name_or_path);
+    if (kind == HardwareKind::design && design.empty()) {
+        return on_board(catalogue, name_or_path, "");
+    }
+    if (kind == HardwareKind::board && !design.empty()) {
+        return on_board(catalogue, design, name_or_path);
+    }
+    if (kind == HardwareKind::board) {
+        throw InputError({name_or_path + " " + why_no_design(catalogue, fs::path(name_or_path).stem().string())});
+    }
+    if (!design.empty()) {
+        throw InputError({name_or_path + " is no FPGA board, so that it cannot carry the design " + design});
+    }
+    Described<Device> device = load_device(catalogue, name_or_path);
+    Platform platform;
+    platform.device = std::move(device.value);
+    return {std::move(platform), std::move(device.provenance)};
+}
+
+}  // namespace treeline

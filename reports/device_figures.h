@@ -1,0 +1,20 @@
+// The devices of a workload against each other, in words and charts: GPUs beside FPGA accelerators.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "reports/figure.h"
+#include "sweeps/recommend.h"
+
+namespace treeline {
+
+/// What the recommended device is best at, and what each other one reaches of its rate and its tokens per joule. Empty where
+/// there is one device only.
+std::string device_sentence(const Workload& workload, const Recommendation& recommendation);
+
+/// Tokens/s of a device against tokens/J: the fastest configuration of each device at each batch. Nothing where there is one
+/// device only, or where no device's energy is known.
+std::optional<FigureSection> device_section(const Workload& workload, const Recommendation& recommendation);
+
+}  // namespace treeline

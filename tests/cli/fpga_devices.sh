@@ -1,0 +1,63 @@
+# FPGA accelerators as devices of estimate, sweep, recommend, report and hardware: the figures of `treeline fpga`, and bad input.
+. "$(dirname "$0")/lib.sh"
+acceptance='{"geometric": 0.7, "measured": [{"shape": {"children": [[3], [2], [2], [2], [2], [2], [1], [1]]}, "accept_length": 6.57}]}'
+
+# point PLATFORM [MORE KEYS]: the published tree of 16 tokens on this platform.
+point() {
+    with_json "{\"target\": \"mamba2-2.7b\", \"platform\": $1, \"rollback\": \"replay\", \"context\": 1024 $2,
+                \"drafter\": {\"kind\": \"model\", \"model\": \"mamba2-370m\", \"acceptance\": $acceptance},
+                \"shape\": {\"children\": [[3], [2], [2], [2], [2], [2], [1], [1]]}}"
+}
+
+# The same speed-up, to the last digit, as `treeline fpga estimate` of the same run.
+for design in specmamba-vck190 specmamba-vhk158; do
+    "$TREELINE" fpga estimate "$SOURCE/examples/fpga/$design.json" --format json >fpga.json
+    point "\"$design\""
+    checks=$((checks + 1))
+    "$TREELINE" estimate input.json --format json >estimate.json || fail "estimate on $design"
+    [ "$("$JSON_GET" estimate.json /speedup)" = "$("$JSON_GET" fpga.json /speedup)" ] || fail "$design: speed-up"
+    [ "$("$JSON_GET" estimate.json /break_even_accept_length)" = "$("$JSON_GET" fpga.json /break_even_accept_length)" ] || fail "$design: break-even"
+    "$TREELINE" estimate estimate.json --format json >again.json
+    cmp -s estimate.json again.json || fail "$design: a result gives another result"
+done
+# A design and its board alone mean the same.
+point '{"device": "vhk158", "design": "specmamba-vhk158"}'
+"$TREELINE" estimate input.json --format json >board.json
+checks=$((checks + 1))
+[ "$("$JSON_GET" board.json /sentence)" = "$("$JSON_GET" estimate.json /sentence)" ] || fail "a board with its design is another device"
+expect 0 'specmamba-vhk158 on u280' estimate --model mamba2-2.7b --device u280 --design specmamba-vhk158
+expect 0 'decodes at batch 8' estimate --model mamba2-2.7b --device lightmamba-u280 --batch 8
+expect 0 'on my-board' estimate --model mamba2-370m --device "$SOURCE/examples/fpga/my-board.json" --design specmamba-vck190
+
+# Search: GPUs and boards together, with the reason for the choice.
+example=$SOURCE/examples/gpu-against-fpga.json
+expect 0 'Device +its best .* is the best device for energy per token: .* its tokens/s and .* its tokens/J' recommend "$example"
+checks=$((checks + 1))
+"$TREELINE" report "$example" --output devices.html --format json >/dev/null && grep -q '"device-energy"' devices.html || fail "the report has no chart of devices"
+sed 's/"objective": "energy"/"objective": "throughput"/' "$example" >throughput.json
+expect 0 'Platform +h100-sxm' recommend throughput.json
+expect 0 'specmamba-vhk158 on u280' sweep "$SOURCE/examples/fpga-designs-and-gpus.json" --format csv
+
+# What cannot run
+expect 2 'platform.device|--device: vck190 is an FPGA board: it needs a "design"; .*specmamba-vck190' estimate --model mamba2-2.7b --device vck190
+expect 2 '--device: h100-sxm is no FPGA board' estimate --model mamba2-2.7b --device h100-sxm --design specmamba-vck190
+expect 2 'no FPGA design "specmamba-vck19"; did you mean "specmamba-vck190"' estimate --model mamba2-2.7b --device vck190 --design specmamba-vck19
+expect 2 '--device: .*did you mean "specmamba-vck190"' estimate --model mamba2-2.7b --device specmamba-vck19
+expect 2 '--stack: is set, but specmamba-vck190 is an accelerator' estimate --model mamba2-2.7b --device specmamba-vck190 --stack vllm
+expect 2 '--mode: is set, but specmamba-vck190 is an accelerator: it is priced by its cycle model' estimate --model mamba2-2.7b --device specmamba-vck190 --mode hoi
+expect 2 'specmamba-vck190 has no interconnect' estimate --model mamba2-2.7b --device specmamba-vck190 --tensor-parallel 2
+expect 2 'runs Mamba-2 models whose layers are all alike; llama-3-8b is not one' estimate --model llama-3-8b --device specmamba-vck190
+expect 2 "drafts with a Mamba-2 model of its own, not by 'ngram'" estimate --model mamba2-2.7b --device specmamba-vck190 --drafter ngram --acceptance 0.5
+expect 2 "does not implement the rollback 'joint'" estimate --model mamba2-2.7b --device specmamba-vck190 --drafter mamba2-370m --acceptance 0.5 --rollback joint
+expect 2 'needs 5,092 DSPs, 3,124 more than the 1,968 of vck190' estimate --model mamba2-2.7b --device vck190 --design specmamba-vhk158
+expect 0 'does not fit at batch 1000 .* too much' estimate --model mamba2-2.7b --device specmamba-vck190 --batch 1000
+with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm", "specmamba-vck190"], "drafters": [{"kind": "ngram", "acceptance": {"geometric": 0.5}}],
+            "draft_tokens": [1, 2], "traffic": {"batch": [1], "context": [1024]}}'
+expect 0 'Excluded: plain decoding on specmamba-vck190: the accelerator runs Mamba-2 models' recommend input.json
+
+# The catalogue
+expect 0 'FPGA design .* specmamba-vck190 +vck190 .* FPGA board .* vhk158' hardware
+expect 0 'memory_efficiency' hardware specmamba-vck190
+expect 0 'bram36s' hardware vck190
+expect 0 'designs\.|specmamba-vhk158.multipliers,14144' hardware --format csv
+finish
