@@ -8,6 +8,7 @@
 
 #include "sim/critical.h"
 #include "sim/round.h"
+#include "validation/fpga_point.h"
 #include "validation/parameters.h"
 
 namespace treeline {
@@ -25,17 +26,24 @@ enum class Observable {
     decoding_saved,         ///< SPIRe's cost analysis, in its units
     net_saving,
     critical_context,  ///< longest context, in powers of two, at which verifying k tokens can become compute-bound
+    tokens_per_joule,
+    dsps,  ///< what an FPGA design takes of its board, as are the next three
+    luts,
+    bram18s,
+    urams,
 };
 
 std::string_view name_of(Observable observable);
 std::optional<Observable> observable_named(std::string_view name);
 std::vector<std::string> observable_names();
-/// "time", "size", "speed", "count" or "ratio": what units a row's value may have.
+/// "time", "size", "speed", "efficiency", "count" or "ratio": what units a row's value may have.
 std::string_view dimension_of(Observable observable);
 
 /// Everything that fixes a prediction but the platform.
 struct ExperimentPoint {
-    RoundSetup setup;  ///< its platform is replaced by the fitted one
+    RoundSetup setup;              ///< its platform is replaced by the fitted one
+    bool own_platform = false;     ///< it is not: a ratio to a point on another platform, which is taken as described
+    std::optional<FpgaPoint> fpga;  ///< on an accelerator: of the rest of the point only the target's name and size hold
     int speculation = 0;
     double batch = 1.0;
     double context = 0.0;           ///< tokens cached, mean over the answer
@@ -89,6 +97,8 @@ struct ExperimentPlatform {
     Platform platform;
     std::string inherits;  ///< the platform before it whose fitted numbers hold here as well (the same software); may be empty
     std::vector<FreeParameter> free;
+    std::string design;                       ///< of an FPGA accelerator, by name; there is no device and no stack then
+    std::vector<std::string> fitted_numbers;  ///< those that its description says were fitted, each with the row: sentences
 };
 
 }  // namespace treeline

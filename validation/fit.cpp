@@ -152,7 +152,7 @@ std::string fit_problem(const ExperimentPlatform& platform, std::size_t fit_rows
         return fmt::format("the platform '{}' has {} free parameters, but only {} rows to fit them to", platform.name,
                            parameters, fit_rows);
     }
-    if (5 * fit_rows > rows) {
+    if (parameters > 0 && 5 * fit_rows > rows) {
         return fmt::format("the platform '{}' fits {} of its {} rows; at most a fifth of them may be fitted", platform.name,
                            fit_rows, rows);
     }

@@ -30,7 +30,8 @@ struct PlatformFit {
 PlatformFit fit_platform(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows);
 
 /// Why the fit is not allowed: a sentence, empty when it is. `rows` counts all
-/// published rows of the platform, also those that are not reproduced.
+/// published rows of the platform, also those that are not reproduced. Platforms without free parameters may mark any rows as
+/// fitted: their descriptions say what was fitted.
 std::string fit_problem(const ExperimentPlatform& platform, std::size_t fit_rows, std::size_t rows);
 
 }  // namespace treeline

@@ -84,7 +84,7 @@ Json shown_platform(const Platform& platform) {
 }  // namespace
 
 ExperimentPoints::ExperimentPoints(const Json& file, const std::filesystem::path& folder, const Catalogue& catalogue)
-    : descriptions_(catalogue, folder) {
+    : hardware_(catalogue.hardware), descriptions_(catalogue, folder) {
     const auto object = [&](const char* key) {
         return file.is_object() && file.contains(key) && file.at(key).is_object() ? file.at(key) : Json::object();
     };
@@ -124,6 +124,9 @@ Json ExperimentPoints::merged(const Json& row, const Json& table) const {
 }
 
 ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatform& platform) {
+    if (!platform.design.empty()) {
+        return fpga_point(std::move(conditions), platform);
+    }
     ExperimentPoint result;
     constexpr double longest = 1e6;
     const double accept_length = take_number(conditions, "accept_length", 0.0, 1.0, 1025.0);
@@ -167,7 +170,9 @@ void ExperimentPoints::read(const Json& row_object, const Json& table_conditions
     row.point = point(conditions, platform);
     if (row_object.contains("relative_to")) {
         put(row_object.at("relative_to"), conditions);
-        row.relative_to = point(conditions, platform);
+        const ExperimentPlatform& other = platform_of(conditions, platforms);
+        row.relative_to = point(conditions, other);
+        row.relative_to->own_platform = other.name != platform.name;
     }
 }
 

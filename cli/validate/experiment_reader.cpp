@@ -26,11 +26,17 @@ std::optional<Unit> unit_named(const std::string& name) {
     if (name == "tokens/s") {
         return Unit{"speed", 1.0, 1e-3, 1e7};
     }
+    if (name == "tokens/J") {
+        return Unit{"efficiency", 1.0, 1e-6, 1e6};
+    }
     if (name == "ratio") {
         return Unit{"ratio", 1.0, 1e-3, 1e4};
     }
     if (name == "count") {
         return Unit{"count", 1.0, 1.0, 1e9};
+    }
+    if (name == "thousand") {
+        return Unit{"count", 1e3, 1.0, 1e9};
     }
     if (const json::UnitName* unit = json::find_unit(name); unit != nullptr) {
         const json::DimensionLimits& limits = json::limits_of(unit->dimension);
@@ -99,7 +105,11 @@ void FileReader::read_platforms(json::Reader& root) {
         if (!platform.inherits.empty() && platform_named(platform.inherits) == nullptr) {
             at.problem("inherits", fmt::format("names \"{}\", which is no platform before this one", platform.inherits));
         }
-        platform.platform = points_.platform(name, at);
+        if (at.has("design")) {
+            points_.read_design(name, at, platform);
+        } else {
+            platform.platform = points_.platform(name, at);
+        }
         result_.platforms.push_back(std::move(platform));
     }
 }
