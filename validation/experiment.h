@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/critical.h"
@@ -41,8 +42,8 @@ std::string_view dimension_of(Observable observable);
 
 /// Everything that fixes a prediction but the platform.
 struct ExperimentPoint {
-    RoundSetup setup;              ///< its platform is replaced by the fitted one
-    bool own_platform = false;     ///< it is not: a ratio to a point on another platform, which is taken as described
+    RoundSetup setup;               ///< its platform is replaced by the fitted one
+    bool own_platform = false;      ///< it is not: a ratio to a point on another platform, which is taken as described
     std::optional<FpgaPoint> fpga;  ///< on an accelerator: of the rest of the point only the target's name and size hold
     int speculation = 0;
     double batch = 1.0;
@@ -68,11 +69,13 @@ struct ExperimentRow {
     Observable observable = Observable::round_time;
     std::string unit;            ///< as printed, for output
     double base_units = 1.0;     ///< of one unit
-    double measured = 0.0;       ///< in base units
+    double measured = 0.0;       ///< in base units; 0: printed without a number
     std::string not_reproduced;  ///< why it is not predicted: a sentence; there is no point then
     std::optional<ExperimentPoint> point;
     std::optional<ExperimentPoint> relative_to;  ///< the number is a ratio to this point's
     std::string choice_of;                       ///< rows of a table with the same text here are choices among each other
+    bool out_of_memory = false;                  ///< what was measured is that it does not run; no number then
+    std::vector<std::pair<std::string, std::string>> conditions;  ///< all that were stated, for output
 };
 
 struct ExperimentTable {

@@ -15,7 +15,8 @@ fpga::RoundCost round_of(const FpgaPoint& point) {
 }
 
 fpga::Resources resources_of(const FpgaPoint& point) {
-    const fpga::BufferNeeds needs = {point.target, point.tree.verified_tokens(), point.options.plan, point.drafter};
+    const fpga::BufferNeeds needs = {point.target, static_cast<double>(point.tree.verified_tokens()), point.options.plan,
+                                     point.drafter};
     return fpga::total_use(point.design, needs, point.board.resources.urams > 0.0);
 }
 

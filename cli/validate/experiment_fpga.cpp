@@ -47,7 +47,8 @@ void ExperimentPoints::read_design(const std::string& name, json::Reader& at, Ex
     try {
         for (const Provenance& number : load_design(hardware_, descriptions_.resolved(platform.design)).provenance) {
             if (number.kind == "fitted") {
-                platform.fitted_numbers.push_back(fmt::format("{} = {}: {}", number.path, number.text, number.source));
+                const std::string place = number.path.substr(number.path.rfind('/') + 1);
+                platform.fitted_numbers.push_back(fmt::format("{} = {}: {}", place, number.text, number.source));
             }
         }
     } catch (const InputError& error) {

@@ -13,8 +13,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Keys of a row that are no conditions.
-constexpr const char* own_keys[] = {"name", "value",          "source",      "role",       "case",
-                                    "unit", "not_reproduced", "relative_to", "observable", "choice_of"};
+constexpr const char* own_keys[] = {"name",           "value",       "source",     "role",      "case",    "unit",
+                                    "not_reproduced", "relative_to", "observable", "choice_of", "printed", "out_of_memory"};
 
 void put(const Json& from, Json& into) {
     for (const auto& [key, value] : from.items()) {
@@ -47,6 +47,8 @@ double take_number(Json& conditions, const char* key, double fallback, double lo
     }
     return value.get<double>();
 }
+
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 std::optional<StateCopy> take_state_copy(Json& conditions) {
     if (!conditions.contains("state_copy")) {
@@ -164,6 +166,9 @@ void ExperimentPoints::read(const Json& row_object, const Json& table_conditions
     Json conditions = merged(row_object, table_conditions);
     const ExperimentPlatform& platform = platform_of(conditions, platforms);
     row.platform = platform.name;
+    for (const auto& [key, value] : conditions.items()) {
+        row.conditions.emplace_back(key, text_of(value));
+    }
     if (!row.not_reproduced.empty()) {
         return;
     }
@@ -173,6 +178,7 @@ void ExperimentPoints::read(const Json& row_object, const Json& table_conditions
         const ExperimentPlatform& other = platform_of(conditions, platforms);
         row.relative_to = point(conditions, other);
         row.relative_to->own_platform = other.name != platform.name;
+        row.conditions.emplace_back("relative to", row_object.at("relative_to").dump());
     }
 }
 

@@ -86,7 +86,9 @@ void FileReader::read_platforms(json::Reader& root) {
         return;
     }
     for (auto& [name, at] : root.members("platforms")) {
-        ExperimentPlatform platform{name, paper_.file, {}, "", {}};
+        ExperimentPlatform platform;
+        platform.name = name;
+        platform.file = paper_.file;
         if (platform_named(name) != nullptr) {
             at.problem({}, "is declared twice, here and in " + platform_named(name)->file);
             continue;
@@ -130,6 +132,12 @@ void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
         return;
     }
     row.base_units = unit->base_units;
+    if (at.has("value") && row.out_of_memory) {
+        at.problem("value", "is of no use beside out_of_memory");
+    }
+    if (row.out_of_memory || (!row.not_reproduced.empty() && !at.has("value"))) {
+        return;
+    }
     row.measured = at.number("value", unit->low / unit->base_units, unit->high / unit->base_units) * unit->base_units;
 }
 
@@ -144,6 +152,10 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
     row.role = reader.has("role") && reader.choice("role", {"fit", "test"}) == "fit" ? Role::fit : Role::test;
     row.choice_of = reader.text_or("choice_of", "");
     row.not_reproduced = reader.text_or("not_reproduced", "");
+    row.out_of_memory = reader.flag_or("out_of_memory", false);
+    if (row.out_of_memory && row.observable != Observable::memory) {
+        reader.problem("out_of_memory", "needs a table of memory");
+    }
     std::vector<std::string> problems;
     try {
         points_.read(at.raw(), table_conditions, result_.platforms, row);
