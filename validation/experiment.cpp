@@ -23,6 +23,11 @@ constexpr std::array known = {
     Known{Observable::decoding_saved, "decoding_saved", "ratio"},
     Known{Observable::net_saving, "net_saving", "ratio"},
     Known{Observable::critical_context, "critical_context", "count"},
+    Known{Observable::tokens_per_joule, "tokens_per_joule", "efficiency"},
+    Known{Observable::dsps, "dsps", "count"},
+    Known{Observable::luts, "luts", "count"},
+    Known{Observable::bram18s, "bram18s", "count"},
+    Known{Observable::urams, "urams", "count"},
 };
 
 const Known& find(Observable observable) {

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/critical.h"
 #include "sim/round.h"
+#include "validation/fpga_point.h"
 #include "validation/parameters.h"
 
 namespace treeline {
@@ -25,17 +27,24 @@ enum class Observable {
     decoding_saved,         ///< SPIRe's cost analysis, in its units
     net_saving,
     critical_context,  ///< longest context, in powers of two, at which verifying k tokens can become compute-bound
+    tokens_per_joule,
+    dsps,  ///< what an FPGA design takes of its board, as are the next three
+    luts,
+    bram18s,
+    urams,
 };
 
 std::string_view name_of(Observable observable);
 std::optional<Observable> observable_named(std::string_view name);
 std::vector<std::string> observable_names();
-/// "time", "size", "speed", "count" or "ratio": what units a row's value may have.
+/// "time", "size", "speed", "efficiency", "count" or "ratio": what units a row's value may have.
 std::string_view dimension_of(Observable observable);
 
 /// Everything that fixes a prediction but the platform.
 struct ExperimentPoint {
-    RoundSetup setup;  ///< its platform is replaced by the fitted one
+    RoundSetup setup;               ///< its platform is replaced by the fitted one
+    bool own_platform = false;      ///< it is not: a ratio to a point on another platform, which is taken as described
+    std::optional<FpgaPoint> fpga;  ///< on an accelerator: of the rest of the point only the target's name and size hold
     int speculation = 0;
     double batch = 1.0;
     double context = 0.0;           ///< tokens cached, mean over the answer
@@ -60,11 +69,13 @@ struct ExperimentRow {
     Observable observable = Observable::round_time;
     std::string unit;            ///< as printed, for output
     double base_units = 1.0;     ///< of one unit
-    double measured = 0.0;       ///< in base units
+    double measured = 0.0;       ///< in base units; 0: printed without a number
     std::string not_reproduced;  ///< why it is not predicted: a sentence; there is no point then
     std::optional<ExperimentPoint> point;
     std::optional<ExperimentPoint> relative_to;  ///< the number is a ratio to this point's
     std::string choice_of;                       ///< rows of a table with the same text here are choices among each other
+    bool out_of_memory = false;                  ///< what was measured is that it does not run; no number then
+    std::vector<std::pair<std::string, std::string>> conditions;  ///< all that were stated, for output
 };
 
 struct ExperimentTable {
@@ -89,6 +100,8 @@ struct ExperimentPlatform {
     Platform platform;
     std::string inherits;  ///< the platform before it whose fitted numbers hold here as well (the same software); may be empty
     std::vector<FreeParameter> free;
+    std::string design;                       ///< of an FPGA accelerator, by name; there is no device and no stack then
+    std::vector<std::string> fitted_numbers;  ///< those that its description says were fitted, each with the row: sentences
 };
 
 }  // namespace treeline

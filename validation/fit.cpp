@@ -1,5 +1,6 @@
 #include "validation/fit.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -94,13 +95,81 @@ Vector standard_errors(const Matrix& jacobian, const Vector& residuals) {
     return (normal.inverse() * variance).diagonal().array().abs().sqrt();
 }
 
-std::string quality_remark(const FittedNumber& fitted) {
-    const FreeParameter& parameter = fitted.parameter;
-    constexpr double near = 1.001;
-    if (fitted.value < parameter.low * near || fitted.value > parameter.high / near) {
-        return fmt::format("{} ended on its bound", parameter.name);
+// Steps of the derivative: rounds are sums of maxima, smooth but for kinks, so a step of 1e-4 is small enough and no noise.
+using Differentiated = Eigen::NumericalDiff<Residuals, Eigen::Central>;
+Differentiated differentiated(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows) {
+    return Differentiated(Residuals{&platform, rows}, 1e-8);
+}
+
+Vector solved(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows) {
+    Differentiated residuals = differentiated(platform, rows);
+    Vector logarithms = start_of(platform);
+    if (!platform.free.empty()) {
+        Eigen::LevenbergMarquardt<Differentiated> solver(residuals);
+        solver.parameters.maxfev = 2000;
+        solver.minimize(logarithms);
     }
-    return fitted.high / fitted.low > 100.0 ? fmt::format("the rows hardly determine {}", parameter.name) : "";
+    return logarithms;
+}
+
+double squared_error(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows, const Vector& logarithms) {
+    Vector residuals(static_cast<Eigen::Index>(rows.size()));
+    static_cast<void>(Residuals{&platform, rows}(logarithms, residuals));
+    return residuals.squaredNorm();
+}
+
+/// Whether the rows cannot tell a parameter from its nearer bound: there the squared error grows by less than a hundredth. The
+/// distance alone would not do, for where residuals are flat a search stops on the way.
+bool on_bound(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows, const Vector& logarithms,
+              std::size_t index) {
+    const FreeParameter& parameter = platform.free[index];
+    const double logarithm = logarithms[static_cast<Eigen::Index>(index)];
+    const double low = std::log(parameter.low), high = std::log(parameter.high);
+    Vector bounded = logarithms;
+    bounded[static_cast<Eigen::Index>(index)] = logarithm - low < high - logarithm ? low : high;
+    constexpr double growth = 1.01, rounding = 1e-12;
+    return squared_error(platform, rows, bounded) <= growth * squared_error(platform, rows, logarithms) + rounding;
+}
+
+/// Takes the parameters that ended on a bound out of the free ones, with a remark each; whether there were any.
+bool reject_bounds(ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows, const Vector& logarithms,
+                   std::vector<std::string>& remarks) {
+    std::vector<FreeParameter> accepted;
+    for (std::size_t i = 0; i < platform.free.size(); ++i) {
+        const FreeParameter& parameter = platform.free[i];
+        if (!on_bound(platform, rows, logarithms, i)) {
+            accepted.push_back(parameter);
+            continue;
+        }
+        const ParameterUnit unit = unit_of(parameter);
+        remarks.push_back(fmt::format("the rows cannot tell {} from its bound; it is rejected, and the stated {:.4g}{}{} holds",
+                                      parameter.name, value_of(parameter, platform.platform) / unit.base_units,
+                                      unit.name.empty() ? "" : " ", unit.name));
+    }
+    const bool any = accepted.size() < platform.free.size();
+    platform.free = std::move(accepted);
+    return any;
+}
+
+void add_intervals(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows, const Vector& logarithms,
+                   PlatformFit& fit) {
+    const Differentiated residuals = differentiated(platform, rows);
+    Vector left(residuals.values());
+    Matrix jacobian(residuals.values(), residuals.inputs());
+    static_cast<void>(residuals(logarithms, left));
+    static_cast<void>(residuals.df(logarithms, jacobian));
+    const Vector errors = standard_errors(jacobian, left);
+    const double freedom_factor = rows.size() > platform.free.size() ? student_t(rows.size() - platform.free.size()) : 1.0;
+    for (std::size_t i = 0; i < platform.free.size(); ++i) {
+        const FreeParameter& parameter = platform.free[i];
+        const double value = value_of(parameter, fit.fitted);
+        const double factor = std::exp(std::min(freedom_factor * errors[static_cast<Eigen::Index>(i)], 700.0));
+        fit.parameters.push_back({parameter, value_of(parameter, platform.platform), value, value / factor, value * factor});
+        constexpr double wide = 100.0;
+        if (factor * factor > wide) {
+            fit.remarks.push_back(fmt::format("the rows hardly determine {}", parameter.name));
+        }
+    }
 }
 
 }  // namespace
@@ -108,33 +177,16 @@ std::string quality_remark(const FittedNumber& fitted) {
 PlatformFit fit_platform(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows) {
     PlatformFit fit;
     fit.platform = platform.name;
-    fit.fitted = platform.platform;
     fit.rows = rows.size();
-    if (platform.free.empty()) {
-        return fit;
+    fit.in_description = platform.fitted_numbers;
+    ExperimentPlatform accepted = platform;
+    Vector logarithms = solved(accepted, rows);
+    while (reject_bounds(accepted, rows, logarithms, fit.remarks)) {
+        logarithms = solved(accepted, rows);
     }
-    // Steps of the derivative: rounds are sums of maxima, smooth but for kinks, so a step of 1e-4 is small enough and no noise.
-    Eigen::NumericalDiff<Residuals, Eigen::Central> residuals(Residuals{&platform, rows}, 1e-8);
-    Vector logarithms = start_of(platform);
-    Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals, Eigen::Central>> solver(residuals);
-    solver.parameters.maxfev = 2000;
-    solver.minimize(logarithms);
-
-    Vector left(residuals.values());
-    Matrix jacobian(residuals.values(), residuals.inputs());
-    static_cast<void>(residuals(logarithms, left));
-    static_cast<void>(residuals.df(logarithms, jacobian));
-    const Vector errors = standard_errors(jacobian, left);
-    fit.fitted = platform_with(platform, logarithms);
-    for (std::size_t i = 0; i < platform.free.size(); ++i) {
-        const FreeParameter& parameter = platform.free[i];
-        const double value = value_of(parameter, fit.fitted);
-        const double freedom_factor = rows.size() > platform.free.size() ? student_t(rows.size() - platform.free.size()) : 1.0;
-        const double factor = std::exp(std::min(freedom_factor * errors[static_cast<Eigen::Index>(i)], 700.0));
-        fit.parameters.push_back({parameter, value_of(parameter, platform.platform), value, value / factor, value * factor});
-        if (const std::string remark = quality_remark(fit.parameters.back()); !remark.empty()) {
-            fit.remarks.push_back(remark);
-        }
+    fit.fitted = platform_with(accepted, logarithms);
+    if (!accepted.free.empty()) {
+        add_intervals(accepted, rows, logarithms, fit);
     }
     return fit;
 }
@@ -152,7 +204,7 @@ std::string fit_problem(const ExperimentPlatform& platform, std::size_t fit_rows
         return fmt::format("the platform '{}' has {} free parameters, but only {} rows to fit them to", platform.name,
                            parameters, fit_rows);
     }
-    if (5 * fit_rows > rows) {
+    if (parameters > 0 && 5 * fit_rows > rows) {
         return fmt::format("the platform '{}' fits {} of its {} rows; at most a fifth of them may be fitted", platform.name,
                            fit_rows, rows);
     }

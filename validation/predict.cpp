@@ -2,12 +2,16 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace treeline {
 namespace {
 
 RoundSetup setup_on(const ExperimentPoint& point, const Platform& platform) {
     RoundSetup setup = point.setup;
-    setup.platform = platform;
+    if (!point.own_platform) {
+        setup.platform = platform;
+    }
     if (point.state_copy) {
         setup.platform.stack.state_copy = *point.state_copy;
     }
@@ -16,8 +20,6 @@ RoundSetup setup_on(const ExperimentPoint& point, const Platform& platform) {
     }
     return setup;
 }
-
-DesignPoint design_point(const ExperimentPoint& point) { return {point.speculation, point.batch, point.context}; }
 
 /// A whole answer: its prompt is read first.
 double speed(const CompiledRound& round, const ExperimentPoint& point) {
@@ -46,6 +48,38 @@ double scan_time(const CompiledRound& round, const ExperimentPoint& point) {
     return 0.0;
 }
 
+/// An accelerator has no drafting time apart, no memory limit and no cost analysis of its own here: rows that ask for one are
+/// refused (problem_of).
+double predicted(Observable observable, const FpgaPoint& point) {
+    switch (observable) {
+        case Observable::round_time:
+            return round_of(point).time.value();
+        case Observable::draft_time:
+            return round_of(point).draft.value();
+        case Observable::speed:
+            return round_of(point).tokens_per_second;
+        case Observable::throughput_multiplier:
+            return round_of(point).speedup;
+        case Observable::tokens_per_joule:
+            return round_of(point).tokens_per_joule;
+        case Observable::dsps:
+            return resources_of(point).dsps;
+        case Observable::luts:
+            return resources_of(point).luts;
+        case Observable::bram18s:
+            return resources_of(point).bram18s;
+        case Observable::urams:
+            return resources_of(point).urams;
+        default:
+            return 0.0;
+    }
+}
+
+/// 0 where the device's energy is unknown.
+double tokens_per_joule(const RoundEstimate& estimate) {
+    return estimate.energy_per_token > Joules(0.0) ? 1.0 / estimate.energy_per_token.value() : 0.0;
+}
+
 double longest_power_of_two_below(double context) { return std::exp2(std::floor(std::log2(context))); }
 
 double critical_context_of(const ExperimentPoint& point, const Platform& platform, double draft_tokens) {
@@ -59,7 +93,10 @@ VerifyShape verify_shape_of(const ExperimentPoint& point) {
 }
 
 double predicted(Observable observable, const ExperimentPoint& point, const Platform& platform) {
-    const CompiledRound round = compile_round(setup_on(point, platform));
+    if (point.fpga) {
+        return predicted(observable, *point.fpga);
+    }
+    const CompiledRound round = compiled_round(point, platform);
     const auto estimate = [&] { return evaluate(round, design_point(point)); };
     switch (observable) {
         case Observable::round_time:
@@ -84,19 +121,39 @@ double predicted(Observable observable, const ExperimentPoint& point, const Plat
             return net_saving(point.training, estimate().throughput_multiplier);
         case Observable::critical_context:
             return critical_context_of(point, platform, round.row(point.speculation).draft_tokens);
+        case Observable::tokens_per_joule:
+            return tokens_per_joule(estimate());
+        default:
+            return 0.0;
     }
-    return 0.0;
 }
 
-std::string problem_of(const ExperimentPoint& point, const Platform& platform) {
+/// Observables of which the simulator of this kind of point says nothing are 0.
+std::string unknown_number(Observable observable, const ExperimentPoint& point, const Platform& platform) {
+    return predicted(observable, point, platform) > 0.0
+               ? std::string()
+               : fmt::format("{} is not known of this {}", name_of(observable), point.fpga ? "accelerator" : "platform");
+}
+
+std::string problem_of(Observable observable, const ExperimentPoint& point, const Platform& platform) {
+    if (point.fpga) {
+        return unknown_number(observable, point, platform);
+    }
     const RoundSetup setup = setup_on(point, platform);
     if (const std::vector<std::string> problems = problems_of(setup); !problems.empty()) {
         return problems.front();
     }
-    return compile_round(setup).row(point.speculation).problem;
+    const std::string problem = compile_round(setup).row(point.speculation).problem;
+    return problem.empty() ? unknown_number(observable, point, platform) : problem;
 }
 
 }  // namespace
+
+CompiledRound compiled_round(const ExperimentPoint& point, const Platform& platform) {
+    return compile_round(setup_on(point, platform));
+}
+
+DesignPoint design_point(const ExperimentPoint& point) { return {point.speculation, point.batch, point.context}; }
 
 double predicted(const ExperimentRow& row, const Platform& platform) {
     const double value = predicted(row.observable, *row.point, platform);
@@ -104,8 +161,8 @@ double predicted(const ExperimentRow& row, const Platform& platform) {
 }
 
 std::string prediction_problem(const ExperimentRow& row, const Platform& platform) {
-    const std::string problem = problem_of(*row.point, platform);
-    return problem.empty() && row.relative_to ? problem_of(*row.relative_to, platform) : problem;
+    const std::string problem = problem_of(row.observable, *row.point, platform);
+    return problem.empty() && row.relative_to ? problem_of(row.observable, *row.relative_to, platform) : problem;
 }
 
 }  // namespace treeline

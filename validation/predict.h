@@ -9,6 +9,10 @@ namespace treeline {
 /// (prediction_problem).
 double predicted(const ExperimentRow& row, const Platform& platform);
 
+/// The round of a point that is not on an FPGA, on this platform, and where in it the point lies.
+CompiledRound compiled_round(const ExperimentPoint& point, const Platform& platform);
+DesignPoint design_point(const ExperimentPoint& point);
+
 /// Why it cannot be predicted: a sentence, empty when it can.
 std::string prediction_problem(const ExperimentRow& row, const Platform& platform);
 

@@ -35,6 +35,7 @@ public:
 private:
     void sort_in(std::size_t paper, std::size_t table, std::size_t row);
     void fit_and_predict(const ExperimentPlatform& platform, const std::vector<Place>& places);
+    void note_memory(const Place& place, const Platform& fitted);
     [[nodiscard]] const ExperimentPlatform* platform_named(const std::string& name) const;
 
     Validation& result_;
@@ -87,7 +88,7 @@ void Run::gather() {
 void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<Place>& places) {
     std::vector<const ExperimentRow*> fit_rows;
     for (const Place& place : places) {
-        if (place.may_fit && place.data->role == Role::fit) {
+        if (place.may_fit && place.data->role == Role::fit && !place.data->out_of_memory) {
             fit_rows.push_back(place.data);
         }
     }
@@ -102,13 +103,25 @@ void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<
     for (const FittedNumber& inherited : known) {
         set_value(inherited.parameter, inherited.value, informed.platform);
     }
+    const std::size_t fit = result_.fits.size();
     result_.fits.push_back(fit_platform(informed, fit_rows));
     known.insert(known.end(), result_.fits.back().parameters.begin(), result_.fits.back().parameters.end());
     const Platform& fitted = result_.fits.back().fitted;
     for (const Place& place : places) {
-        const Role role = place.may_fit ? place.data->role : Role::test;
-        result_.rows.push_back(
-            {place.paper, place.table, place.row, role, {place.data->measured, predicted(*place.data, fitted)}});
+        note_memory(place, fitted);
+        if (!place.data->out_of_memory) {
+            const Role role = place.may_fit ? place.data->role : Role::test;
+            result_.rows.push_back(
+                {place.paper, place.table, place.row, role, fit, {place.data->measured, predicted(*place.data, fitted)}});
+        }
+    }
+}
+
+void Run::note_memory(const Place& place, const Platform& fitted) {
+    const ExperimentRow& row = *place.data;
+    if (row.observable == Observable::memory && !row.relative_to && !row.point->fpga) {
+        const bool fits = evaluate(compiled_round(*row.point, fitted), design_point(*row.point)).fits;
+        result_.memory_cells.push_back({place.paper, place.table, place.row, !row.out_of_memory, fits});
     }
 }
 
@@ -200,7 +213,7 @@ void score(Validation& result, const std::vector<ExperimentPlatform>& platforms)
             const auto declared = [&](const ExperimentPlatform& p) {
                 return p.name == fit.platform && p.file == result.papers[paper].file;
             };
-            sum.fitted_numbers += std::any_of(platforms.begin(), platforms.end(), declared) ? fit.parameters.size() : 0;
+            sum.fitted_numbers += std::any_of(platforms.begin(), platforms.end(), declared) ? fit.fitted_numbers() : 0;
         }
         result.scores.push_back(sum);
     }
@@ -212,6 +225,12 @@ void score(Validation& result, const std::vector<ExperimentPlatform>& platforms)
 }
 
 }  // namespace
+
+std::size_t Validation::memory_cells_right() const {
+    return static_cast<std::size_t>(std::count_if(memory_cells.begin(), memory_cells.end(), [](const MemoryCell& cell) {
+        return cell.measured_fits == cell.predicted_fits;
+    }));
+}
 
 Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms) {
     Validation result;

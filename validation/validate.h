@@ -10,12 +10,19 @@ namespace treeline {
 struct PredictedRow {
     std::size_t paper = 0, table = 0, row = 0;  ///< indices into the experiments
     Role role = Role::test;                     ///< in this run: rows of files that may not fit are test rows
+    std::size_t fit = 0;                        ///< index of the platform's fit
     RowError error;                             ///< in base units
 };
 
 struct LeftOutRow {
     std::size_t paper = 0, table = 0, row = 0;
     std::string reason;
+};
+
+/// A published run of which it is known whether its memory was enough.
+struct MemoryCell {
+    std::size_t paper = 0, table = 0, row = 0;
+    bool measured_fits = true, predicted_fits = true;
 };
 
 struct ComparedChoices {
@@ -43,6 +50,7 @@ struct Validation {
     std::vector<PredictedRow> rows;
     std::vector<LeftOutRow> left_out;      ///< cannot be reproduced, with the reason: part of the result
     std::vector<ComparedChoices> choices;  ///< of tables that are measurements
+    std::vector<MemoryCell> memory_cells;  ///< rows that state a memory, or that it was not enough
     std::vector<TableScore> tables;
     std::vector<PaperScore> scores;
     ErrorSummary measured, memory, not_measured;  ///< tables that are measurements; of these, sizes; other models and counts
@@ -50,8 +58,11 @@ struct Validation {
     double regret = 0.0;                          ///< mean of all comparisons
     std::vector<std::string> problems;            ///< bad input that left something out: sentences with file, table and row
 
-    [[nodiscard]] const ExperimentRow& row(const PredictedRow& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }
-    [[nodiscard]] const ExperimentRow& row(const LeftOutRow& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }
+    /// Of a PredictedRow, LeftOutRow or MemoryCell.
+    [[nodiscard]] const ExperimentRow& row(const auto& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }
+    [[nodiscard]] std::size_t memory_cells_right() const;
+    /// The fit that a row was predicted with.
+    [[nodiscard]] const PlatformFit& fit_of(const PredictedRow& p) const { return fits[p.fit]; }
 };
 
 Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms);

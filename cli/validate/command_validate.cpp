@@ -26,7 +26,7 @@ struct ValidateFlags {
 };
 
 void check_format(const std::string& format) {
-    const std::vector<std::string> formats = {"table", "json", "csv", "markdown"};
+    const std::vector<std::string> formats = {"table", "json", "csv", "markdown", "html"};
     if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
         throw InputError({fmt::format("--format: must be {}, not \"{}\"{}", json::listed(formats, "or"), format,
                                       json::did_you_mean(format, formats))});
@@ -37,6 +37,7 @@ std::string text_of(const Validation& validation, const ValidateFlags& flags) {
     return flags.common.format == "json"       ? validation_json(validation).dump(1) + "\n"
            : flags.common.format == "csv"      ? validation_csv(validation)
            : flags.common.format == "markdown" ? validation_markdown(validation)
+           : flags.common.format == "html"     ? validation_page(validation)
                                                : validation_table(validation, flags.rows);
 }
 

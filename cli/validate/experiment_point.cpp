@@ -13,8 +13,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Keys of a row that are no conditions.
-constexpr const char* own_keys[] = {"name", "value",          "source",      "role",       "case",
-                                    "unit", "not_reproduced", "relative_to", "observable", "choice_of"};
+constexpr const char* own_keys[] = {"name",           "value",       "source",     "role",      "case",    "unit",
+                                    "not_reproduced", "relative_to", "observable", "choice_of", "printed", "out_of_memory"};
 
 void put(const Json& from, Json& into) {
     for (const auto& [key, value] : from.items()) {
@@ -47,6 +47,8 @@ double take_number(Json& conditions, const char* key, double fallback, double lo
     }
     return value.get<double>();
 }
+
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 std::optional<StateCopy> take_state_copy(Json& conditions) {
     if (!conditions.contains("state_copy")) {
@@ -84,7 +86,7 @@ Json shown_platform(const Platform& platform) {
 }  // namespace
 
 ExperimentPoints::ExperimentPoints(const Json& file, const std::filesystem::path& folder, const Catalogue& catalogue)
-    : descriptions_(catalogue, folder) {
+    : hardware_(catalogue.hardware), descriptions_(catalogue, folder) {
     const auto object = [&](const char* key) {
         return file.is_object() && file.contains(key) && file.at(key).is_object() ? file.at(key) : Json::object();
     };
@@ -124,6 +126,9 @@ Json ExperimentPoints::merged(const Json& row, const Json& table) const {
 }
 
 ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatform& platform) {
+    if (!platform.design.empty()) {
+        return fpga_point(std::move(conditions), platform);
+    }
     ExperimentPoint result;
     constexpr double longest = 1e6;
     const double accept_length = take_number(conditions, "accept_length", 0.0, 1.0, 1025.0);
@@ -161,13 +166,19 @@ void ExperimentPoints::read(const Json& row_object, const Json& table_conditions
     Json conditions = merged(row_object, table_conditions);
     const ExperimentPlatform& platform = platform_of(conditions, platforms);
     row.platform = platform.name;
+    for (const auto& [key, value] : conditions.items()) {
+        row.conditions.emplace_back(key, text_of(value));
+    }
     if (!row.not_reproduced.empty()) {
         return;
     }
     row.point = point(conditions, platform);
     if (row_object.contains("relative_to")) {
         put(row_object.at("relative_to"), conditions);
-        row.relative_to = point(conditions, platform);
+        const ExperimentPlatform& other = platform_of(conditions, platforms);
+        row.relative_to = point(conditions, other);
+        row.relative_to->own_platform = other.name != platform.name;
+        row.conditions.emplace_back("relative to", row_object.at("relative_to").dump());
     }
 }
 

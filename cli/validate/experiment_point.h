@@ -20,6 +20,9 @@ public:
     /// The platform that an object describes; problems are noted there.
     Platform platform(const std::string& name, json::Reader& at);
 
+    /// The accelerator that an object names instead: {"design": name, "source"?}.
+    void read_design(const std::string& name, json::Reader& at, ExperimentPlatform& platform);
+
     /// Fills in platform, point and relative_to of `row` from its object in the file. Throws InputError.
     void read(const nlohmann::ordered_json& row_object, const nlohmann::ordered_json& table_conditions,
               const std::vector<ExperimentPlatform>& platforms, ExperimentRow& row);
@@ -27,9 +30,11 @@ public:
 private:
     [[nodiscard]] nlohmann::ordered_json merged(const nlohmann::ordered_json& row, const nlohmann::ordered_json& table) const;
     ExperimentPoint point(nlohmann::ordered_json conditions, const ExperimentPlatform& platform);
+    ExperimentPoint fpga_point(nlohmann::ordered_json conditions, const ExperimentPlatform& platform);
 
     nlohmann::ordered_json conditions_, cases_;
     std::map<std::string, nlohmann::ordered_json> platforms_;  ///< of this file, as it describes them
+    std::filesystem::path hardware_;
     Descriptions descriptions_;
 };
 

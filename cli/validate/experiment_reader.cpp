@@ -26,11 +26,17 @@ std::optional<Unit> unit_named(const std::string& name) {
     if (name == "tokens/s") {
         return Unit{"speed", 1.0, 1e-3, 1e7};
     }
+    if (name == "tokens/J") {
+        return Unit{"efficiency", 1.0, 1e-6, 1e6};
+    }
     if (name == "ratio") {
         return Unit{"ratio", 1.0, 1e-3, 1e4};
     }
     if (name == "count") {
         return Unit{"count", 1.0, 1.0, 1e9};
+    }
+    if (name == "thousand") {
+        return Unit{"count", 1e3, 1.0, 1e9};
     }
     if (const json::UnitName* unit = json::find_unit(name); unit != nullptr) {
         const json::DimensionLimits& limits = json::limits_of(unit->dimension);
@@ -80,7 +86,9 @@ void FileReader::read_platforms(json::Reader& root) {
         return;
     }
     for (auto& [name, at] : root.members("platforms")) {
-        ExperimentPlatform platform{name, paper_.file, {}, "", {}};
+        ExperimentPlatform platform;
+        platform.name = name;
+        platform.file = paper_.file;
         if (platform_named(name) != nullptr) {
             at.problem({}, "is declared twice, here and in " + platform_named(name)->file);
             continue;
@@ -99,7 +107,11 @@ void FileReader::read_platforms(json::Reader& root) {
         if (!platform.inherits.empty() && platform_named(platform.inherits) == nullptr) {
             at.problem("inherits", fmt::format("names \"{}\", which is no platform before this one", platform.inherits));
         }
-        platform.platform = points_.platform(name, at);
+        if (at.has("design")) {
+            points_.read_design(name, at, platform);
+        } else {
+            platform.platform = points_.platform(name, at);
+        }
         result_.platforms.push_back(std::move(platform));
     }
 }
@@ -120,6 +132,12 @@ void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
         return;
     }
     row.base_units = unit->base_units;
+    if (at.has("value") && row.out_of_memory) {
+        at.problem("value", "is of no use beside out_of_memory");
+    }
+    if (row.out_of_memory || (!row.not_reproduced.empty() && !at.has("value"))) {
+        return;
+    }
     row.measured = at.number("value", unit->low / unit->base_units, unit->high / unit->base_units) * unit->base_units;
 }
 
@@ -134,6 +152,10 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
     row.role = reader.has("role") && reader.choice("role", {"fit", "test"}) == "fit" ? Role::fit : Role::test;
     row.choice_of = reader.text_or("choice_of", "");
     row.not_reproduced = reader.text_or("not_reproduced", "");
+    row.out_of_memory = reader.flag_or("out_of_memory", false);
+    if (row.out_of_memory && row.observable != Observable::memory) {
+        reader.problem("out_of_memory", "needs a table of memory");
+    }
     std::vector<std::string> problems;
     try {
         points_.read(at.raw(), table_conditions, result_.platforms, row);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -30,12 +32,19 @@ Json fits_json(const Validation& validation) {
                                   {"high", fitted.determined() ? Json(fitted.high / unit.base_units) : Json()},
                                   {"described", fitted.start / unit.base_units}});
         }
-        fits.push_back({{"platform", fit.platform}, {"rows", fit.rows}, {"parameters", parameters}, {"remarks", fit.remarks}});
+        fits.push_back({{"platform", fit.platform},
+                        {"rows", fit.rows},
+                        {"parameters", parameters},
+                        {"in_description", fit.in_description},
+                        {"remarks", fit.remarks}});
     }
     return fits;
 }
 
 double verified_tokens(const ExperimentPoint& point) {
+    if (point.fpga) {
+        return point.fpga->tree.verified_tokens();
+    }
     const Speculation& speculation = point.setup.speculations[static_cast<std::size_t>(point.speculation)];
     const VerifyShape shape =
         verify_shape(speculation.verification, build_tree(speculation.shape, RankAcceptance::halving(64)));
@@ -103,6 +112,10 @@ Json validation_json(const Validation& validation) {
     result["measurements"] = summary_json(validation.measured);
     result["other_models_and_counts"] = summary_json(validation.not_measured);
     result["memory"] = summary_json(validation.memory);
+    result["memory_fits"] = {{"cells", validation.memory_cells.size()},
+                             {"out_of_memory", std::count_if(validation.memory_cells.begin(), validation.memory_cells.end(),
+                                                             [](const MemoryCell& cell) { return !cell.measured_fits; })},
+                             {"right", validation.memory_cells_right()}};
     result["winners_right"] = validation.choices_right;
     result["mean_regret"] = validation.regret;
     result["papers"] = Json::array();
@@ -125,10 +138,11 @@ Json validation_json(const Validation& validation) {
     result["not_reproduced"] = Json::array();
     for (const LeftOutRow& left : validation.left_out) {
         const Experiments& paper = validation.papers[left.paper];
+        const double measured = validation.row(left).measured / validation.row(left).base_units;
         result["not_reproduced"].push_back({{"paper", paper.paper},
                                             {"table", paper.tables[left.table].id},
                                             {"row", validation.row(left).name},
-                                            {"measured", validation.row(left).measured / validation.row(left).base_units},
+                                            {"measured", measured > 0.0 ? Json(measured) : Json()},
                                             {"unit", validation.row(left).unit},
                                             {"reason", left.reason}});
     }

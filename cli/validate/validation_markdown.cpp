@@ -16,6 +16,7 @@ std::string line_of(const std::string& name, const ErrorSummary& summary, const 
 std::string validation_markdown(const Validation& validation) {
     std::string text =
         "<!-- Written by `treeline validate --format markdown --output docs/trust.md`; a test fails when it is stale. -->\n"
+        "<!-- The table and what follows it also stand in the README. -->\n"
         "# How far to trust it\n\n"
         "Predictions against published measurements. Few numbers of each platform (what kernels reach, host times) are fitted "
         "on few\n"
@@ -42,12 +43,15 @@ std::string validation_markdown(const Validation& validation) {
     for (const ComparedChoices& choices : validation.choices) {
         right += choices.outcome.right ? 1 : 0;
     }
-    text +=
-        "\nAccept lengths are inputs. The model was improved while its errors were in sight, so that new results of other "
-        "authors may\n"
-        "be missed by more than these tables say.\n";
-    return text + fmt::format("\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}.\n", right,
-                              validation.choices.size(), percent_text(validation.regret));
+    text += fmt::format(
+        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits into memory is "
+        "predicted right\nin {} of {} cells.\n",
+        right, validation.choices.size(), percent_text(validation.regret), validation.memory_cells_right(),
+        validation.memory_cells.size());
+    return text +
+           "\nAccept lengths are inputs. The model was improved while its errors were in sight, so that new results of other "
+           "authors may\n"
+           "be missed by more than these tables say.\n";
 }
 
 }  // namespace treeline

@@ -16,10 +16,14 @@ std::string validation_table(const Validation& validation, bool all_rows);
 nlohmann::ordered_json validation_json(const Validation& validation);
 /// One line a row.
 std::string validation_csv(const Validation& validation);
-/// The section "How far to trust it" of the README.
+/// docs/trust.md, whose tables and sentences also stand in the README.
 std::string validation_markdown(const Validation& validation);
 
-/// A self-contained page: parity plot, error by table, errors against tokens, batch, size and context.
+/// What stands behind a row: [{"heading", "entries": [{"name", "value"}]}], texts.
+nlohmann::ordered_json validation_details(const Validation& validation, const PredictedRow& row);
+
+/// A self-contained page: parity plot, error by table, errors against tokens, batch, size and context, and every row with its
+/// details.
 std::string validation_page(const Validation& validation);
 
 /// A row's numbers in its printed unit.

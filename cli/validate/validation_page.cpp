@@ -5,6 +5,7 @@
 
 #include "cli/validate/validation_output.h"
 #include "reports/figure.h"
+#include "reports/html.h"
 #include "reports/number_text.h"
 
 namespace treeline {
@@ -95,28 +96,75 @@ Figure table_figure(const Validation& validation) {
     return figure;
 }
 
+/// Every row with its details, those of other models and counts included.
+Json records_of(const Validation& validation) {
+    Json columns = Json::array();
+    for (const FigureColumn& column : row_columns) {
+        columns.push_back({{"key", column.key}, {"title", column.title}, {"unit", column.unit}});
+        if (column.digits >= 0) {
+            columns.back()["digits"] = column.digits;
+        }
+    }
+    Json rows = validation_json(validation).at("rows");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i]["percent"] = 100.0 * validation.rows[i].error.relative();
+        rows[i]["details"] = validation_details(validation, validation.rows[i]);
+    }
+    return {{"heading", "Every row"},
+            {"text", "A click on a row shows its source, its conditions, the terms of its prediction and what was fitted."},
+            {"columns", columns},
+            {"rows", rows}};
+}
+
+Json left_out_of(const Validation& validation) {
+    Json rows = Json::array();
+    for (const LeftOutRow& left : validation.left_out) {
+        const Experiments& paper = validation.papers[left.paper];
+        const std::string label =
+            fmt::format("{}, {}: {}", paper.paper, paper.tables[left.table].id, validation.row(left).name);
+        rows.push_back({{"label", label}, {"reason", left.reason}});
+    }
+    return rows;
+}
+
+Json fit_notes(const Validation& validation) {
+    Json notes = Json::array();
+    for (const PlatformFit& fit : validation.fits) {
+        for (const auto* texts : {&fit.in_description, &fit.remarks}) {
+            for (const std::string& text : *texts) {
+                notes.push_back(fit.platform + ": " + text);
+            }
+        }
+    }
+    return notes;
+}
+
 }  // namespace
 
 std::string validation_page(const Validation& validation) {
     const Json rows = measured_rows(validation);
-    FigurePage page;
-    page.title = "Published results, predicted";
-    page.subtitle = "treeline validate";
-    page.heading = "How far to trust it";
-    page.sentence = fmt::format(
+    const std::string sentence = fmt::format(
         "{} published measurements that nothing was fitted to are predicted with a median error of {} and a 90th "
         "percentile of {}; {} numbers cannot be predicted.",
         validation.measured.rows, percent_text(validation.measured.median), percent_text(validation.measured.p90),
         validation.left_out.size());
-    page.sections.push_back({"parity", "All rows", "", {parity_figure(rows), table_figure(validation)}});
-    page.sections.push_back({"errors",
-                             "What errors depend on",
-                             "",
-                             {error_figure(rows, "tokens", "verified tokens", "Verified tokens of a sequence"),
-                              error_figure(rows, "batch", "batch", "Sequences in the batch"),
-                              error_figure(rows, "size", "size of the target", "Parameters of the target"),
-                              error_figure(rows, "context", "context", "Cached tokens")}});
-    return render_figures(page);
+    Json data = {{"format", "treeline-report"},
+                 {"version", 1},
+                 {"title", "Published results, predicted"},
+                 {"subtitle", "treeline validate"},
+                 {"summary", {{"heading", "How far to trust it"}, {"sentence", sentence}}}};
+    data["sections"] = {section_json({"parity", "All rows", "", {parity_figure(rows), table_figure(validation)}}),
+                        section_json({"errors",
+                                      "What errors depend on",
+                                      "",
+                                      {error_figure(rows, "tokens", "verified tokens", "Verified tokens of a sequence"),
+                                       error_figure(rows, "batch", "batch", "Sequences in the batch"),
+                                       error_figure(rows, "size", "size of the target", "Parameters of the target"),
+                                       error_figure(rows, "context", "context", "Cached tokens")}})};
+    data["records"] = records_of(validation);
+    data["excluded"] = left_out_of(validation);
+    data["notes"] = fit_notes(validation);
+    return render_html(data);
 }
 
 }  // namespace treeline

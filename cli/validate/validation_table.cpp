@@ -51,6 +51,9 @@ std::string fits_text(const Validation& validation) {
             table.add({fit.platform, fitted.parameter.name, parameter_value(fitted, fitted.value), interval_text(fitted),
                        parameter_value(fitted, fitted.start), std::to_string(fit.rows)});
         }
+        for (const std::string& number : fit.in_description) {
+            remarks += fmt::format("{}: {}\n", fit.platform, number);
+        }
         for (const std::string& remark : fit.remarks) {
             remarks += fmt::format("{}: {}\n", fit.platform, remark);
         }
@@ -106,6 +109,19 @@ std::string choices_text(const Validation& validation) {
         validation.choices.size(), percent_text(validation.regret), text);
 }
 
+std::string memory_text(const Validation& validation) {
+    std::string text = fmt::format("Whether it fits into memory: right in {} of {} cells\n", validation.memory_cells_right(),
+                                   validation.memory_cells.size());
+    for (const MemoryCell& cell : validation.memory_cells) {
+        if (cell.measured_fits != cell.predicted_fits) {
+            const Experiments& paper = validation.papers[cell.paper];
+            text += fmt::format("{}, {}, {}: predicted to {}\n", paper.paper, paper.tables[cell.table].id,
+                                validation.row(cell).name, cell.predicted_fits ? "fit" : "run out of memory");
+        }
+    }
+    return text;
+}
+
 std::string left_out_text(const Validation& validation) {
     std::string text;
     std::string last;
@@ -147,7 +163,8 @@ double predicted_in_unit(const Validation& validation, const PredictedRow& row) 
 }
 
 std::string validation_table(const Validation& validation, bool all_rows) {
-    std::string text = fits_text(validation) + "\n" + scores_text(validation) + "\n" + choices_text(validation);
+    std::string text =
+        fits_text(validation) + "\n" + scores_text(validation) + "\n" + choices_text(validation) + memory_text(validation);
     if (const std::string left_out = left_out_text(validation); !left_out.empty()) {
         text += "\n" + left_out;
     }

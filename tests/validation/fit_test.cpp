@@ -27,7 +27,10 @@ ExperimentRow chain_row(double batch, int draft_tokens, double measured) {
 }
 
 ExperimentPlatform free_platform(const std::vector<std::string>& names) {
-    ExperimentPlatform result{"test", "file", platform("h100-sxm", "cuda-graph"), "", {}};
+    ExperimentPlatform result;
+    result.name = "test";
+    result.file = "file";
+    result.platform = platform("h100-sxm", "cuda-graph");
     for (const std::string& name : names) {
         result.free.push_back(free_parameter(name));
     }
@@ -83,15 +86,34 @@ TEST_CASE("intervals hold the truth when rows are noisy, and widen with the nois
     CHECK(factor_with(0.05) > factor_with(0.01));
 }
 
-TEST_CASE("a parameter that would have to leave what is possible is remarked on") {
-    const ExperimentPlatform described = free_platform({"memory_efficiency"});
-    ExperimentRow row = chain_row(1.0, 0, 1.0);
-    row.measured = 0.5 * predicted(row, described.platform);  // faster than the device's peak
-    const ExperimentRow* pointer = &row;
-    const PlatformFit fit = fit_platform(described, std::span(&pointer, 1));
-    CHECK(fit.parameters.front().value == Approx(1.0).epsilon(1e-3));
-    REQUIRE(fit.remarks.size() == 1);
-    CHECK(fit.remarks.front() == "memory_efficiency ended on its bound");
+TEST_CASE("a parameter that would have to leave what is possible is rejected, and the others are fitted without it") {
+    ExperimentPlatform described = free_platform({"memory_efficiency", "host_per_round"});
+    described.platform.stack.memory_efficiency = 0.9;
+    Platform truth = described.platform;
+    truth.stack.host_per_round = Seconds(1.7e-3);
+    // Plain decoding faster than the device's peak allows: no efficiency up to 1 explains it.
+    std::vector<ExperimentRow> rows = {chain_row(1.0, 0, 1.0), chain_row(1.0, 4, 1.0), chain_row(2.0, 4, 1.0)};
+    rows[0].measured = 0.5 * predicted(rows[0], described.platform);
+    for (ExperimentRow* row : {&rows[1], &rows[2]}) {
+        row->measured = predicted(*row, truth);
+    }
+    described.free = {free_parameter("memory_efficiency")};
+    const ExperimentRow* impossible = rows.data();
+    const PlatformFit alone = fit_platform(described, std::span(&impossible, 1));
+    CHECK(alone.parameters.empty());
+    CHECK(alone.fitted.stack.memory_efficiency == 0.9);
+    REQUIRE(alone.remarks.size() == 1);
+    CHECK(alone.remarks.front() ==
+          "the rows cannot tell memory_efficiency from its bound; it is rejected, and the stated 0.9 holds");
+
+    described.free = {free_parameter("host_per_tree"), free_parameter("host_per_round")};  // chains never need the first
+    described.platform.stack.host_per_tree = Seconds(0.0);
+    const std::vector<const ExperimentRow*> chains = {&rows[1], &rows[2]};
+    const PlatformFit rest = fit_platform(described, chains);
+    REQUIRE(rest.parameters.size() == 1);
+    CHECK(rest.parameters.front().parameter.name == "host_per_round");
+    CHECK(rest.parameters.front().value == Approx(1.7e-3).epsilon(1e-3));
+    CHECK(rest.fitted.stack.host_per_tree == Seconds(0.0));
 }
 
 TEST_CASE("fits that explain no more than they are told are refused") {

@@ -23,9 +23,23 @@ cmp -s trust.md "$SOURCE/docs/trust.md" || {
     echo "Write it anew: treeline validate --format markdown --output docs/trust.md"
 }
 
-expect 0 'measurements' validate --html page.html
+# The README repeats the table and the sentences after it, between two marks.
 checks=$((checks + 1))
-grep -q 'Predicted against measured' page.html || fail "the page lacks the parity plot"
+sed -n '/^| published results/,$p' trust.md >trust-block.md
+sed -n '/treeline validate: begin/,/treeline validate: end/p' "$SOURCE/README.md" | sed '1d;$d' >readme-block.md
+cmp -s trust-block.md readme-block.md || {
+    fail "the README's figures are stale; between its marks belong these lines of docs/trust.md:"
+    diff -u readme-block.md trust-block.md | head -20
+}
+
+expect 0 'measurements' validate --html page.html
+for needed in 'Predicted against measured' 'error-tokens' 'error-batch' 'error-size' 'error-context' 'host, beside the passes' 'Fitted for A10G, on 8 rows'; do
+    checks=$((checks + 1))
+    grep -q -- "$needed" page.html || fail "the page lacks '$needed'"
+done
+"$TREELINE" validate --format html >page-of-format.html
+checks=$((checks + 1))
+cmp -s page.html page-of-format.html || fail "--format html and --html differ"
 
 # A file from outside: platforms that are fitted already, rows that are only predicted.
 outside() {
@@ -56,6 +70,28 @@ bad '{"name": "bad", "draft_tokens": 0}' 'value'
 bad '{"name": "bad", "draft_tokens": 0, "value": 1, "rol": "fit"}' 'rol'
 bad '{"name": "bad", "draft_tokens": 0, "value": 1, "case": "none"}' 'unknown case "none"'
 
+bad '{"name": "bad", "value": 9.9, "out_of_memory": true, "draft_tokens": 0}' 'out_of_memory: needs a table of memory'
+bad '{"name": "bad", "value": 1.1, "platform": "SpecMamba on VCK190", "target": "llama-3-8b", "draft_tokens": 0}' '.*llama-3-8b'
+bad '{"name": "bad", "value": 1.1, "platform": "SpecMamba on VCK190", "stage": "T9", "draft_tokens": 0}' 'stage must be '
+bad '{"name": "bad", "value": 1.1, "observable": "tokens_per_joule", "unit": "tokens/J", "platform": "SpecMamba on VCK190", "draft_tokens": 0, "batch": 2}' 'batch'
+
+# Whether a run fits into memory: a million tokens of a Transformer's cache (131 GB) do not fit into 48 GB, a Mamba's state does.
+memory() { # TARGET RIGHT
+    cat >memory.json <<END
+{"format": "treeline-experiments", "version": 1, "paper": "Mine", "source": "my bench",
+ "conditions": {"target": "$1", "platform": "L40S", "context": 1000000},
+ "tables": [{"id": "mine", "what": "memory", "observable": "memory", "unit": "GB", "rows": [
+   {"name": "full", "draft_tokens": 0, "out_of_memory": true}]}]}
+END
+    "$TREELINE" validate --experiments memory.json --format json >memory-out.json || fail "$1: out_of_memory is refused"
+    checks=$((checks + 1))
+    cells=$("$JSON_GET" memory-out.json /memory_fits/cells)
+    right=$("$JSON_GET" memory-out.json /memory_fits/right)
+    [ "$((cells - right))" -eq "$2" ] || fail "$1: $right of $cells memory cells are right"
+}
+memory llama-3-8b 0
+memory mamba2-2.7b 1
+
 platform() { # FREE ROLE PATTERN: a platform that cannot be fitted is left out, with a sentence
     cat >platform.json <<END
 {"format": "treeline-experiments", "version": 1, "paper": "Mine", "source": "my bench",
@@ -74,6 +110,17 @@ platform '"memory_efficiency"' test "has free parameters but no row with the rol
 platform '"memory_efficiency", "kernel_startup"' fit "has 2 free parameters, but only 1 rows"
 platform '"memory_efficiency"' fit "fits 1 of its 2 rows; at most a fifth"
 platform '"memory_eficiency"' fit 'did you mean "memory_efficiency"'
+
+# Files that cannot be read at all: a sentence each, and the rest runs.
+echo '{"format": "treeline-experiments", "version": 1' >broken.json
+echo '{"format": "something else", "version": 1, "paper": "Mine", "source": "my bench", "tables": []}' >other.json
+for file in broken.json other.json missing.json; do
+    checks=$((checks + 1))
+    "$TREELINE" validate --experiments "$file" >out.txt 2>err.txt
+    [ $? -eq 2 ] || fail "$file: exit code is not 2"
+    grep -q -- "$file" err.txt || fail "$file: no sentence names it: $(cat err.txt)"
+    grep -q 'Snakes and Ladders' out.txt || fail "$file: the rest did not run"
+done
 
 # Under ten seconds (it takes well under one).
 checks=$((checks + 1))

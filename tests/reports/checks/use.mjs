@@ -9,7 +9,7 @@ export const checks = ({ data, withReport }) => ({
     withReport({}, async (page) => {
       assert.equal(await page.title(), data.title);
       assert.equal(await page.locator('h1').textContent(), data.title);
-      assert.equal(await page.locator('main > section').count(), 13 + data.sections.length);
+      assert.equal(await page.locator('main > section').count(), 14 + data.sections.length);
       assert.equal(await page.locator('.answer').textContent(), data.summary.sentence);
       const links = await page.locator('.contents a').evaluateAll((nodes) => nodes.map((node) => node.hash.slice(1)));
       for (const id of links) assert.equal(await page.locator(`section#${id} h2`).count(), 1, id);
@@ -50,6 +50,20 @@ export const checks = ({ data, withReport }) => ({
       assert.equal(download.suggestedFilename(), 'candidates.csv');
       assert.equal(lines.length, wanted.length + 1);
       assert.equal(lines[0].split(',').length, data.candidates.columns.length);
+    }),
+
+  'a row with details opens and closes by mouse and keyboard, and shows text as text': () =>
+    withReport({}, async (page) => {
+      const details = page.locator('#records tr.details');
+      const opener = page.locator('#records').getByRole('button', { name: 'joint, 2 x 6' });
+      assert.equal(await details.isVisible(), false);
+      await page.locator('#records tbody tr').first().locator('td').last().click();
+      assert.equal(await opener.getAttribute('aria-expanded'), 'true');
+      assert.deepEqual(await details.locator('dt').allTextContents(), ['cell', 'verify', 'draft']);
+      assert.deepEqual(await details.locator('dd').allTextContents(), ['a paper’s table 3', '14.1 ms', '<b>2 ms</b>']);
+      await opener.press('Enter');
+      assert.equal(await details.isVisible(), false);
+      assert.equal(await page.locator('#records button.opens').count(), 1);
     }),
 
   'the heading of a long table stays in sight': () =>

@@ -7,7 +7,8 @@ const FIRST_ROWS = 100;
 
 /**
  * `columns`: [{key, title, unit, digits}]; `rows`: objects; `name`: file name of the download, without ending.
- * `small` leaves out the filter box; a row with `recommended: true` stands out.
+ * `small` leaves out the filter box; a row with `recommended: true` stands out. A row with `details`
+ * ([{heading, entries: [{name, value}]}]) opens below itself on a click.
  */
 export function dataTable({ columns, rows, name, small = false }) {
   const shown = columns.map((column) => ({ ...column, numeric: isNumeric(rows, column.key) }));
@@ -42,7 +43,7 @@ export function dataTable({ columns, rows, name, small = false }) {
   function update() {
     const visible = visibleRows();
     const limited = state.all ? visible : visible.slice(0, FIRST_ROWS);
-    body.replaceChildren(...limited.map((row) => tableRow(row, shown)));
+    body.replaceChildren(...limited.flatMap((row) => (row.details ? openingRow(row, shown) : [tableRow(row, shown)])));
     status.textContent =
       visible.length === rows.length ? plural(rows.length, 'row') : `${visible.length} of ${plural(rows.length, 'row')}`;
     more.hidden = limited.length === visible.length;
@@ -116,6 +117,37 @@ function tableRow(row, columns) {
     }),
   );
 }
+
+/** The row and, hidden until it is clicked, what stands behind it. The first cell is the button that keyboards reach. */
+function openingRow(row, columns) {
+  const behind = element('tr', { class: 'details', hidden: true });
+  const node = tableRow(row, columns);
+  const first = node.firstElementChild;
+  const toggle = button(first.textContent, () => {}, { class: 'opens', 'aria-expanded': 'false' });
+  first.replaceChildren(toggle);
+  node.classList.add('opens');
+  node.addEventListener('click', () => {
+    if (String(document.getSelection() ?? '') !== '') return; // text is being selected, not the row
+    if (behind.children.length === 0) {
+      behind.append(element('td', { colspan: columns.length }, element('div', { class: 'groups' }, row.details.map(detailGroup))));
+    }
+    behind.hidden = !behind.hidden;
+    toggle.setAttribute('aria-expanded', String(!behind.hidden));
+  });
+  return [node, behind];
+}
+
+const detailGroup = ({ heading, entries }) =>
+  element(
+    'section',
+    {},
+    element('h4', {}, heading),
+    element(
+      'dl',
+      {},
+      entries.map(({ name, value }) => [element('dt', {}, name), element('dd', {}, value)]),
+    ),
+  );
 
 /** Short texts stay on one line; long ones wrap, but not into a pillar. */
 const width = (value) => (typeof value !== 'string' || value.length <= 32 ? 'short' : 'long');

@@ -11,6 +11,7 @@ import { roofline } from './roofline.js';
 import { memory } from './memory.js';
 import { uncertainty } from './uncertainty.js';
 import { candidates } from './candidates.js';
+import { records } from './records.js';
 import { excluded } from './excluded.js';
 import { inputs } from './inputs.js';
 import { notes } from './notes.js';
@@ -27,6 +28,7 @@ export const sectionsOf = (data) => [
   memory,
   uncertainty,
   candidates,
+  records(data),
   excluded,
   inputs,
   notes,

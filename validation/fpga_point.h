@@ -1,0 +1,29 @@
+// A published number of an FPGA accelerator: everything that fixes its prediction. Design and board are part of the point, for
+// what of them was fitted stands in their descriptions (hardware/fpga/designs) and not in a fit of this run.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/fpga/ablation.h"
+#include "sim/fpga/resources.h"
+
+namespace treeline {
+
+struct FpgaPoint {
+    fpga::Board board;
+    fpga::Design design;
+    fpga::MambaShape target, drafter;  ///< drafter: all zero without one
+    DraftTree tree;                    ///< without nodes: plain decoding
+    double accept_length = 1.0;
+    fpga::RoundOptions options;
+    std::optional<fpga::AblationStage> stage;  ///< then this says how it verifies and backtracks
+};
+
+/// The round of the design, or of its ablation stage.
+fpga::RoundCost round_of(const FpgaPoint& point);
+
+/// What the design takes of its board, all units and buffers.
+fpga::Resources resources_of(const FpgaPoint& point);
+
+}  // namespace treeline
