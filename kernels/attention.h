@@ -25,6 +25,9 @@ struct Attention {
     int capacity = 0;              ///< positions of a sequence in the caches
     const int* context = nullptr;  ///< [sequences]: cached tokens before the new ones
     TreeView tree;                 ///< none: a chain, each token sees those before it
+    /// Trees only: the queries are those of the tree's tokens from this one on (a level that a drafter adds); keys and values
+    /// of the tokens before lie in the caches from earlier passes.
+    int first_token = 0;
     /// A token sees the first `sink` positions and those less than `window` places before its own (itself included); 0: all.
     int window = 0;
     int sink = 0;

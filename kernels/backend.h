@@ -20,6 +20,7 @@
 #include "kernels/linear.h"
 #include "kernels/pointwise.h"
 #include "kernels/probes.h"
+#include "kernels/rotary.h"
 #include "kernels/state_scan.h"
 #include "kernels/verify.h"
 
@@ -53,6 +54,8 @@ struct Backend {
     void (*rms_norm)(const RmsNorm&, Queue);
     void (*gated_rms_norm)(const GatedRmsNorm&, Queue);
     void (*gated_activation)(const GatedActivation&, Queue);
+    void (*rotary)(const Rotary&, Queue);
+    void (*top_choices)(const TopChoices&, Queue);
     void (*greedy_verification)(const GreedyVerification&, Queue);
     void (*rejection_verification)(const RejectionVerification&, Queue);
     void (*gather_rows)(const GatherRows&, Queue);

@@ -6,6 +6,7 @@
 #include "kernels/linear.h"
 #include "kernels/pointwise.h"
 #include "kernels/probes.h"
+#include "kernels/rotary.h"
 #include "kernels/state_scan.h"
 #include "kernels/verify.h"
 
@@ -99,9 +100,13 @@ void check(const Attention& attention) {
     require(attention.keys.type == attention.values.type && attention.keys.type != ElementType::fp64, kernel,
             "keys and values are not of one type, fp32 or bf16");
     require_same_type({attention.query, attention.keys, attention.output}, kernel);
-    require(attention.context != nullptr && attention.capacity >= shape.tokens, kernel,
+    require(attention.context != nullptr && attention.capacity >= attention.first_token + shape.tokens, kernel,
             "the context is missing or larger than the cache");
-    require(!attention.tree || attention.tree.tokens == shape.tokens, kernel, "the shape and the tree differ in tokens");
+    require(attention.first_token >= 0 && (attention.first_token == 0 || attention.tree), kernel,
+            "a first token that is no token of a tree");
+    require(!attention.tree || (attention.first_token == 0 ? attention.tree.tokens == shape.tokens
+                                                           : attention.tree.tokens >= attention.first_token + shape.tokens),
+            kernel, "the shape and the tree differ in tokens");
     require(attention.window >= 0 && attention.sink >= 0, kernel, "the window or the sink is negative");
     require(attention.splits == 1 || (attention.splits > 1 && attention.scratch != nullptr), kernel,
             "several splits need scratch, and none is no number of them");
@@ -134,6 +139,23 @@ void check(const GatedActivation& activation) {
     require_rows(activation.up, activation.width, kernel, "up");
     require_rows(activation.output, activation.width, kernel, "the output");
     require_same_type({activation.gate, activation.up, activation.output}, kernel);
+}
+
+void check(const Rotary& rotary) {
+    const char* kernel = "rotary embedding";
+    require(rotary.rows > 0 && rotary.heads > 0 && rotary.head_dim > 0, kernel, "a dimension is not positive");
+    require(rotary.head_dim % 2 == 0, kernel, "head_dim is odd");
+    require_rows(rotary.x, std::int64_t{rotary.heads} * rotary.head_dim, kernel, "x");
+    require(rotary.position != nullptr && rotary.table != nullptr, kernel, "the positions or the table are missing");
+}
+
+void check(const TopChoices& choices) {
+    const char* kernel = "top choices";
+    require(choices.rows > 0 && choices.vocabulary > 0 && choices.choices > 0, kernel, "a dimension is not positive");
+    require(choices.choices <= 64 && choices.choices <= choices.vocabulary, kernel,
+            "more than 64 choices, or more than the vocabulary has");
+    require_rows(choices.logits, choices.vocabulary, kernel, "the logits");
+    require(choices.ids != nullptr, kernel, "the place for the ids is missing");
 }
 
 void check(const Linear& linear) {

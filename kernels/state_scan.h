@@ -64,8 +64,8 @@ struct Scan {
     const int* state_of = nullptr;  ///< [sequences]: the state in `initial` that each starts from; null: its own number
     Rows y;  ///< row sequence * tokens + step, heads * head_dim wide; rows past the end of a sequence are left as they are
     StateWrite write = StateWrite::final;
-    /// final: one state a sequence. every: state sequence * tokens + step. May be the same memory as `initial` for `final` when
-    /// no two sequences touch the same state.
+    /// final: one state a sequence. every: state sequence * tokens + step. May be the same memory as `initial` when no two
+    /// sequences touch the same state.
     States written;
     const int* written_to = nullptr;  ///< [sequences]: where `final` goes; null: the sequence's number
 };

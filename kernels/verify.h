@@ -1,4 +1,5 @@
-// After the LM head: which drafted tokens stand. Both kernels walk the tree from the root, child by child.
+// After the LM head: what a drafter proposes, and which drafted tokens stand. Both verifications walk the tree from the root,
+// child by child.
 #pragma once
 
 #include "kernels/element.h"
@@ -45,7 +46,18 @@ struct RejectionVerification {
     Accepted accepted;
 };
 
+/// What a drafter proposes after each token: the ids of the largest logits of a row, the largest first (of equal ones the
+/// lowest id).
+struct TopChoices {
+    int rows = 1;
+    int vocabulary = 1;
+    int choices = 1;  ///< at most 64, and at most the vocabulary
+    ConstRows logits;
+    int* ids = nullptr;  ///< [rows][choices]
+};
+
 /// As check(const Scan&).
+void check(const TopChoices& choices);
 void check(const GreedyVerification& verification);
 void check(const RejectionVerification& verification);
 

@@ -33,7 +33,7 @@ public:
     void run(int sequence, int kv_head) {
         context_ = attention_.context[sequence];
         start(sequence, kv_head);
-        const int positions = context_ + shape_.tokens;
+        const int positions = context_ + attention_.first_token + shape_.tokens;
         for (int first = 0; first < positions; first += tile) {
             const int count = std::min(tile, positions - first);
             if (!hidden_from_all(first, count)) {
@@ -50,7 +50,7 @@ private:
         return attention_.window == 0 ? 0 : std::max(0, context_ + level(token) - attention_.window + 1);
     }
     [[nodiscard]] bool hidden_from_all(int first, int count) const {
-        return first >= attention_.sink && first + count <= std::min(context_, first_seen(0));
+        return first >= attention_.sink && first + count <= std::min(context_, first_seen(attention_.first_token));
     }
 
     void start(int sequence, int kv_head) {
@@ -92,7 +92,7 @@ private:
     /// Scores that a token must not see become minus infinity.
     void hide(int first, int count) {
         for (int row = 0; row < rows_; ++row) {
-            const int token = row / heads_;
+            const int token = attention_.first_token + row / heads_;
             float* scores = weight_ + std::int64_t{row} * tile;
             const int seen = first_seen(token);
             for (int i = std::max(0, attention_.sink - first); i < std::min({count, seen - first, context_ - first}); ++i) {

@@ -11,6 +11,16 @@ float norm_factor(const float* values, int count, float epsilon) {
     return 1.0F / std::sqrt(sum_of_squares(values, count) / static_cast<float>(count) + epsilon);
 }
 
+/// The halves of one head, `half` elements each.
+void turn(float* __restrict low, float* __restrict high, const float* __restrict cosine, const float* __restrict sine,
+          int half) {
+    for (int i = 0; i < half; ++i) {
+        const float x = low[i], y = high[i];
+        low[i] = cosine[i] * x - sine[i] * y;
+        high[i] = sine[i] * x + cosine[i] * y;
+    }
+}
+
 }  // namespace
 
 void rms_norm(const RmsNorm& norm, Queue /*queue*/) {
@@ -50,6 +60,24 @@ void gated_rms_norm(const GatedRmsNorm& norm, Queue /*queue*/) {
                 scale_by(values_of_part, norm.weight + begin, factor, values_of_part, part);
             }
             store(norm.output, row, 0, norm.width, values.data());
+        }
+    }
+}
+
+void rotary(const Rotary& rotary, Queue /*queue*/) {
+    check(rotary);
+    const int width = rotary.heads * rotary.head_dim, half = rotary.head_dim / 2;
+#pragma omp parallel
+    {
+        const Buffer values(static_cast<std::size_t>(width));
+#pragma omp for schedule(static)
+        for (int row = 0; row < rotary.rows; ++row) {
+            const float* cosine = rotary.table + std::int64_t{rotary.position[row]} * rotary.head_dim;
+            load(rotary.x, row, 0, width, values.data());
+            for (int first = 0; first < width; first += rotary.head_dim) {
+                turn(values + first, values + (first + half), cosine, cosine + half, half);
+            }
+            store(rotary.x, row, 0, width, values.data());
         }
     }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,31 @@ int argmax(ConstRows logits, std::int64_t row, int vocabulary, float* buffer) {
         }
     }
     return best_id;
+}
+
+/// The ids of the largest logits, sorted. An id enters only where its logit is above the least of them, which few are.
+void top_ids(ConstRows logits, std::int64_t row, int vocabulary, std::span<int> ids, float* buffer, std::vector<float>& kept) {
+    kept.clear();
+    for (int first = 0; first < vocabulary; first += block) {
+        const int count = std::min(block, vocabulary - first);
+        const float* values = view(logits, row, first, count, buffer);
+        if (kept.size() == ids.size() && !(largest(values, count) > kept.back())) {
+            continue;
+        }
+        for (int i = 0; i < count; ++i) {
+            if (kept.size() == ids.size() && !(values[i] > kept.back())) {
+                continue;
+            }
+            const auto at = std::upper_bound(kept.begin(), kept.end(), values[i], std::greater<>()) - kept.begin();
+            if (kept.size() == ids.size()) {
+                kept.pop_back();
+            }
+            kept.insert(kept.begin() + at, values[i]);
+            std::copy_backward(ids.begin() + at, ids.begin() + std::ptrdiff_t(kept.size()) - 1,
+                               ids.begin() + std::ptrdiff_t(kept.size()));
+            ids[std::size_t(at)] = first + i;
+        }
+    }
 }
 
 /// Walks from the root; `next_child(token)` names the child that stands, or -1. Returns the last token of the path.
@@ -139,6 +165,24 @@ private:
 };
 
 }  // namespace
+
+void top_choices(const TopChoices& choices, Queue /*queue*/) {
+    check(choices);
+#pragma omp parallel
+    {
+        const Buffer buffer(block);
+        std::vector<float> kept;
+#pragma omp for schedule(static)
+        for (int row = 0; row < choices.rows; ++row) {
+            int* ids = choices.ids + std::int64_t{row} * choices.choices;
+            if (choices.choices == 1) {
+                *ids = argmax(choices.logits, row, choices.vocabulary, buffer.data());
+            } else {
+                top_ids(choices.logits, row, choices.vocabulary, {ids, std::size_t(choices.choices)}, buffer.data(), kept);
+            }
+        }
+    }
+}
 
 void greedy_verification(const GreedyVerification& verification, Queue /*queue*/) {
     check(verification);

@@ -21,6 +21,7 @@ struct Parameters {
     int capacity;
     const int* context;
     TreeView tree;
+    int first_token;
     int window;
     int sink;
     float scale;
@@ -38,7 +39,7 @@ struct Parameters {
     }
     [[nodiscard]] __device__ bool sees(int token, int position, int cached) const {
         const int other = position - cached;
-        if (other >= 0 && (other >= shape.tokens || !is_ancestor(other, token))) {
+        if (other >= 0 && (other >= first_token + shape.tokens || !is_ancestor(other, token))) {
             return false;
         }
         const int place = other >= 0 ? cached + level(other) : position;
@@ -81,10 +82,10 @@ struct Block {
     int sequence, kv_head, cached;
     int first_row, rows;  ///< query rows of the KV head: the block's first, and of all blocks
 
-    [[nodiscard]] __device__ int token_of(int row) const { return (first_row + row) / p.heads(); }
+    [[nodiscard]] __device__ int token_of(int row) const { return p.first_token + (first_row + row) / p.heads(); }
     [[nodiscard]] __device__ int head_of(int row) const { return kv_head * p.heads() + (first_row + row) % p.heads(); }
     [[nodiscard]] __device__ std::int64_t query_row(int row) const {
-        return static_cast<std::int64_t>(sequence) * p.shape.tokens + token_of(row);
+        return static_cast<std::int64_t>(sequence) * p.shape.tokens + token_of(row) - p.first_token;
     }
     [[nodiscard]] __device__ std::int64_t query_column(int row) const {
         return static_cast<std::int64_t>(head_of(row)) * p.shape.head_dim;
@@ -209,7 +210,7 @@ __global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> 
         largest[r] = -INFINITY;
     }
     float sums[widest_head / threads][rows_of_block] = {};
-    const int positions = cached + p.shape.tokens;
+    const int positions = cached + p.first_token + p.shape.tokens;
     const std::int64_t tiles = (positions + tile - 1) / tile, split = blockIdx.x;
     const int last = static_cast<int>(tiles * (split + 1) / p.splits);
     for (int at = static_cast<int>(tiles * split / p.splits); at < last; ++at) {
@@ -278,6 +279,7 @@ void attention(const Attention& attention, Queue queue) {
                                              attention.capacity,
                                              attention.context,
                                              attention.tree,
+                                             attention.first_token,
                                              attention.window,
                                              attention.sink,
                                              scale,

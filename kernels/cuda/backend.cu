@@ -81,6 +81,8 @@ const Backend& cuda_backend() {
         .rms_norm = cuda::rms_norm,
         .gated_rms_norm = cuda::gated_rms_norm,
         .gated_activation = cuda::gated_activation,
+        .rotary = cuda::rotary,
+        .top_choices = cuda::top_choices,
         .greedy_verification = cuda::greedy_verification,
         .rejection_verification = cuda::rejection_verification,
         .gather_rows = cuda::gather_rows,

@@ -33,6 +33,8 @@ const Backend& cuda_backend() {
         .rms_norm = refuse,
         .gated_rms_norm = refuse,
         .gated_activation = refuse,
+        .rotary = refuse,
+        .top_choices = refuse,
         .greedy_verification = refuse,
         .rejection_verification = refuse,
         .gather_rows = refuse,

@@ -1,4 +1,5 @@
-// Greedy verification (kernels/verify.h): the argmax of every row in parallel, then a walk along each sequence's tree.
+// Greedy verification (kernels/verify.h): the argmax of every row in parallel, then a walk along each sequence's tree. A
+// drafter's choices are the argmax, again and again among what is left.
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
@@ -27,25 +28,35 @@ struct Best {
     }
 };
 
-/// blockIdx = row.
+/// blockIdx = row: its `choices` best, one after the other. Each search leaves out what is not behind the one found before.
 template <class Element>
-__global__ void __launch_bounds__(threads) argmax_kernel(int vocabulary, Matrix<const Element> logits, int* argmax) {
+__global__ void __launch_bounds__(threads) top_kernel(int vocabulary, Matrix<const Element> logits, int choices, int* ids) {
     __shared__ Best of_warp[threads / 32];
-    Best best{-INFINITY, none};
-    for (int id = static_cast<int>(threadIdx.x); id < vocabulary; id += threads) {
-        best.take(get(logits.row(blockIdx.x), id), id);
-    }
-    best.take_from_warp();
-    if (threadIdx.x % 32 == 0) {
-        of_warp[threadIdx.x / 32] = best;
-    }
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        best = threadIdx.x < threads / 32 ? of_warp[threadIdx.x] : Best{-INFINITY, none};
-        best.take_from_warp();
-        if (threadIdx.x == 0) {
-            argmax[blockIdx.x] = best.id;
+    __shared__ Best found;
+    Best before{INFINITY, -1};
+    for (int choice = 0; choice < choices; ++choice) {
+        Best best{-INFINITY, none};
+        for (int id = static_cast<int>(threadIdx.x); id < vocabulary; id += threads) {
+            const float value = get(logits.row(blockIdx.x), id);
+            if (value < before.value || (value == before.value && id > before.id)) {
+                best.take(value, id);
+            }
         }
+        best.take_from_warp();
+        if (threadIdx.x % 32 == 0) {
+            of_warp[threadIdx.x / 32] = best;
+        }
+        __syncthreads();
+        if (threadIdx.x < 32) {
+            best = threadIdx.x < threads / 32 ? of_warp[threadIdx.x] : Best{-INFINITY, none};
+            best.take_from_warp();
+            if (threadIdx.x == 0) {
+                ids[static_cast<std::int64_t>(blockIdx.x) * choices + choice] = best.id;
+                found = best;
+            }
+        }
+        __syncthreads();
+        before = found;
     }
 }
 
@@ -88,13 +99,22 @@ __global__ void greedy_walk_kernel(TreeView tree, int deepest_level, const int* 
 
 }  // namespace
 
+void top_choices(const TopChoices& choices, Queue queue) {
+    check(choices);
+    with_type(choices.logits.type, [&](auto element) {
+        using Element = decltype(element);
+        launch("top choices", top_kernel<Element>, {dim3(static_cast<unsigned>(choices.rows)), threads}, queue,
+               choices.vocabulary, typed<Element>(choices.logits), choices.choices, choices.ids);
+    });
+}
+
 void greedy_verification(const GreedyVerification& verification, Queue queue) {
     check(verification);
     const auto sequences = static_cast<unsigned>(verification.sequences);
     with_type(verification.logits.type, [&](auto element) {
         using Element = decltype(element);
-        launch("argmax", argmax_kernel<Element>, {dim3(sequences * static_cast<unsigned>(verification.tree.tokens)), threads},
-               queue, verification.vocabulary, typed<Element>(verification.logits), verification.argmax);
+        launch("argmax", top_kernel<Element>, {dim3(sequences * static_cast<unsigned>(verification.tree.tokens)), threads},
+               queue, verification.vocabulary, typed<Element>(verification.logits), 1, verification.argmax);
     });
     launch("greedy verification", greedy_walk_kernel, {dim3(sequences), 32}, queue, verification.tree,
            verification.deepest_level, verification.draft_ids, verification.argmax, verification.accepted);

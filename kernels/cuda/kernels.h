@@ -14,6 +14,8 @@ void linear(const Linear& linear, Queue queue);
 void rms_norm(const RmsNorm& norm, Queue queue);
 void gated_rms_norm(const GatedRmsNorm& norm, Queue queue);
 void gated_activation(const GatedActivation& activation, Queue queue);
+void rotary(const Rotary& rotary, Queue queue);
+void top_choices(const TopChoices& choices, Queue queue);
 void greedy_verification(const GreedyVerification& verification, Queue queue);
 void rejection_verification(const RejectionVerification& verification, Queue queue);
 void gather_rows(const GatherRows& gather, Queue queue);

@@ -33,14 +33,14 @@ void attention(const Attention& attention, Queue /*queue*/) {
     const double scale = attention.scale > 0.0F ? attention.scale : 1.0 / std::sqrt(double(shape.head_dim));
     for (std::int64_t sequence = 0; sequence < shape.sequences; ++sequence) {
         const int context = attention.context[sequence];
-        for (int token = 0; token < shape.tokens; ++token) {
+        for (int token = attention.first_token; token < attention.first_token + shape.tokens; ++token) {
             for (int head = 0; head < shape.query_heads; ++head) {
-                const std::int64_t row = sequence * shape.tokens + token;
+                const std::int64_t row = sequence * shape.tokens + token - attention.first_token;
                 const std::int64_t column = std::int64_t{head} * shape.head_dim;
                 const std::int64_t kv_column = std::int64_t{head / (shape.query_heads / shape.kv_heads)} * shape.head_dim;
                 std::vector<double> scores;
                 std::vector<int> positions;
-                for (int position = 0; position < context + shape.tokens; ++position) {
+                for (int position = 0; position < context + attention.first_token + shape.tokens; ++position) {
                     if (!sees(attention, context, token, position)) {
                         continue;
                     }

@@ -1,4 +1,4 @@
-// Linear layer, norms, activation, gather and probes.
+// Linear layer, norms, activation, rotary embedding, gather and probes.
 #include <cmath>
 #include <cstring>
 
@@ -63,6 +63,23 @@ void gated_activation(const GatedActivation& activation, Queue /*queue*/) {
     for (int row = 0; row < activation.rows; ++row) {
         for (int i = 0; i < activation.width; ++i) {
             store(activation.output, row, i, silu(load(activation.gate, row, i)) * load(activation.up, row, i));
+        }
+    }
+}
+
+void rotary(const Rotary& rotary, Queue /*queue*/) {
+    check(rotary);
+    const int half = rotary.head_dim / 2;
+    for (int row = 0; row < rotary.rows; ++row) {
+        const float* of_position = rotary.table + std::int64_t{rotary.position[row]} * rotary.head_dim;
+        for (int head = 0; head < rotary.heads; ++head) {
+            for (int i = 0; i < half; ++i) {
+                const std::int64_t low = std::int64_t{head} * rotary.head_dim + i, high = low + half;
+                const double cosine = of_position[i], sine = of_position[half + i];
+                const double x = load(rotary.x, row, low), y = load(rotary.x, row, high);
+                store(rotary.x, row, low, cosine * x - sine * y);
+                store(rotary.x, row, high, sine * x + cosine * y);
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "kernels/reference/element_access.h"
@@ -53,6 +54,17 @@ void take_residual(std::vector<double>& p, const std::vector<double>& q) {
 }
 
 }  // namespace
+
+void top_choices(const TopChoices& choices, Queue /*queue*/) {
+    check(choices);
+    for (std::int64_t row = 0; row < choices.rows; ++row) {
+        std::vector<int> ids(static_cast<std::size_t>(choices.vocabulary));
+        std::iota(ids.begin(), ids.end(), 0);
+        std::stable_sort(ids.begin(), ids.end(),
+                         [&](int a, int b) { return load(choices.logits, row, a) > load(choices.logits, row, b); });
+        std::copy_n(ids.begin(), choices.choices, choices.ids + row * choices.choices);
+    }
+}
 
 void greedy_verification(const GreedyVerification& verification, Queue /*queue*/) {
     check(verification);

@@ -153,6 +153,38 @@ TEST_CASE("splitting the context changes nothing, also where a split sees nothin
     }
 }
 
+TEST_CASE("the last tokens of a tree, on those before in the caches, see what they see in a pass over all") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    for (const DraftTree& shape : test_trees(random)) {
+        const int all = shape.verified_tokens();
+        const int first = shape.level_range(static_cast<int>(random() % std::uint64_t(shape.depth() + 1))).first;
+        const AttentionCase data({1, all, 6, 2, 32}, random_contexts(random, 1), ElementType::fp32, random);
+        const TreeOnBoth tree(shape);
+        const int window = pick(random, {0, 0, 40});
+        Output full = data.new_output(), last(all - first, 6 * 32, ElementType::fp32);
+        for (const Side side : {Side::reference, Side::device}) {
+            Attention attention = data.on(side, full);
+            attention.tree = tree.on(side);
+            attention.window = window;
+            const Backend& backend = side == Side::reference ? reference_backend() : backend_under_test();
+            backend.attention(attention, {});
+            attention.first_token = first;
+            attention.shape.tokens = all - first;
+            attention.query.data = static_cast<const float*>(attention.query.data) + first * attention.query.stride;
+            attention.output = last.on(side);
+            backend.attention(attention, {});
+        }
+        INFO(all << " tokens, from " << first << " on");
+        CHECK(last.relative_error() < 1e-5);
+        const std::vector<double> of_all = full.device_values(), of_last = last.device_values();
+        for (std::size_t i = 0; i < of_last.size(); ++i) {
+            REQUIRE(of_last[i] == Approx(of_all[std::size_t(first) * 6 * 32 + i]).margin(1e-5));
+        }
+    }
+}
+
 TEST_CASE("attention refuses arguments that contradict each other") {
     std::mt19937_64 random(1);
     const AttentionCase data({1, 1, 4, 2, 64}, {3}, ElementType::fp32, random);
@@ -164,4 +196,7 @@ TEST_CASE("attention refuses arguments that contradict each other") {
     attention = data.on(Side::device, output);
     attention.keys.type = ElementType::bf16;
     CHECK_THROWS_WITH(backend_under_test().attention(attention, {}), Catch::Contains("keys and values are not of one type"));
+    attention = data.on(Side::device, output);
+    attention.first_token = 1;
+    CHECK_THROWS_WITH(backend_under_test().attention(attention, {}), "attention: a first token that is no token of a tree");
 }

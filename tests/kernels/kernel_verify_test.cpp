@@ -182,3 +182,30 @@ TEST_CASE("rejection verification keeps the target's distribution, with one chil
         }
     }
 }
+
+TEST_CASE("the choices of a drafter are the largest logits in order, the lowest id of equal ones first") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
+        for (const int vocabulary : {64, 1000, 5000}) {
+            const int rows = pick(random, {1, 7, 30}), choices = pick(random, {1, 2, 8, 64});
+            INFO(name_of(type) << ", " << choices << " of " << vocabulary);
+            // bf16 has so few values between -1 and 1 that many logits are equal.
+            const InputRows logits(rows, vocabulary, type, random, -1, 1);
+            Both<int> ids(std::vector<int>(std::size_t(rows) * std::size_t(choices), -9));
+            reference_backend().top_choices({rows, vocabulary, choices, logits.on(Side::reference), ids.on(Side::reference)},
+                                            {});
+            backend_under_test().top_choices({rows, vocabulary, choices, logits.on(Side::device), ids.on(Side::device)}, {});
+            CHECK(ids.from_device() == ids.host());
+        }
+    }
+    // 3 is the largest, 2 stands twice, and 1 at the first place.
+    const Both<float> logits({1.0F, 2.0F, 0.0F, 2.0F, 3.0F, -1.0F});
+    Both<int> ids(std::vector<int>(4, -9));
+    backend_under_test().top_choices({1, 6, 4, {logits.on(Side::device), ElementType::fp32, 6}, ids.on(Side::device)}, {});
+    CHECK(ids.from_device() == std::vector<int>{4, 1, 3, 0});
+    CHECK_THROWS_WITH(
+        backend_under_test().top_choices({1, 6, 7, {logits.on(Side::device), ElementType::fp32, 6}, ids.on(Side::device)}, {}),
+        "top choices: more than 64 choices, or more than the vocabulary has");
+}

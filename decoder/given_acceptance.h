@@ -1,0 +1,14 @@
+// Acceptance by chance: timing that does not depend on the text.
+#pragma once
+
+#include <vector>
+
+#include "decoder/decode.h"
+#include "sim/sampling/random.h"
+
+namespace treeline::decoder {
+
+/// The accepted path of one sequence and round, as tokens of the tree from the root on.
+std::vector<int> accepted_by_chance(const DraftTree& tree, const GivenAcceptance& given, sampling::Random& random);
+
+}  // namespace treeline::decoder

@@ -1,0 +1,310 @@
+#include "decoder/verifier.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace treeline::decoder {
+namespace {
+
+std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
+
+bool snapshots(const DecodeSetup& setup) { return setup.rollback == Rollback::snapshot && setup.tree.nodes() > 0; }
+
+/// Snapshots are picked by index where one branch alone reads the state picked; several would read what another overwrites, so
+/// theirs is copied to a slot behind the snapshots.
+NetworkSizes sizes_of(const DecodeSetup& setup, const Batch& batch, const VerifyLayout& layout, int most_prompt_rows) {
+    NetworkSizes sizes;
+    sizes.sequences = batch.sequences;
+    sizes.positions = batch.positions;
+    const int rows = batch.sequences * layout.rows;
+    sizes.most_rows = std::max({rows, most_prompt_rows, batch.sequences * (setup.tree.depth() + 1)});
+    sizes.most_logits = rows;
+    sizes.most_branches = layout.branches > 1 ? batch.sequences * layout.branches : 0;
+    const bool keeps_rows = setup.tree.nodes() > 0 && (setup.rollback == Rollback::replay || snapshots(setup));
+    sizes.kept_rows = keeps_rows ? rows : 0;
+    sizes.state_slots = !snapshots(setup) ? batch.sequences : layout.branches == 1 ? rows : rows + batch.sequences;
+    sizes.window_slots = batch.sequences;
+    sizes.moved_rows = batch.sequences * (setup.tree.depth() + 1);
+    sizes.splits = batch.splits;
+    sizes.state_elements = setup.state_elements;
+    return sizes;
+}
+
+int first_live_slot(const DecodeSetup& setup, const Batch& batch, const VerifyLayout& layout, int sequence) {
+    if (!snapshots(setup)) {
+        return sequence;
+    }
+    return layout.branches == 1 ? sequence * layout.rows : batch.sequences * layout.rows + sequence;
+}
+
+}  // namespace
+
+Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights weights, Memory& memory, IndexTable& table,
+                   int most_prompt_rows)
+    : setup_(setup),
+      batch_(batch),
+      layout_(verify_layout(setup.verification, setup.tree)),
+      recurrent_(has_recurrent_state(setup.target)),
+      plain_(setup.tree.nodes() == 0),
+      memory_(memory),
+      network_(std::move(weights), sizes_of(setup, batch, layout_, most_prompt_rows), memory),
+      attended_(plain_ ? kernels::TreeView{} : on_device(layout_.attended, memory)),
+      walked_(on_device(layout_.walked, memory)),
+      contexts_(static_cast<std::size_t>(batch.sequences)) {
+    const int sequences = batch.sequences, levels = setup.tree.depth() + 1;
+    const std::size_t rows = product(sequences, layout_.rows), branches = product(sequences, layout_.branches);
+    const std::size_t drafted = product(sequences, batch.tree_tokens) + 1, accepted = product(sequences, levels);
+    downloaded_.resize(drafted + rows + branches * std::size_t(levels + 2));
+    auto* block = memory.array<int>(downloaded_.size());
+    result_ = {block, block + drafted, block + drafted + rows, block + drafted + rows + branches,
+               block + drafted + rows + branches * std::size_t(levels + 1)};
+    const int padding = -1;
+    memory.backend().upload(result_.draft_ids + drafted - 1, &padding, sizeof(padding), memory.queue());
+    memory.backend().wait(memory.queue());
+
+    verify_ids_ = setup.verification == Verification::packed ? result_.draft_ids : memory.array<int>(rows);
+    positions_ = table.add(rows);
+    cache_rows_ = table.add(rows);
+    context_ = table.add(static_cast<std::size_t>(sequences));
+    live_state_ = table.add(static_cast<std::size_t>(sequences));
+    branch_state_ = table.add(branches);
+    accepted_row_ = table.add(accepted);
+    if (verify_ids_ != result_.draft_ids) {
+        id_of_row_ = table.add(rows);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const int sequence = static_cast<int>(i) / layout_.rows;
+            const int node = layout_.node_of_row[i % std::size_t(layout_.rows)];
+            id_of_row_.host()[i] = node < 0 ? static_cast<int>(drafted) - 1 : sequence * batch.tree_tokens + node;
+        }
+    }
+    if (layout_.branches > 1) {
+        branch_window_ = table.add(branches);
+        for (std::size_t i = 0; i < branches; ++i) {
+            branch_window_.host()[i] = static_cast<int>(i) / layout_.branches;
+        }
+    }
+    move_from_ = table.add(accepted);
+    move_to_ = table.add(accepted);
+    picked_state_ = table.add(static_cast<std::size_t>(sequences));
+    if (setup.rollback == Rollback::recompute) {
+        again_ids_ = table.add(accepted);
+        again_positions_ = table.add(accepted);
+        again_cache_rows_ = table.add(accepted);
+        again_context_ = table.add(static_cast<std::size_t>(sequences));
+        again_row_ = table.add(accepted);
+    }
+    for (int sequence = 0; sequence < sequences; ++sequence) {
+        set_live_state(sequence, first_live_slot(setup, batch, layout_, sequence));
+    }
+}
+
+std::size_t Verifier::at_level(int sequence, int level) const {
+    return product(sequence, setup_.tree.depth() + 1) + static_cast<std::size_t>(level);
+}
+
+void Verifier::set_live_state(int sequence, int slot) {
+    live_state_.host()[static_cast<std::size_t>(sequence)] = slot;
+    std::fill_n(branch_state_.host().begin() + std::ptrdiff_t{sequence} * layout_.branches, layout_.branches, slot);
+}
+
+void Verifier::prepare(const std::vector<Outcome>& outcomes, const std::vector<Text>& texts) {
+    if (!outcomes.empty() && !plain_) {
+        for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
+            const auto i = static_cast<std::size_t>(sequence);
+            prepare_rollback(sequence, outcomes[i], contexts_[i]);
+        }
+        if (setup_.rollback == Rollback::recompute) {
+            prepare_recompute(outcomes);
+        }
+    }
+    for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
+        const int context = texts[static_cast<std::size_t>(sequence)].context();
+        contexts_[static_cast<std::size_t>(sequence)] = context;
+        context_.host()[static_cast<std::size_t>(sequence)] = context;
+        for (int row = 0; row < layout_.rows; ++row) {
+            const std::size_t i = product(sequence, layout_.rows) + static_cast<std::size_t>(row);
+            const bool padding = layout_.node_of_row[static_cast<std::size_t>(row)] < 0;
+            positions_.host()[i] = context + layout_.level_of_row[static_cast<std::size_t>(row)];
+            cache_rows_.host()[i] = padding ? -1 : sequence * batch_.positions + context + row;
+        }
+    }
+}
+
+void Verifier::prepare_rollback(int sequence, const Outcome& outcome, int context) {
+    for (int level = 0; level <= setup_.tree.depth(); ++level) {
+        const std::size_t i = at_level(sequence, level);
+        const bool there = !outcome.finished && level < static_cast<int>(outcome.rows.size());
+        const int row = there ? outcome.rows[static_cast<std::size_t>(level)] : -1;
+        const int first = sequence * batch_.positions + context;
+        accepted_row_.host()[i] = there ? sequence * layout_.rows + row : -1;
+        move_from_.host()[i] = there && row != level ? first + row : -1;
+        move_to_.host()[i] = there && row != level ? first + level : -1;
+    }
+    if (snapshots(setup_)) {
+        const int slot = outcome.finished ? -1 : sequence * layout_.rows + outcome.rows.back();
+        picked_state_.host()[static_cast<std::size_t>(sequence)] = slot;
+        if (layout_.branches == 1 && slot >= 0) {
+            set_live_state(sequence, slot);
+        }
+    }
+}
+
+/// The accepted tokens of all sequences as chains, as long as the longest or as they can get.
+void Verifier::prepare_recompute(const std::vector<Outcome>& outcomes) {
+    again_tokens_ = batch_.fixed_shapes ? setup_.tree.depth() + 1 : 1;
+    for (const Outcome& outcome : outcomes) {
+        again_tokens_ = std::max(again_tokens_, static_cast<int>(outcome.rows.size()));
+    }
+    for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
+        const auto s = static_cast<std::size_t>(sequence);
+        const Outcome& outcome = outcomes[s];
+        again_context_.host()[s] = contexts_[s];
+        for (int level = 0; level < again_tokens_; ++level) {
+            const std::size_t i = product(sequence, again_tokens_) + static_cast<std::size_t>(level);
+            const bool there = !outcome.finished && level < static_cast<int>(outcome.nodes.size());
+            const int node = there ? outcome.nodes[static_cast<std::size_t>(level)] : 0;
+            again_ids_.host()[i] = there ? downloaded_[product(sequence, batch_.tree_tokens) + std::size_t(node)] : -1;
+            again_positions_.host()[i] = contexts_[s] + level;
+            again_cache_rows_.host()[i] = there ? sequence * batch_.positions + contexts_[s] + level : -1;
+            again_row_.host()[i] = there ? static_cast<int>(i) : -1;
+        }
+    }
+}
+
+AcceptedRows Verifier::accepted_rows() const {
+    return {batch_.sequences, setup_.tree.depth() + 1, accepted_row_, live_state_, live_state_};
+}
+
+Pass Verifier::recompute_pass() const {
+    Pass pass;
+    pass.sequences = batch_.sequences;
+    pass.tokens = again_tokens_;
+    pass.ids = again_ids_.device();
+    pass.positions = again_positions_;
+    pass.cache_rows = again_cache_rows_;
+    pass.context = again_context_;
+    pass.initial_state = live_state_;
+    pass.written_state = live_state_;
+    pass.row_of = again_row_;
+    return pass;
+}
+
+void Verifier::rollback() {
+    if (plain_) {
+        return;
+    }
+    if (setup_.rollback == Rollback::recompute) {
+        network_.forward(recompute_pass());
+        return;
+    }
+    if (!layout_.is_chain) {
+        network_.move_cache(batch_.sequences * (setup_.tree.depth() + 1), move_from_, move_to_);
+    }
+    if (setup_.rollback == Rollback::replay) {
+        network_.replay(accepted_rows());
+    } else if (snapshots(setup_)) {
+        if (layout_.branches > 1) {
+            network_.copy_states(batch_.sequences, picked_state_, live_state_);
+        }
+        network_.advance_windows(accepted_rows());
+    }
+}
+
+void Verifier::verify() {
+    if (id_of_row_) {
+        gather_ints(memory_, batch_.sequences * layout_.rows, result_.draft_ids, id_of_row_, verify_ids_, {});
+    }
+    Pass pass;
+    pass.sequences = batch_.sequences;
+    pass.tokens = layout_.rows;
+    pass.ids = verify_ids_;
+    pass.positions = positions_;
+    pass.cache_rows = cache_rows_;
+    pass.context = context_;
+    pass.tree = attended_;
+    pass.branches = layout_.branches;
+    pass.initial_state = branch_state_;
+    pass.window_from = branch_window_;
+    pass.logits = pass.rows();
+    if (plain_) {
+        pass.recurrence = Recurrence::advance;
+        pass.written_state = live_state_;
+    } else {
+        pass.recurrence = setup_.verification == Verification::packed ? Recurrence::tree
+                          : snapshots(setup_)                         ? Recurrence::keep_every
+                                                                      : Recurrence::forget;
+        pass.keep_rows = recurrent_ && setup_.rollback != Rollback::recompute;
+    }
+    network_.forward(pass);
+}
+
+void Verifier::accept() {
+    memory_.backend().greedy_verification({batch_.sequences * layout_.branches,
+                                           network_.weights().vocabulary,
+                                           walked_,
+                                           setup_.tree.depth(),
+                                           verify_ids_,
+                                           network_.logits(),
+                                           result_.argmax,
+                                           {result_.count, result_.path, result_.next_id}},
+                                          memory_.queue());
+}
+
+Outcome Verifier::greedy_outcome(int sequence) const {
+    const auto offset = [&](const int* part) { return downloaded_.data() + (part - result_.draft_ids); };
+    const int* counts = offset(result_.count) + std::ptrdiff_t{sequence} * layout_.branches;
+    const auto branch = static_cast<int>(std::max_element(counts, counts + layout_.branches) - counts);
+    const int* path = offset(result_.path) + (std::ptrdiff_t{sequence} * layout_.branches + branch) * (setup_.tree.depth() + 1);
+    Outcome outcome;
+    for (int level = 0; level <= counts[branch]; ++level) {
+        outcome.rows.push_back(branch * layout_.rows_of_branch() + path[level]);
+    }
+    return outcome;
+}
+
+std::vector<Outcome> Verifier::outcomes(const std::vector<std::vector<int>>& given_paths) {
+    memory_.backend().download(downloaded_.data(), result_.draft_ids, downloaded_.size() * sizeof(int), memory_.queue());
+    const int* argmax = downloaded_.data() + (result_.argmax - result_.draft_ids);
+    std::vector<Outcome> outcomes;
+    for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
+        const auto s = static_cast<std::size_t>(sequence);
+        Outcome outcome;
+        if (given_paths.empty()) {
+            outcome = greedy_outcome(sequence);
+        } else {
+            outcome.rows = layout_.rows_of(given_paths[s]);
+        }
+        for (const int row : outcome.rows) {
+            outcome.nodes.push_back(layout_.node_of_row[static_cast<std::size_t>(row)]);
+        }
+        for (std::size_t level = 1; level < outcome.nodes.size(); ++level) {
+            outcome.ids.push_back(downloaded_[product(sequence, batch_.tree_tokens) + std::size_t(outcome.nodes[level])]);
+        }
+        outcome.ids.push_back(argmax[product(sequence, layout_.rows) + std::size_t(outcome.rows.back())]);
+        outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+}
+
+double Verifier::margin(const std::vector<Outcome>& outcomes) {
+    const kernels::ConstRows logits = network_.logits();
+    std::vector<float> row(static_cast<std::size_t>(network_.weights().vocabulary));
+    double least = unlimited;
+    for (std::size_t s = 0; s < outcomes.size(); ++s) {
+        for (const int at : outcomes[s].rows) {
+            const auto number = static_cast<std::int64_t>(s) * layout_.rows + at;
+            memory_.backend().download(row.data(), static_cast<const float*>(logits.data) + number * logits.stride,
+                                       row.size() * sizeof(float), memory_.queue());
+            std::nth_element(row.begin(), row.begin() + 1, row.end(), std::greater<>());
+            const auto count = static_cast<double>(row.size());
+            const double mean = std::accumulate(row.begin(), row.end(), 0.0) / count;
+            const double squares = std::inner_product(row.begin(), row.end(), row.begin(), 0.0) / count;
+            least = std::min(least, static_cast<double>(row[0] - row[1]) / std::sqrt(squares - mean * mean));
+        }
+    }
+    return least;
+}
+
+}  // namespace treeline::decoder
