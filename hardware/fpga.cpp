@@ -14,6 +14,7 @@ const CatalogueFolders board_folders = {"fpga"};
 const CatalogueFolders design_folders = {"fpga/designs"};
 
 constexpr double most = 1e9;
+constexpr double widest_number = 64.0;  ///< bits
 constexpr double picojoule = 1e-12, largest_energy = 1e6;
 
 /// A number of the description, or `fallback` where its key is absent.
@@ -42,6 +43,7 @@ void read_linear(Reader at, fpga::LinearUnit& unit) {
     unit.initiation_interval = ratio_or(at, "initiation_interval", unit.initiation_interval);
     unit.draft_tile_outputs = ratio_or(at, "draft_tile_outputs", unit.draft_tile_outputs);
     unit.products_per_dsp = ratio_or(at, "products_per_dsp", unit.products_per_dsp);
+    unit.activation_bits = ratio_or(at, "activation_bits", unit.activation_bits, 1.0, widest_number);
     at.finish();
 }
 
@@ -53,6 +55,8 @@ void read_ssm(Reader at, fpga::SsmUnit& unit) {
     unit.rules.initiation_interval = whole_or(at, "initiation_interval", unit.rules.initiation_interval, 0, deepest);
     unit.fifo_depth = whole_or(at, "fifo_depth", unit.fifo_depth, 0, deepest);
     unit.dsps_per_lane = ratio_or(at, "dsps_per_lane", unit.dsps_per_lane);
+    unit.on_chip_state_bits = ratio_or(at, "on_chip_state_bits", unit.on_chip_state_bits, 1.0, widest_number);
+    unit.state_buffers = whole_or(at, "state_buffers", static_cast<int>(unit.state_buffers), 1, 2);
     at.finish();
 }
 
@@ -74,9 +78,8 @@ void read_storage(std::optional<Reader> at, fpga::NumberStorage& storage) {
     if (!at) {
         return;
     }
-    constexpr double widest = 64.0;
-    storage.bits = at->ratio("bits", 0.0, widest);
-    storage.scale_bits = ratio_or(*at, "scale_bits", 0.0, 0.0, widest);
+    storage.bits = at->ratio("bits", 0.0, widest_number);
+    storage.scale_bits = ratio_or(*at, "scale_bits", 0.0, 0.0, widest_number);
     storage.group = ratio_or(*at, "group", 0.0);
     if (storage.scale_bits > 0.0 && storage.group == 0.0) {
         at->problem("group", "is missing: scale_bits belong to a group of elements");
@@ -95,6 +98,7 @@ void read_fabric(std::optional<Reader> at, fpga::Fabric& fabric) {
     fabric.luts_per_multiplier = ratio_or(*at, "luts_per_multiplier", 0.0);
     fabric.luts_per_lane = ratio_or(*at, "luts_per_lane", 0.0);
     fabric.activation_cache_bits = ratio_or(*at, "activation_cache_bits", fabric.activation_cache_bits);
+    fabric.activation_cache_on_chip = at->flag_or("activation_cache_on_chip", fabric.activation_cache_on_chip);
     at->finish();
 }
 

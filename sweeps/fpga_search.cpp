@@ -110,8 +110,8 @@ private:
         candidate_.tile_outputs = design_.linear.tile_outputs;
         candidate_.lanes = design_.ssm.lanes;
         candidate_.tokens = design_.linear.tokens;
-        const fpga::RoundTotals totals =
-            fpga::round_totals(space_.board, design_, space_.target, how.drafter_shape, work_, how.accept_length, options_);
+        const fpga::RoundWork totals =
+            fpga::round_work(space_.board, design_, space_.target, how.drafter_shape, work_, how.accept_length, options_);
         candidate_.round = totals.time;
         candidate_.tokens_per_second = (work_.nodes > 0.0 ? how.accept_length : 1.0) / candidate_.round.value();
         const double watts = fpga::power_of(space_.board, design_, totals).total().value();

@@ -32,6 +32,7 @@ Json layer_json(const fpga::LayerCycles& layer) {
             {"scan_linear_cycles", layer.scan_linear},
             {"ssm_cycles", layer.ssm_busy},
             {"replay_cycles", layer.replay},
+            {"padded_state_share", layer.padded_state_share},
             {"convolution_cycles", layer.convolution_busy},
             {"scan_bound", fpga::name_of(layer.bound)},
             {"linear_stall_cycles", layer.linear_stall},
@@ -51,6 +52,7 @@ Json pass_json(const FpgaNamedPass& pass) {
              {{"weights", cost.bytes.weights.value()},
               {"lm_head", cost.bytes.head.value()},
               {"states", cost.bytes.states.value()},
+              {"activations", cost.bytes.activations.value()},
               {"exposed_states", cost.bytes.exposed_states.value()}}},
             {"lm_head_cycles", cost.head_cycles},
             {"layer", layer_json(cost.layer)}};

@@ -73,12 +73,14 @@ std::string round_table(const FpgaEstimate& estimate) {
                      {"bound", Align::left},
                      {"weights"},
                      {"LM head"},
-                     {"states"}});
+                     {"states"},
+                     {"cache"}});
     for (const FpgaNamedPass& pass : passes_of(estimate)) {
         const fpga::PassCost& cost = *pass.cost;
         table.add({pass.name, short_text(pass.runs), text_of(cost.time), text_of(cost.compute), text_of(cost.memory),
                    text_of(cost.exposed), std::string(fpga::name_of(cost.bound)), text_of(cost.bytes.weights),
-                   text_of(cost.bytes.head), text_of(cost.bytes.states + cost.bytes.exposed_states)});
+                   text_of(cost.bytes.head), text_of(cost.bytes.states + cost.bytes.exposed_states),
+                   text_of(cost.bytes.activations)});
     }
     table.add_rule();
     table.add({"a round", "", text_of(estimate.round.time)});
@@ -119,6 +121,8 @@ std::string layer_table(const FpgaEstimate& estimate) {
     add("Linear unit idle", [](const Layer& layer) { return cycles_text(layer.linear_stall); });
     add("SSM unit idle", [](const Layer& layer) { return cycles_text(layer.ssm_stall); });
     add("Padding of in_proj", [](const Layer& layer) { return percent_text(layer.in_stream.padded_share); });
+    add("Padding of out_proj", [](const Layer& layer) { return percent_text(layer.out_stream.padded_share); });
+    add("Padding of the scan", [](const Layer& layer) { return percent_text(layer.padded_state_share); });
     return table.text("  ");
 }
 

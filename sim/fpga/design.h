@@ -27,6 +27,7 @@ struct LinearUnit {
     double initiation_interval = 1.0;  ///< of the tile loop
     double draft_tile_outputs = 0.0;   ///< B_n in draft mode; 0 = as wide as multipliers and memory feed
     double products_per_dsp = 4.0;     ///< 0 = multipliers built of LUTs
+    double activation_bits = 8.0;      ///< of an input; four products share a DSP only where both factors have 4 bits
 
     [[nodiscard]] double tile_weights() const { return tile_inputs * tile_outputs; }
     [[nodiscard]] double multipliers() const { return tile_weights() * tokens; }
@@ -37,6 +38,8 @@ struct SsmUnit {
     IssueRules rules;
     int fifo_depth = 8;  ///< state tiles of `lanes` elements
     double dsps_per_lane = 3.0;
+    double on_chip_state_bits = 16.0;  ///< of a state element in FIFO and state buffers
+    double state_buffers = 2.0;        ///< layers whose state is on the chip at once; 2: load and store are overlapped
 };
 
 struct ConvolutionUnit {
@@ -56,7 +59,8 @@ struct Fabric {
     Resources fixed;  ///< memory controller, convolution, special functions, controllers, residual
     double luts_per_multiplier = 0.0;
     double luts_per_lane = 0.0;
-    double activation_cache_bits = 8.0;  ///< of one cached activation
+    double activation_cache_bits = 8.0;    ///< of one cached activation
+    bool activation_cache_on_chip = true;  ///< false: in the board's memory, two layers of it staged on the chip
 };
 
 /// P = the board's static power + what a clocked DSP and the fabric around it draw, busy or not + energy of bytes moved + of

@@ -13,13 +13,14 @@ struct PassWork {
     double state_reads = 1.0;  ///< whole recurrent states (all layers) moved under cover of the pass, compressed
     double state_writes = 1.0;
     double exposed_states = 0.0;  ///< whole states moved beside it, uncompressed
+    double cached_tokens = 0.0;   ///< tokens whose activations are written to or read from the cache in memory
 };
 
 /// By kind, of one pass.
 struct PassBytes {
-    Bytes weights, head, states, exposed_states;
+    Bytes weights, head, states, activations, exposed_states;
 
-    [[nodiscard]] Bytes total() const { return weights + head + states + exposed_states; }
+    [[nodiscard]] Bytes total() const { return weights + head + states + activations + exposed_states; }
 };
 
 enum class PassBound { compute, memory };

@@ -10,8 +10,9 @@ namespace {
 
 constexpr double uram_width = 72.0, uram_depth = 4096.0, bram_width = 36.0, bram_depth = 512.0;
 constexpr double deepest_in_luts = 32.0;
-/// Activations enter the Linear unit quantised; sums of a block and states on the chip keep more.
-constexpr double activation_bits = 8.0, accumulator_bits = 24.0, on_chip_state_bits = 16.0;
+constexpr double accumulator_bits = 24.0;
+/// Entries of a FIFO between memory and a unit: some 150 to 250 ns of memory latency at 250 to 400 MHz.
+constexpr double memory_fifo_depth = 64.0;
 
 Resources operator+(const Resources& a, const Resources& b) {
     return {a.dsps + b.dsps, a.luts + b.luts, a.bram18s + b.bram18s, a.urams + b.urams};
@@ -21,30 +22,39 @@ struct Shape {
     double width_bits = 0.0, depth = 0.0;
 };
 
-enum BufferIndex { weight_tiles, activations, block, fifo, layer_state, activation_cache, buffer_count };
+enum BufferIndex { weight_tiles, activations, block, fifo, states_in, states_out, layer_state, activation_cache, buffer_count };
 
-constexpr std::array<const char*, buffer_count> buffer_names = {"weight tiles (two)",         "activations of a layer",
-                                                                "Linear to SSM blocks (two)", "tree FIFO",
-                                                                "state of a layer (two)",     "activation cache"};
+constexpr std::array<const char*, buffer_count> buffer_names = {
+    "weight tiles from memory", "activations of a layer", "Linear to SSM blocks (two)", "tree FIFO",
+    "states from memory",       "states to memory",       "states of layers",           "activation cache"};
 
-bool replays(Backtracking plan) { return plan == Backtracking::hybrid || plan == Backtracking::recompute; }
+/// Elements on the chip: of the layers that are staged, or of all, where the drafter replays of its layers, too.
+double cached_activations(const Design& design, const BufferNeeds& needs) {
+    constexpr double staged_layers = 2.0;
+    if (!design.fabric.activation_cache_on_chip) {
+        return staged_layers * needs.tokens * needs.target.replay_activations();
+    }
+    const double of_drafter =
+        needs.plan == Backtracking::recompute ? needs.drafter.layers * needs.drafter.replay_activations() : 0.0;
+    return needs.tokens * (needs.target.layers * needs.target.replay_activations() + of_drafter);
+}
 
 std::array<Shape, buffer_count> buffer_shapes(const Design& design, const BufferNeeds& needs) {
     const MambaShape& model = needs.target;
     const LinearUnit& linear = design.linear;
-    const double lanes = design.ssm.lanes;
+    const SsmUnit& ssm = design.ssm;
     std::array<Shape, buffer_count> shapes;
-    shapes[weight_tiles] = {linear.tile_weights() * design.weights.bits_per_element(), 2.0};
-    shapes[activations] = {linear.tile_inputs * linear.tokens * activation_bits, std::ceil(model.inner / linear.tile_inputs)};
+    shapes[weight_tiles] = {linear.tile_weights() * design.weights.bits_per_element(), memory_fifo_depth};
+    shapes[activations] = {linear.tile_inputs * linear.tokens * linear.activation_bits,
+                           std::ceil(model.inner / linear.tile_inputs)};
     shapes[block] = {linear.tile_outputs * linear.tokens * accumulator_bits, 2.0};
-    shapes[fifo] = {needs.tokens > 1.0 ? lanes * on_chip_state_bits : 0.0, static_cast<double>(design.ssm.fifo_depth)};
-    shapes[layer_state] = {lanes * on_chip_state_bits, 2.0 * std::ceil(model.state_elements / lanes)};
+    shapes[fifo] = {needs.tokens > 1.0 ? ssm.lanes * ssm.on_chip_state_bits : 0.0, static_cast<double>(ssm.fifo_depth)};
+    shapes[states_in] = {ssm.lanes * design.state.bits_per_element(), memory_fifo_depth};
+    shapes[states_out] = shapes[states_in];
+    shapes[layer_state] = {ssm.lanes * ssm.on_chip_state_bits, ssm.state_buffers * std::ceil(model.state_elements / ssm.lanes)};
     if (replays(needs.plan) && needs.tokens > 1.0) {
-        double elements = needs.tokens * model.layers * model.replay_activations();
-        if (needs.plan == Backtracking::recompute) {
-            elements += needs.tokens * needs.drafter.layers * needs.drafter.replay_activations();
-        }
-        shapes[activation_cache] = {lanes * design.fabric.activation_cache_bits, std::ceil(elements / lanes)};
+        shapes[activation_cache] = {ssm.lanes * design.fabric.activation_cache_bits,
+                                    std::ceil(cached_activations(design, needs) / ssm.lanes)};
     }
     return shapes;
 }

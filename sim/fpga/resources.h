@@ -41,8 +41,8 @@ struct BufferNeeds {
 };
 
 /// DSP = multipliers / products per DSP + DSPs a lane · P + those of the other units. The on-chip activation cache
-/// (L tokens · layers · MambaShape::replay_activations) is there only with plans that replay, for the drafter only where it
-/// replays, too.
+/// (L tokens · layers · MambaShape::replay_activations, or two layers of it where the cache lies in memory) is there only with
+/// plans that replay, for the drafter only where it replays, too.
 ResourceUse resource_use(const Design& design, const BufferNeeds& needs, bool has_urams = true);
 
 /// A sentence for each kind of which more is used than there is: "needs 2,240 DSPs, 272 more than the 1,968 of vck190".

@@ -5,17 +5,17 @@
 namespace treeline::fpga {
 namespace {
 
-RoundTotals totals_of(const PassCost& pass) { return {pass.time, pass.bytes.total(), pass.products}; }
+RoundWork totals_of(const PassCost& pass) { return {pass.time, pass.bytes.total(), pass.products}; }
 
-void add(const RoundTotals& pass, double runs, RoundTotals& totals) {
+void add(const RoundWork& pass, double runs, RoundWork& totals) {
     totals.time += runs * pass.time;
     totals.bytes += runs * pass.bytes;
     totals.products += runs * pass.products;
 }
 
-RoundTotals draft_totals(const Board& board, const Design& design, const MambaShape& drafter, const TreeWork& tree,
+RoundWork draft_totals(const Board& board, const Design& design, const MambaShape& drafter, const TreeWork& tree,
                          double accept_length, Backtracking plan) {
-    RoundTotals totals;
+    RoundWork totals;
     for (const DraftStep& step : tree.draft) {
         add(totals_of(pass_cost(board, design, drafter, draft_work(step, accept_length, plan))), step.runs, totals);
     }
@@ -41,6 +41,7 @@ PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOpti
         case Backtracking::recompute:
         case Backtracking::hybrid:
             work.layer.replayed = accept_length;
+            work.cached_tokens = tree.verified_tokens + accept_length;
             break;
     }
     if (options.tree_states == TreeStates::off_chip) {
@@ -64,6 +65,7 @@ PassWork draft_work(const DraftStep& step, double accept_length, Backtracking pl
         work.layer.replayed = step.first ? accept_length : step.replayed;
         work.state_reads = 1.0;
         work.state_writes = step.first ? 1.0 : 0.0;
+        work.cached_tokens = step.tokens + work.layer.replayed;
     }
     return work;
 }
@@ -72,7 +74,7 @@ bool knows_power(const Board& board, const Design& design) {
     return board.static_power.value() > 0.0 && design.power.per_dsp_cycle.value() > 0.0;
 }
 
-PowerParts power_of(const Board& board, const Design& design, const RoundTotals& totals) {
+PowerParts power_of(const Board& board, const Design& design, const RoundWork& totals) {
     if (!knows_power(board, design)) {
         return {};
     }
@@ -87,7 +89,7 @@ RoundCost round_cost(const Board& board, const Design& design, const MambaShape&
     PassWork one_token;
     cost.plain = pass_cost(board, design, target, one_token);
     cost.verify = tree.nodes == 0.0 ? cost.plain : pass_cost(board, design, target, verify_work(tree, accept_length, options));
-    const RoundTotals draft = draft_totals(board, design, drafter, tree, accept_length, options.plan);
+    const RoundWork draft = draft_totals(board, design, drafter, tree, accept_length, options.plan);
     cost.draft = draft.time;
     cost.draft_bytes = draft.bytes;
     for (const DraftStep& step : tree.draft) {
@@ -106,9 +108,9 @@ RoundCost round_cost(const Board& board, const Design& design, const MambaShape&
     return cost;
 }
 
-RoundTotals round_totals(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
+RoundWork round_work(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
                          const TreeWork& tree, double accept_length, const RoundOptions& options) {
-    RoundTotals totals = totals_of(pass_cost(board, design, target, verify_work(tree, accept_length, options)));
+    RoundWork totals = totals_of(pass_cost(board, design, target, verify_work(tree, accept_length, options)));
     add(draft_totals(board, design, drafter, tree, accept_length, options.plan), 1.0, totals);
     return totals;
 }

@@ -19,7 +19,7 @@ struct RoundOptions {
 };
 
 /// What a round comes to, as far as power is concerned.
-struct RoundTotals {
+struct RoundWork {
     Seconds time;
     Bytes bytes;            ///< moved between memory and chip
     double products = 0.0;  ///< of the Linear unit
@@ -41,7 +41,7 @@ struct RoundCost {
     Seconds draft;    ///< all drafting passes
     double draft_passes = 0.0;
     Bytes draft_bytes;
-    RoundTotals totals;
+    RoundWork totals;
     Seconds time;
     double accept_length = 1.0;  ///< τ, bonus token included
     double tokens_per_second = 0.0;
@@ -61,7 +61,7 @@ PassWork draft_work(const DraftStep& step, double accept_length, Backtracking pl
 bool knows_power(const Board& board, const Design& design);
 
 /// Of a design that repeats such rounds. `totals.time` above zero.
-PowerParts power_of(const Board& board, const Design& design, const RoundTotals& totals);
+PowerParts power_of(const Board& board, const Design& design, const RoundWork& totals);
 
 /// The design must have been checked (problems_of, fifo_problem, excess_of). `accept_length` ≥ 1; a tree without nodes yields
 /// one token whatever it says, and needs no drafter.
@@ -69,7 +69,7 @@ RoundCost round_cost(const Board& board, const Design& design, const MambaShape&
                      const TreeWork& tree, double accept_length, const RoundOptions& options);
 
 /// The same without explanation, for searches.
-RoundTotals round_totals(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
+RoundWork round_work(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
                          const TreeWork& tree, double accept_length, const RoundOptions& options);
 
 }  // namespace treeline::fpga

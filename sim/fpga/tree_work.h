@@ -19,6 +19,9 @@ enum class Backtracking {
 
 std::string_view name_of(Backtracking plan);
 
+/// Whether the target recomputes accepted tokens.
+constexpr bool replays(Backtracking plan) { return plan == Backtracking::hybrid || plan == Backtracking::recompute; }
+
 /// Drafting passes that are alike. A pass runs the nodes of one level, each from its parent's state.
 struct DraftStep {
     double tokens = 1.0;    ///< nodes of the level

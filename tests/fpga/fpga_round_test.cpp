@@ -63,8 +63,10 @@ TEST_CASE("States move as each plan says", "[fpga]") {
     CHECK(verify(Backtracking::hybrid).bytes.states.value() == Approx(2.0 * state));
     CHECK(verify(Backtracking::store_states).bytes.states.value() == Approx((1.0 + 8.0) * state));
     CHECK(verify(Backtracking::naive).bytes.exposed_states.value() == Approx(8.0 * uncompressed));
-    // Through memory: 5 parents in, 8 nodes out.
-    CHECK(verify(Backtracking::hybrid, TreeStates::off_chip).bytes.exposed_states.value() == Approx(13.0 * uncompressed));
+    // Through memory: 8 parents' states in, one for each node, and the states of root, 1, 2 and 4 out for their children; the
+    // naive plan writes all 8 and copies them.
+    CHECK(verify(Backtracking::hybrid, TreeStates::off_chip).bytes.exposed_states.value() == Approx(12.0 * uncompressed));
+    CHECK(verify(Backtracking::naive, TreeStates::off_chip).bytes.exposed_states.value() == Approx(24.0 * uncompressed));
     CHECK(verify(Backtracking::hybrid).layer.replay > 0.0);
     CHECK(verify(Backtracking::store_states).layer.replay == 0.0);
 
@@ -72,7 +74,15 @@ TEST_CASE("States move as each plan says", "[fpga]") {
     const double small = 48.0 * (262144.0 + 3.0 * 2304.0) * 8.5 / 8.0;
     const double weights = (setup.drafter.body_weights() + setup.drafter.head_weights()) * 4.046875 / 8.0;
     CHECK(setup.cost({Backtracking::hybrid}).draft_bytes.value() == Approx(3.0 * weights + 11.0 * small));
-    CHECK(setup.cost({Backtracking::recompute}).draft_bytes.value() == Approx(3.0 * weights + 4.0 * small));
+    // 48 · (2 · 32 + 128 + 2,048) activations of a byte each for the 1 + 3 (root) + 3 + 1 + 3 + 4 tokens that go to the cache
+    // in memory or come from it: nodes of each level, before them the accepted ones or those of earlier levels.
+    const double cached = 15.0 * 48.0 * 2240.0;
+    CHECK(setup.cost({Backtracking::recompute}).draft_bytes.value() == Approx(3.0 * weights + 4.0 * small + cached));
+    // Of the target 64 · 5,408 bytes for each of 8 verified and 3 replayed tokens.
+    CHECK(verify(Backtracking::hybrid).bytes.activations.value() == Approx(11.0 * 64.0 * 5408.0));
+    Setup on_chip;
+    on_chip.design.fabric.activation_cache_on_chip = true;
+    CHECK(on_chip.cost({}).verify.bytes.activations.value() == 0.0);
 }
 
 TEST_CASE("A round adds up, and the hybrid plan is the fastest where memory is short", "[fpga]") {
@@ -94,8 +104,11 @@ TEST_CASE("The short form for searches prices the same", "[fpga]") {
     for (const Backtracking plan :
          {Backtracking::naive, Backtracking::store_states, Backtracking::recompute, Backtracking::hybrid}) {
         const TreeWork work = tree_work(setup.tree, setup.design.ssm.rules, plan);
-        CHECK(round_time(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan}) ==
-              round_cost(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan}).time);
+        const RoundWork quick = round_work(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan});
+        const RoundCost whole = round_cost(setup.board, setup.design, setup.target, setup.drafter, work, 3.0, {plan});
+        CHECK(quick.time == whole.time);
+        CHECK(quick.bytes == whole.totals.bytes);
+        CHECK(quick.products == whole.totals.products);
     }
     const BufferNeeds needs = {setup.target, 8.0, Backtracking::hybrid, setup.drafter};
     const Resources whole = resource_use(setup.design, needs).total, quick = total_use(setup.design, needs);
@@ -104,6 +117,25 @@ TEST_CASE("The short form for searches prices the same", "[fpga]") {
     CHECK(whole.bram18s == quick.bram18s);
     CHECK(whole.urams == quick.urams);
     CHECK(whole.dsps == dsps_of(setup.design));
+}
+
+TEST_CASE("Power follows what is clocked, moved and multiplied", "[fpga]") {
+    Setup setup;
+    setup.board.static_power = Watts(3.0);
+    setup.board.memory_energy = JoulesPerByte(100e-12);
+    setup.design.power = {Joules(10e-12), Joules(2e-12)};
+    const RoundWork of_round = {Seconds(0.5), Bytes(4e9), 30e9};
+    const PowerParts power = power_of(setup.board, setup.design, of_round);
+    CHECK(power.leakage.value() == 3.0);
+    // 1,096 DSPs · 400 MHz · 10 pJ; 4 GB in half a second at 100 pJ; 30 G products in half a second at 2 pJ.
+    CHECK(power.clocked.value() == Approx(1096.0 * 400e6 * 10e-12));
+    CHECK(power.memory.value() == Approx(0.8));
+    CHECK(power.products.value() == Approx(0.12));
+    setup.board.static_power = Watts(0.0);
+    CHECK_FALSE(knows_power(setup.board, setup.design));
+    CHECK(power_of(setup.board, setup.design, of_round).total().value() == 0.0);
+    // One token forms each weight's product once: 64 · 40,181,760 of the layers and 2,560 · 50,288 of the head.
+    CHECK(setup.cost({}).plain.products == 64.0 * 40181760.0 + 2560.0 * 50288.0);
 }
 
 TEST_CASE("Memories are as wide and deep as their blocks", "[fpga]") {

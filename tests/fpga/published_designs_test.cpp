@@ -1,6 +1,7 @@
 // Do the published accelerators come out? What is fitted, on which row, stands in the design files; the checks say which
 // figures were fitted and which were not.
 #include <filesystem>
+#include <stdexcept>
 
 #include <catch2/catch.hpp>
 
@@ -48,9 +49,17 @@ TEST_CASE("LightMamba on VCK190: 7.21 tokens/s, on which the memory efficiency i
 }
 
 TEST_CASE("LightMamba on U280: 93 tokens/s, with nothing fitted on it", "[fpga]") {
-    // arXiv 2502.15260, abstract. The tile (32 x 32, from the DSP count) and the lanes are assumed; 73 tokens/s come out, 21 %
-    // low.
-    CHECK(plain_with("lightmamba-u280").round.tokens_per_second == Approx(93.0).epsilon(0.25));
+    // arXiv 2502.15260, abstract: 93 tokens/s. Tile, lanes and interval are not published; the design file says how they follow
+    // from the DSP count. 92.5 come out.
+    const FpgaEstimate light = plain_with("lightmamba-u280");
+    CHECK(light.round.tokens_per_second == Approx(93.0).epsilon(0.05));
+    CHECK(light.resources.total.dsps == 1164.0);
+    // One product a DSP could not do it: 1,164 products a cycle at 200 MHz form the 64 · 40,181,760 of a token 90.5 times a
+    // second, with nothing else to do.
+    CHECK(1164.0 * 200e6 / light.run.target.shape.body_weights() < 93.0);
+    // The SSM unit keeps up, as the lanes are derived from.
+    CHECK(light.round.plain.layer.bound == fpga::LayerBound::linear);
+    CHECK(light.round.plain.layer.ssm_busy == Approx(light.round.plain.layer.scan_linear).epsilon(0.01));
 }
 
 TEST_CASE("SpecMamba on VCK190: 20.6 tokens/s, on which the levels of the tree are fitted", "[fpga]") {
@@ -60,30 +69,73 @@ TEST_CASE("SpecMamba on VCK190: 20.6 tokens/s, on which the levels of the tree a
     CHECK(spec.round.tokens_per_second / example("lightmamba-vck190.json").round.tokens_per_second ==
           Approx(2.85).epsilon(0.05));
     CHECK(spec.round.verify.bound == fpga::PassBound::memory);
-    // Figure 9: 1.26 times LightMamba's tokens per joule. Not fitted: the power model is fitted on the ablation, and its
-    // absolute scale drops out.
+    // Figure 9: 1.26 times LightMamba's tokens per joule. Fitted: the energy of a clocked DSP.
     CHECK(spec.round.tokens_per_joule / example("lightmamba-vck190.json").round.tokens_per_joule == Approx(1.26).epsilon(0.05));
 }
 
-TEST_CASE("Resources of the published designs", "[fpga]") {
-    // Table III, VHK158: 3,537 DSPs of the Linear unit (W = 884 is derived from them), 1,068 of the SSM unit, 5,093 in all.
+namespace {
+
+const fpga::Resources& use_of(const FpgaEstimate& estimate, const std::string& unit) {
+    for (const fpga::UnitUse& use : estimate.resources.units) {
+        if (use.unit == unit) {
+            return use.used;
+        }
+    }
+    throw std::invalid_argument(unit);
+}
+
+}  // namespace
+
+TEST_CASE("Resources of SpecMamba on VHK158, unit by unit", "[fpga]") {
+    // Table III: 3,537 DSPs of the Linear unit (W = 884 is derived from them), 1,068 of the SSM unit, 5,093 in all.
     const FpgaEstimate hbm = example("specmamba-vhk158.json");
-    CHECK(hbm.resources.units[0].used.dsps == Approx(3537.0).epsilon(0.001));
-    CHECK(hbm.resources.units[1].used.dsps == 1068.0);
+    CHECK(use_of(hbm, "linear unit").dsps == Approx(3537.0).epsilon(0.001));
+    CHECK(use_of(hbm, "SSM unit").dsps == 1068.0);
     CHECK(hbm.resources.total.dsps == Approx(5093.0).epsilon(0.001));
     CHECK(hbm.resources.total.luts == Approx(975000.0).epsilon(0.01));
+    // The Linear unit's 142 BRAM18: ⌈884 · 4.046875 / 36⌉ = 100 for weights on their way and ⌈26 · 16 · 4 / 36⌉ = 47 for
+    // activations.
+    CHECK(use_of(hbm, "buffer: weight tiles from memory").bram18s == 100.0);
+    CHECK(use_of(hbm, "buffer: activations of a layer").bram18s == 47.0);
+    CHECK(100.0 + 47.0 == Approx(142.0).epsilon(0.10));
+    // The state buffer's 231 URAM: two layers' states and the activation cache.
+    CHECK(use_of(hbm, "buffer: states of layers").urams + use_of(hbm, "buffer: activation cache").urams ==
+          Approx(231.0).epsilon(0.10));
+    // Its 415 BRAM18: ⌈356 · 16 / 36⌉ = 159 of the FIFO and twice ⌈356 · 8.5 / 36⌉ = 85 of states on their way, 21 % low.
+    const double of_states = use_of(hbm, "buffer: tree FIFO").bram18s + use_of(hbm, "buffer: states from memory").bram18s +
+                             use_of(hbm, "buffer: states to memory").bram18s;
+    CHECK(of_states == 159.0 + 2.0 * 85.0);
+    CHECK(of_states == Approx(415.0).epsilon(0.25));
+    // Totals with the 977 BRAM18 and 197 URAM of the units that are not modelled: 1,534 and 428 published.
+    CHECK(hbm.resources.total.bram18s == Approx(1534.0).epsilon(0.10));
     CHECK(hbm.resources.total.urams == Approx(428.0).epsilon(0.10));
-    // The state buffer of Table III (231 URAM, 415 BRAM18) is the FIFO, the state of a layer twice and the activation cache
-    // here.
-    double urams = 0.0;
-    for (const fpga::UnitUse& unit : hbm.resources.units) {
-        urams += unit.unit.starts_with("buffer: ") ? unit.used.urams : 0.0;
-    }
-    CHECK(urams == Approx(231.0).epsilon(0.10));
-    // Table IV, VCK190: the DSP total is fitted (width of the tile); the LUT total follows from VHK158's units, unfitted.
+}
+
+TEST_CASE("Resources of SpecMamba on VCK190, whose units are not published", "[fpga]") {
+    // Table IV: the DSP total is fitted (width of the tile); the LUT total follows from VHK158's units, unfitted.
     const FpgaEstimate ddr = example("specmamba-vck190.json");
     CHECK(ddr.resources.total.dsps == Approx(1106.0).epsilon(0.02));
     CHECK(ddr.resources.total.luts == Approx(536000.0).epsilon(0.05));
+    // 141 URAM: 61 as LightMamba on this board, two layers' states in ⌈32 · 16 / 72⌉ · ⌈2 · 20,480 / 4,096⌉ = 80, and the
+    // staged activations in 8.
+    CHECK(ddr.resources.total.urams == 61.0 + 80.0 + 8.0);
+    CHECK(ddr.resources.total.urams == Approx(141.0).epsilon(0.10));
+    // 1,223 BRAM18, of which VHK158's other units make 977 and the buffers here 75: 14 % low.
+    CHECK(ddr.resources.total.bram18s == Approx(1223.0).epsilon(0.15));
+    // The whole activation cache would not fit: 16 · 64 · 5,408 bytes are 44.3 Mbit, two layers' states 21.0; the published
+    // 1,223 BRAM18 (18 Kibit) and 141 URAM (288 Kibit) hold 64.1 Mbit.
+    const fpga::MambaShape& shape = ddr.run.target.shape;
+    const double cache_bits = 16.0 * shape.layers * shape.replay_activations() * 8.0;
+    CHECK(cache_bits + 2.0 * 16.0 * shape.state_elements > 1024.0 * (1223.0 * 18.0 + 141.0 * 288.0));
+}
+
+TEST_CASE("What LightMamba's buffers take is not counted twice", "[fpga]") {
+    for (const char* name : {"lightmamba-vck190", "lightmamba-u280"}) {
+        const FpgaEstimate light = plain_with(name);
+        // Table IV, both boards: 912 BRAM18, 61 URAM; the design files take off what the buffers make.
+        CHECK(light.resources.total.bram18s == 912.0);
+        CHECK(light.resources.total.urams == 61.0);
+    }
 }
 
 TEST_CASE("The published split of VHK158 is balanced", "[fpga]") {
@@ -95,7 +147,7 @@ TEST_CASE("The published split of VHK158 is balanced", "[fpga]") {
     CHECK(hbm.run.design.ssm.lanes / keeps_up == Approx(1.0).epsilon(0.041));
 }
 
-TEST_CASE("The gains of the three techniques, of which only the last is fitted", "[fpga]") {
+TEST_CASE("The gains of the three techniques, of which only the last latency is fitted", "[fpga]") {
     const FpgaEstimate spec = example("specmamba-vck190.json");
     const auto rows = fpga::ablation(spec.run.board, spec.run.design, spec.run.target.shape, spec.run.drafter->shape,
                                      spec.run.tree, spec.run.accept_length);
@@ -103,11 +155,10 @@ TEST_CASE("The gains of the three techniques, of which only the last is fitted",
     CHECK(rows[2].latency_gain == Approx(1.42).epsilon(0.10));
     CHECK(rows[3].latency_gain == Approx(1.52).epsilon(0.10));
     CHECK(rows[4].latency_gain == Approx(1.23).epsilon(0.10));
-    // Energy 1.51, 1.35, 1.16, of which the product is fitted. A power that grows with the rate alone cannot give T1 more
-    // energy than latency gain, as the paper has it: 1.29 for 1.51.
-    CHECK(rows[2].energy_gain == Approx(1.51).epsilon(0.15));
+    // Energy 1.51, 1.35, 1.16, on which the energy of a product is fitted, one quantity for three gains.
+    CHECK(rows[2].energy_gain == Approx(1.51).epsilon(0.10));
     CHECK(rows[3].energy_gain == Approx(1.35).epsilon(0.10));
-    CHECK(rows[4].energy_gain == Approx(1.16).epsilon(0.05));
+    CHECK(rows[4].energy_gain == Approx(1.16).epsilon(0.10));
     CHECK(rows[4].round.tokens_per_second == spec.round.tokens_per_second);
 }
 
