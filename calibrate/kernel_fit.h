@@ -29,6 +29,7 @@ struct KernelFitOptions {
     double huber_delta = 0.05;        ///< of log(predicted / measured)
     int folds = 5;                    ///< of sites
     int bootstraps = 100;             ///< resamples of sites; 0 = no intervals
+    double widening = 1.0;            ///< intervals reach so many times as far (in logarithms): above 1 on a machine in use
     double least_score = 1e-6;        ///< absolute fall that it must bring: below it only rounding is left
     double least_gain = 0.02;         ///< relative fall of the held-out score that a further parameter must bring
     std::uint64_t seed = 20'261'121;  ///< of folds and resamples
@@ -55,7 +56,8 @@ inline constexpr std::size_t fewest_sites = 3;
 /// Every reason why no law can be fitted, as sentences: times that are not above zero, fewer than `fewest_sites` shapes.
 std::vector<std::string> problems(const KernelTable& table);
 
-/// The law of one form that minimises the mean Huber loss of log(predicted / measured) over the samples with these indices;
+/// The law of one form that minimises the mean Huber loss of log(predicted / measured) over the samples with these indices,
+/// weighted by 1/(spread² + 2 %²);
 /// nothing where the optimiser fails or a parameter ends on its bound. Parameters are fitted as logarithms, from `start`.
 std::optional<KernelLaw> fit_law(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
                                  const std::vector<std::size_t>& samples, const KernelLaw& start,

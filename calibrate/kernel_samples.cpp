@@ -5,11 +5,26 @@
 namespace treeline {
 namespace {
 
-constexpr double activation_bytes = 2.0;
-
 double bytes_per_element(NumberFormat format) { return Storage{format}.per_element().value(); }
 
+Precision precision_of(NumberFormat activations, NumberFormat state) {
+    Precision precision;
+    precision.activations.format = activations;
+    precision.state.format = state;
+    return precision;
+}
+
+/// Of a model that is this layer alone.
+Operation replay_of(const Mamba2& layer, const Precision& precision) {
+    Model model;
+    model.kinds = {{"layer", {{layer}}}};
+    model.order = {0};
+    return replay_operations(model, precision, 1.0, Replay::own_pass).front();
+}
+
 }  // namespace
+
+double activation_bytes(NumberFormat format) { return format == NumberFormat::fp32 ? 4.0 : 2.0; }
 
 Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format) {
     const bool matrix_units =
@@ -40,13 +55,18 @@ Bytes bytes_at(const KernelSample& sample) {
                                           : bytes_of<false, false>(sample.operation, terms);
 }
 
+Flops flops_at(const KernelSample& sample) {
+    const ShapeTerms terms = terms_of(sample.shape);
+    return sample.operation.reads_context ? flops_of<true>(sample.operation, terms) : flops_of<false>(sample.operation, terms);
+}
+
 KernelSample linear_sample(double m, double n, double k, NumberFormat format, Seconds time) {
     KernelSample sample{fmt::format("n {} k {}", n, k), {}, {m, 1.0, 0.0, 1.0}, time};
     Operation& operation = sample.operation;
     operation.inputs = k;
     operation.flops.per_token = Flops(2.0 * n * k);
     operation.bytes.fixed = Bytes(bytes_per_element(format) * n * k);
-    operation.bytes.per_token = Bytes(activation_bytes * (n + k));
+    operation.bytes.per_token = Bytes(activation_bytes(format) * (n + k));
     return sample;
 }
 
@@ -73,7 +93,7 @@ KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, S
     const Bytes cached(2.0 * bytes_per_element(cache) * shape.kv_heads * shape.head_dim);
     operation.flops.per_visible = Flops(4.0 * shape.query_heads * shape.head_dim);
     operation.bytes.per_context = cached;
-    operation.bytes.per_token = cached + Bytes(activation_bytes * 2.0 * shape.query_heads * shape.head_dim);
+    operation.bytes.per_token = cached + Bytes(activation_bytes(cache) * 2.0 * shape.query_heads * shape.head_dim);
     return sample;
 }
 
@@ -94,18 +114,61 @@ KernelSample recurrent_sample(const RecurrentShape& shape, NumberFormat state, S
     const double inputs = shape.heads * (3.0 * shape.key_dim + 2.0 * shape.value_dim + 1.0);
     operation.flops.per_token = Flops(7.0 * shape.heads * shape.key_dim * shape.value_dim);
     operation.bytes.per_sequence = one_state;
-    operation.bytes.per_token = one_state + Bytes(activation_bytes * inputs);
+    operation.bytes.per_token = one_state + Bytes(2.0 * inputs);  // 16-bit activations
     return sample;
 }
 
-KernelSample convolution_sample(double batch, double tokens, double channels, double width, Seconds time) {
+KernelSample convolution_sample(double batch, double tokens, double channels, double width, NumberFormat activations,
+                                Seconds time) {
+    const double bytes = activation_bytes(activations);
     KernelSample sample{fmt::format("{} channels, {} tokens", channels, tokens), {}, {batch, tokens, 0.0, tokens}, time};
     Operation& operation = sample.operation;
     operation.kind = OperationKind::convolution;
     operation.flops.per_token = Flops(2.0 * channels * width);
-    operation.bytes.fixed = Bytes(activation_bytes * channels * width);
-    operation.bytes.per_token = Bytes(activation_bytes * 2.0 * channels);
-    operation.bytes.per_sequence = Bytes(activation_bytes * 2.0 * channels * (width - 1.0));
+    operation.bytes.fixed = Bytes(bytes * channels * width);
+    operation.bytes.per_token = Bytes(bytes * 2.0 * channels);
+    operation.bytes.per_sequence = Bytes(bytes * 2.0 * channels * (width - 1.0));
+    return sample;
+}
+
+KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, NumberFormat activations, NumberFormat state,
+                           Seconds time) {
+    Mamba2 layer;
+    layer.heads = shape.heads;
+    layer.head_dim = shape.head_dim;
+    layer.state = shape.state_size;
+    const RecurrentState recurrent = recurrent_state(layer, 1.0);
+    LayerContext context;
+    context.precision = precision_of(activations, state);
+    context.writes = scan == Mamba2Scan::final_written   ? StateWrites::final_state
+                     : scan == Mamba2Scan::every_written ? StateWrites::every_state
+                                                         : StateWrites::none;
+    context.verification = scan == Mamba2Scan::tree ? Verification::packed : Verification::unrolled;
+    KernelSample sample{fmt::format("{} heads of {} x {}", shape.heads, shape.head_dim, shape.state_size),
+                        state_scan(context, recurrent),
+                        {shape.batch, shape.tokens, 0.0, shape.tokens},
+                        time};
+    if (scan == Mamba2Scan::replay) {
+        sample.operation = replay_of(layer, context.precision);
+    }
+    return sample;
+}
+
+KernelSample element_wise_sample(const std::string& name, double rows, double width, double transfers, double flops,
+                                 NumberFormat activations, Seconds time) {
+    LayerContext context;
+    context.precision = precision_of(activations, NumberFormat::fp32);
+    return {fmt::format("{} of {}", name, width),
+            element_wise(context, name, width, transfers, flops),
+            {rows, 1.0, 0.0, 1.0},
+            time};
+}
+
+KernelSample greedy_sample(double rows, double vocabulary, Seconds time) {
+    KernelSample sample{fmt::format("vocabulary {}", vocabulary), {}, {rows, 1.0, 0.0, 1.0}, time};
+    sample.operation.kind = OperationKind::logits;
+    sample.operation.flops.per_logit = Flops(vocabulary);
+    sample.operation.bytes.per_logit = Bytes(4.0 * vocabulary);
     return sample;
 }
 

@@ -15,6 +15,7 @@ struct KernelSample {
     Operation operation;
     PassShape shape;
     Seconds time;
+    double spread = 0.0;  ///< of repeated measurements, as a share of the time: median absolute deviation; 0 = unknown
 };
 
 /// Measurements that one law should describe.
@@ -34,10 +35,14 @@ Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat forma
 /// Time of a sample by a law: the very functions that the simulator prices rounds with.
 Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample);
 
-/// Bytes that it moves.
+/// Bytes that it moves, and FLOPs that it does.
 Bytes bytes_at(const KernelSample& sample);
+Flops flops_at(const KernelSample& sample);
 
-/// Linear layer y[m,n] = x[m,k]·W[n,k]ᵀ with 16-bit activations.
+/// Bytes of an activation beside weights, caches or states of this format: 4 in fp32, else 2.
+double activation_bytes(NumberFormat format);
+
+/// Linear layer y[m,n] = x[m,k]·W[n,k]ᵀ.
 KernelSample linear_sample(double m, double n, double k, NumberFormat format, Seconds time);
 
 /// Attention of `query_tokens` new tokens a sequence that see `context` tokens, themselves included, or the last `window` (0 =
@@ -57,7 +62,26 @@ struct RecurrentShape {
 KernelSample recurrent_sample(const RecurrentShape& shape, NumberFormat state, Seconds time);
 Bytes state_bytes(const RecurrentShape& shape, NumberFormat state);
 
-/// Causal convolution update of `tokens` tokens a sequence over so many channels, 16-bit activations.
-KernelSample convolution_sample(double batch, double tokens, double channels, double width, Seconds time);
+/// Causal convolution update of `tokens` tokens a sequence over so many channels.
+KernelSample convolution_sample(double batch, double tokens, double channels, double width, NumberFormat activations,
+                                Seconds time);
+
+/// What a scan of a Mamba-2 layer does with its states.
+enum class Mamba2Scan { none_written, final_written, every_written, tree, replay };
+
+/// One layer's recurrence over `tokens` tokens a sequence, one group of B and C: the operations of sim/layers/state_scan.cpp.
+struct Mamba2Shape {
+    double batch = 1.0, tokens = 1.0;
+    Count heads = 1, head_dim = 64, state_size = 128;
+};
+KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, NumberFormat activations, NumberFormat state,
+                           Seconds time);
+
+/// A kernel over rows of `width` elements that moves `transfers` values and does `flops` operations for each of them.
+KernelSample element_wise_sample(const std::string& name, double rows, double width, double transfers, double flops,
+                                 NumberFormat activations, Seconds time);
+
+/// Greedy verification of so many rows of fp32 logits.
+KernelSample greedy_sample(double rows, double vocabulary, Seconds time);
 
 }  // namespace treeline

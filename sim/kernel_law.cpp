@@ -38,8 +38,16 @@ std::string_view name_of(KernelClass kernel) {
             return "attention-ungrouped";
         case KernelClass::scan:
             return "scan";
+        case KernelClass::tree_scan:
+            return "tree-scan";
+        case KernelClass::replay:
+            return "replay";
         case KernelClass::convolution:
             return "convolution";
+        case KernelClass::element_wise:
+            return "element-wise";
+        case KernelClass::sampling:
+            return "sampling";
     }
     return "";
 }
@@ -101,7 +109,15 @@ const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format) const
             }
         }
     }
-    return kernel == KernelClass::attention_ungrouped ? law(KernelClass::attention, format) : nullptr;
+    switch (kernel) {
+        case KernelClass::attention_ungrouped:
+            return law(KernelClass::attention, format);
+        case KernelClass::tree_scan:
+        case KernelClass::replay:
+            return law(KernelClass::scan, format);
+        default:
+            return nullptr;
+    }
 }
 
 std::vector<std::string> problems_of(const Calibration& calibration) {

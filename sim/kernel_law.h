@@ -19,11 +19,17 @@ enum class KernelClass {
     gemm,                 ///< linear layers
     attention,            ///< heads that share keys and values in groups
     attention_ungrouped,  ///< as many key-value heads as query heads: often another kernel
-    scan,                 ///< recurrent states
+    scan,                 ///< recurrent states, token by token
+    tree_scan,            ///< all tokens of a tree at once over one state
+    replay,               ///< a state advanced over accepted tokens, no outputs
     convolution,          ///< causal convolution updates
+    element_wise,         ///< norms, activations
+    sampling,             ///< what picks tokens from logits
 };
-inline constexpr std::array all_kernel_classes = {KernelClass::gemm, KernelClass::attention, KernelClass::attention_ungrouped,
-                                                  KernelClass::scan, KernelClass::convolution};
+inline constexpr std::array all_kernel_classes = {
+    KernelClass::gemm,        KernelClass::attention,    KernelClass::attention_ungrouped,
+    KernelClass::scan,        KernelClass::tree_scan,    KernelClass::replay,
+    KernelClass::convolution, KernelClass::element_wise, KernelClass::sampling};
 
 /// As files and reports write them: "gemm", "attention-ungrouped".
 std::string_view name_of(KernelClass kernel);
@@ -86,8 +92,9 @@ struct Calibration {
     std::vector<CalibratedKernel> kernels;
 
     /// The law of a kernel: of this format; else of the nearest one that was measured (16-bit formats stand in for each other,
-    /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Null where the
-    /// kernel was not measured at all.
+    /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Tree scan and replay
+    /// take the law of `scan`, ungrouped attention that of attention, where they were not measured themselves. Null where
+    /// there is none.
     [[nodiscard]] const KernelLaw* law(KernelClass kernel, NumberFormat format) const;
 };
 

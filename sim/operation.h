@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/kernel_law.h"
 #include "sim/model.h"
 #include "sim/units.h"
 
@@ -79,10 +80,11 @@ struct Operation : OperationCost {
     Bytes stored;                  ///< bytes of one copy of its parameters on each device
     bool reads_context = false;    ///< per_visible or per_context is set
     bool sequential = false;       ///< a scan token by token, each step of which waits for the one before
-    double inputs = 0.0;           ///< k of a linear layer on one rank; calibrated laws may depend on it
-    double cache_heads = 0.0;      ///< key-value heads of an attention on one rank; likewise
-    double head_dim = 0.0;         ///< of those heads
-    bool shares_cache = true;      ///< several query heads read the keys and values of one head
+    KernelClass scan_kernel = KernelClass::scan;  ///< of a scan: the kernel whose measured law prices it
+    double inputs = 0.0;                          ///< k of a linear layer on one rank; calibrated laws may depend on it
+    double cache_heads = 0.0;                     ///< key-value heads of an attention on one rank; likewise
+    double head_dim = 0.0;                        ///< of those heads
+    bool shares_cache = true;                     ///< several query heads read the keys and values of one head
 };
 
 /// Cached tokens that an attention with this reach sees, out of s.

@@ -137,6 +137,7 @@ std::vector<Operation> replay_operations(const Model& model, const Precision& pr
     std::vector<Operation> operations;
     for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
         Operation operation = start_operation(context, "activation replay", OperationKind::scan);
+        operation.scan_kernel = KernelClass::replay;
         operation.flops.per_token = Flops(layer.replay_flops);
         operation.sequential = true;
         if (replay == Replay::own_pass) {

@@ -113,11 +113,13 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
             return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
                                    precision.kv_cache.format);
         case OperationKind::scan:
-            return calibration.law(KernelClass::scan, precision.state.format);
+            return calibration.law(operation.scan_kernel, precision.state.format);
         case OperationKind::convolution:
             return calibration.law(KernelClass::convolution, precision.activations.format);
         case OperationKind::element_wise:
+            return calibration.law(KernelClass::element_wise, precision.activations.format);
         case OperationKind::logits:
+            return calibration.law(KernelClass::sampling, NumberFormat::fp32);
         case OperationKind::collective:
             break;
     }

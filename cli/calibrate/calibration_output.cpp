@@ -132,7 +132,7 @@ std::string calibration_json(const CalibrationAnswer& answer) {
                        {"version", 1},
                        {"device", answer.device.name},
                        {"source", answer.source},
-                       {"kind", answer.kernels.empty() ? "derived" : "published"},
+                       {"kind", answer.kernels.empty() ? "derived" : answer.kind},
                        {"kernels", kernels}};
     return json.dump(2) + "\n";
 }

@@ -16,7 +16,8 @@ struct CalibratedTable {
 
 struct CalibrationAnswer {
     Device device;
-    std::string source;  ///< where the measurements come from, as the user says or their files
+    std::string source;              ///< where the measurements come from, as the user says or their files
+    std::string kind = "published";  ///< of the measurements: measured | published; "derived" where there are none
     std::vector<CalibratedTable> kernels;
     std::string derived_from;               ///< device whose laws stand in for what was not measured; empty = none
     std::vector<CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet

@@ -17,11 +17,6 @@ std::string kernel_name(const CalibratedTable& kernel) {
     return fmt::format("{}, {}", name_of(kernel.table.kernel), name_of(kernel.table.format));
 }
 
-Flops flops_at(const KernelSample& sample) {
-    const ShapeTerms terms = terms_of(sample.shape);
-    return sample.operation.reads_context ? flops_of<true>(sample.operation, terms) : flops_of<false>(sample.operation, terms);
-}
-
 Json sample_row(const KernelSample& sample, double log_residual) {
     const double measured_us = sample.time.value() * 1e6;
     const double bytes = bytes_at(sample).value();

@@ -6,7 +6,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/calibrate/calibration_output.h"
+#include "cli/calibrate/fit_tables.h"
 #include "cli/calibrate/kernel_tables.h"
+#include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "hardware/catalogue.h"
@@ -20,17 +22,8 @@ struct CalibrateFlags {
     CommonFlags common;
     std::vector<std::string> from;
     std::string device, source, derive_from, html, resamples = "100";
+    bool quick = false;
 };
-
-CalibratedTable calibrated(KernelTable table, const Device& device, const KernelFitOptions& options) {
-    const Rates data_sheet = data_sheet_of(device, table.kernel, table.format);
-    std::optional<KernelFit> fit = calibrate(table, data_sheet, options);
-    if (!fit) {
-        throw InputError({fmt::format("no law fits the measurements of {} in {}: every form ends with a parameter on its bound",
-                                      name_of(table.kernel), name_of(table.format))});
-    }
-    return {std::move(table), std::move(*fit)};
-}
 
 /// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
 /// peaks scale them; the traffic at which the startup is complete scales with the cache.
@@ -64,22 +57,50 @@ Device device_to_calibrate(const CalibrateFlags& flags) {
     return device;
 }
 
+std::string text_of(const CalibrationAnswer& answer, Format format) {
+    return format == Format::table  ? calibration_table(answer)
+           : format == Format::json ? calibration_json(answer)
+                                    : calibration_csv(answer);
+}
+
+/// This machine's own device: --output names a folder, and the answer goes to standard output.
+void run_on_own_device(const CalibrateFlags& flags, const KernelFitOptions& options) {
+    const Format format = flags.common.chosen_format();
+    const std::filesystem::path folder = flags.common.output == "-" ? "treeline-calibration" : flags.common.output;
+    const MeasureResult result = measure_device({flags.device, flags.quick, folder, options});
+    write_file(flags.html.empty() ? (folder / "report.html").string() : flags.html, calibration_page(result.answer));
+    std::string text = text_of(result.answer, format);
+    if (format == Format::table) {
+        text = fmt::format("{}\n{}\nPrice with it: --device {} --stack ideal --mode calibrated\n", result.summary, text,
+                           result.description.string());
+    }
+    write_file("-", text);
+}
+
 void run(const CalibrateFlags& flags) {
     const Format format = flags.common.chosen_format();
     KernelFitOptions options;
     options.bootstraps = static_cast<int>(whole_number("--resamples", flags.resamples, 0, 10'000));
+    if (names_own_device(flags.device) && flags.from.empty() && flags.derive_from.empty()) {
+        return run_on_own_device(flags, options);
+    }
+    if (flags.quick) {
+        throw InputError({"--quick: only measuring is quick; give --device cpu or --device cuda without --from"});
+    }
     CalibrationAnswer answer;
     answer.device = device_to_calibrate(flags);
     answer.source = flags.source;
     if (flags.from.empty() && flags.derive_from.empty()) {
-        throw InputError({"nothing to calibrate from: give --from FILE|DIR, --derive-from DEVICE or both"});
+        throw InputError(
+            {"nothing to calibrate from: give --from FILE|DIR, --derive-from DEVICE or both, or measure with --device cpu or "
+             "cuda"});
     }
     std::vector<KernelTable> tables;
     if (!flags.from.empty()) {
         tables = read_kernel_tables(flags.from, answer.device);
     }
     for (KernelTable& table : tables) {
-        answer.kernels.push_back(calibrated(std::move(table), answer.device, options));
+        answer.kernels.push_back(fitted(std::move(table), answer.device, options));
     }
     if (!flags.derive_from.empty()) {
         derive(flags.derive_from, flags.common.find().hardware, answer);
@@ -90,9 +111,7 @@ void run(const CalibrateFlags& flags) {
         }
         write_file(flags.html, calibration_page(answer));
     }
-    flags.common.deliver(format == Format::table  ? calibration_table(answer)
-                         : format == Format::json ? calibration_json(answer)
-                                                  : calibration_csv(answer));
+    flags.common.deliver(text_of(answer, format));
 }
 
 }  // namespace
@@ -104,7 +123,12 @@ Run add_calibrate(CLI::App& app) {
     app.add_option("--derive-from", flags->derive_from,
                    "Take over the laws of this calibrated device for kernels without measurements, scaled by the data sheets")
         ->type_name("DEVICE");
-    app.add_option("--device", flags->device, "The device that was measured, by name or path")->type_name("NAME")->required();
+    app.add_option(
+           "--device", flags->device,
+           "This machine's own device (cpu, cuda, cuda:1), which is then measured; with --from, the one that was measured")
+        ->type_name("NAME")
+        ->required();
+    app.add_flag("--quick", flags->quick, "Measure for less than a minute instead of five");
     app.add_option("--source", flags->source, "Where the measurements come from; kept in the calibration file")
         ->type_name("TEXT");
     app.add_option("--resamples", flags->resamples, "Of the shapes, for the intervals")->type_name("N")->capture_default_str();
@@ -112,7 +136,9 @@ Run add_calibrate(CLI::App& app) {
         ->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
-        "Example:\n  treeline calibrate --from tables/ --device h100-sxm --format json --output "
+        "Examples:\n  treeline calibrate --device cpu --output my-machine   # a folder; run again to go on after an "
+        "interruption\n"
+        "  treeline calibrate --from tables/ --device h100-sxm --format json --output "
         "hardware/calibrations/h100-sxm.json");
     return [flags] { run(*flags); };
 }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kernels/cpu/vector_tokens.h"
+
 namespace treeline::kernels::cpu {
 namespace {
 
@@ -11,13 +13,15 @@ float softplus(float value) { return value > 20.0F ? value : std::log1p(std::exp
 
 }  // namespace
 
-HeadTokens::HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, bool with_output)
+HeadTokens::HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, bool with_output, bool at_once)
     : shape_(shape),
       tokens_(tokens),
       row_of_(row_of),
       with_output_(with_output),
+      at_once_(with_output && at_once),
       b_(elements(shape.tokens, shape.state_size)),
       c_(with_output ? elements(shape.tokens, shape.state_size) : 0),
+      c_by_token_(at_once_ ? elements(padded_tokens(shape.tokens), shape.state_size) : 0),
       x_(elements(shape.tokens, shape.head_dim)),
       input_(elements(shape.tokens, shape.head_dim)),
       decay_(elements(shape.tokens, 1)),
@@ -53,6 +57,9 @@ void HeadTokens::load_group(int group) {
         if (with_output_) {
             load(tokens_.c, rows_[static_cast<std::size_t>(token)], column, shape_.state_size, c_ + at);
         }
+    }
+    if (at_once_) {
+        transpose_tokens(c_.data(), count(), shape_.state_size, c_by_token_.data());
     }
 }
 

@@ -11,7 +11,8 @@ namespace treeline::kernels::cpu {
 /// Holds one sequence, group and head at a time; what is shared with the previous head is kept.
 class HeadTokens {
 public:
-    HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, bool with_output);
+    /// `at_once`: outputs are products of all tokens with a state at once, so C is wanted with the tokens as lanes, too.
+    HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, bool with_output, bool at_once);
 
     /// Returns whether B and C are others than before.
     bool move_to(int sequence, int head);
@@ -21,6 +22,8 @@ public:
     [[nodiscard]] float decay(int token) const { return decay_[static_cast<std::size_t>(token)]; }
     [[nodiscard]] const float* b(int token) const { return b_ + std::int64_t{token} * shape_.state_size; }
     [[nodiscard]] const float* c(int token) const { return c_ + std::int64_t{token} * shape_.state_size; }
+    /// C of all tokens as transpose_tokens() leaves it, where it was asked for.
+    [[nodiscard]] const float* c_by_token() const { return c_by_token_.data(); }
     /// dt * x, head_dim of them.
     [[nodiscard]] const float* input(int token) const { return input_ + std::int64_t{token} * shape_.head_dim; }
 
@@ -35,10 +38,10 @@ private:
     const ScanShape& shape_;
     const ScanTokens& tokens_;
     const int* row_of_;
-    bool with_output_;
+    bool with_output_, at_once_;
     int sequence_ = -1, group_ = -1, head_ = -1;
     std::vector<std::int64_t> rows_;
-    Buffer b_, c_, x_, input_, decay_, gate_;
+    Buffer b_, c_, c_by_token_, x_, input_, decay_, gate_;
 };
 
 }  // namespace treeline::kernels::cpu

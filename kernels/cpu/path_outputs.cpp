@@ -44,15 +44,4 @@ void PathOutputs::complete(const HeadTokens& tokens, int head_dim, int token, fl
     }
 }
 
-void multiply_with_c(const HeadTokens& tokens, Matrix state, int rows, int state_size, float* products, float* y,
-                     std::int64_t y_stride) {
-    const int count = tokens.count();
-    dot_products(state, rows, {tokens.c(0), state_size}, count, state_size, products, count);
-    for (int token = 0; token < count; ++token) {
-        for (int row = 0; row < rows; ++row) {
-            y[token * y_stride + row] = products[std::int64_t{row} * count + token];
-        }
-    }
-}
-
 }  // namespace treeline::kernels::cpu

@@ -53,9 +53,4 @@ private:
     Buffer cb_, decay_, decay_from_start_;
 };
 
-/// y[token][row] = <C of the token, state row>; rows of y are `y_stride` apart. `rows` is a multiple of 4, which makes the
-/// state's rows the better side to block, whatever the number of tokens. `products` has room for rows * tokens.
-void multiply_with_c(const HeadTokens& tokens, Matrix state, int rows, int state_size, float* products, float* y,
-                     std::int64_t y_stride);
-
 }  // namespace treeline::kernels::cpu

@@ -1,19 +1,29 @@
 // The fused scan in two forms. Token by token (three operations an element and token) where every state is wanted, or there is
-// but one token; else all tokens at once, as the tree scan does it: outputs are products with the initial state, and the final
-// state is the initial one plus weighted rows of B (an operation each).
+// but one token; else all tokens at once, as the tree scan does it: outputs are products with the initial state (an operation
+// an element and token), and the final state is the initial one plus weighted rows of B (likewise).
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/path_outputs.h"
+#include "kernels/cpu/vector_tokens.h"
 
 namespace treeline::kernels::cpu {
 namespace {
 
-/// Rows of a state in hand at a time, and how many such blocks ahead memory is asked for.
-constexpr int block_rows = 4;
-constexpr int blocks_ahead = 4;
+/// Rows of a state in hand at a time: 16 x 128 floats fill a quarter of an L1 cache.
+constexpr int block_rows = 16;
+/// States written beyond this many bytes will not be found in a cache later: they go past it.
+constexpr std::int64_t cached_states = std::int64_t{8} << 20;
 
 bool goes_token_by_token(const Scan& scan) {
     constexpr int most_tokens_at_once = 64;  // pairs of tokens grow with the square
     return scan.write == StateWrite::every || scan.shape.tokens == 1 || scan.shape.tokens > most_tokens_at_once;
+}
+
+bool streams_states(const Scan& scan) {
+    const ScanShape& shape = scan.shape;
+    const std::int64_t elements =
+        std::int64_t{shape.sequences} * shape.tokens * shape.heads * shape.head_dim * shape.state_size;
+    return scan.write == StateWrite::every && elements * std::int64_t(bytes_of(scan.written.type)) > cached_states &&
+           reinterpret_cast<std::uintptr_t>(scan.written.data) % 16 == 0;
 }
 
 /// One head of one sequence after another, by one thread.
@@ -23,12 +33,18 @@ public:
         : scan_(scan),
           shape_(scan.shape),
           token_by_token_(goes_token_by_token(scan)),
-          tokens_(scan.shape, scan.tokens, scan.row_of, static_cast<bool>(scan.y)),
+          streams_(streams_states(scan)),
+          tokens_(scan.shape, scan.tokens, scan.row_of, static_cast<bool>(scan.y), !token_by_token_),
           outputs_(chain),
-          block_(static_cast<std::size_t>(block_rows) * shape_.state_size),
+          block_(static_cast<std::size_t>(block_elements())),
+          narrow_(static_cast<std::size_t>(block_elements())),
           weights_(static_cast<std::size_t>(block_rows) * shape_.tokens),
-          products_(static_cast<std::size_t>(block_rows) * shape_.tokens),
+          products_(static_cast<std::size_t>(block_rows * padded_tokens(shape_.tokens))),
           y_(scan.y ? static_cast<std::size_t>(shape_.tokens) * shape_.head_dim : 0) {}
+
+    ~HeadScan() { end_streams(); }
+    HeadScan(const HeadScan&) = delete;
+    HeadScan& operator=(const HeadScan&) = delete;
 
     void run(int sequence, int head) {
         const bool other_group = tokens_.move_to(sequence, head);
@@ -36,21 +52,13 @@ public:
             outputs_.move_to(tokens_, shape_, other_group);
         }
         const std::int64_t initial = scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence;
+        const std::int64_t final = scan_.written_to != nullptr ? scan_.written_to[sequence] : sequence;
         for (int row = 0; row < shape_.head_dim; row += block_rows) {
-            fetch_ahead(element(initial, head, row));
-            load(scan_.initial.data, scan_.initial.type, element(initial, head, row), block_elements(), block_.data());
             if (token_by_token_) {
-                for (int token = 0; token < tokens_.count(); ++token) {
-                    advance(token, row);
-                    if (scan_.write == StateWrite::every) {
-                        write(std::int64_t{sequence} * shape_.tokens + token, head, row);
-                    }
-                }
+                fetch_ahead(element(initial, head, row));
+                step_by_step(sequence, head, row, element(initial, head, row), element(final, head, row));
             } else {
-                advance_all(row);
-            }
-            if (scan_.write == StateWrite::final) {
-                write(scan_.written_to != nullptr ? scan_.written_to[sequence] : sequence, head, row);
+                all_at_once(row, element(initial, head, row), element(final, head, row));
             }
         }
         for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
@@ -63,6 +71,19 @@ public:
     }
 
 private:
+    void step_by_step(int sequence, int head, int row, std::int64_t initial, std::int64_t final) {
+        load(scan_.initial.data, scan_.initial.type, initial, block_elements(), block_.data());
+        for (int token = 0; token < tokens_.count(); ++token) {
+            advance(token, row);
+            if (scan_.write == StateWrite::every) {
+                write(element(std::int64_t{sequence} * shape_.tokens + token, head, row));
+            }
+        }
+        if (scan_.write == StateWrite::final) {
+            write(final);
+        }
+    }
+
     void advance(int token, int row) {
         if (scan_.y) {
             advance_state(block_.data(), block_rows, shape_.state_size, tokens_.decay(token), tokens_.input(token) + row,
@@ -73,52 +94,67 @@ private:
         }
     }
 
-    void advance_all(int row) {
+    void all_at_once(int row, std::int64_t initial, std::int64_t final) {
+        const ConstRows states{scan_.initial.data, scan_.initial.type, 0};
+        const float* block = view(states, 0, initial, block_elements(), block_.data());
         const int count = tokens_.count();
-        if (count == 0) {
+        if (scan_.y && count > 0) {
+            multiply_rows_with_tokens(block, block_rows, shape_.state_size, tokens_.c_by_token(), count, products_.data(),
+                                      y_ + row, shape_.head_dim, ahead_of(scan_.initial, initial));
+        }
+        if (scan_.write != StateWrite::final) {
             return;
         }
-        if (scan_.y) {
-            multiply_with_c(tokens_, {block_.data(), shape_.state_size}, block_rows, shape_.state_size, products_.data(),
-                            y_ + row, shape_.head_dim);
-        }
-        if (scan_.write == StateWrite::final) {
-            for (int i = 0; i < block_rows; ++i) {
-                for (int token = 0; token < count; ++token) {
-                    weights_[static_cast<std::size_t>(i * count + token)] =
-                        outputs_.decay_from(count - 1, token) * *(tokens_.input(token) + row + i);
-                }
+        for (int i = 0; i < block_rows; ++i) {
+            for (int token = 0; token < count; ++token) {
+                weights_[static_cast<std::size_t>(i * count + token)] =
+                    outputs_.decay_from(count - 1, token) * *(tokens_.input(token) + row + i);
             }
-            scale(block_.data(), static_cast<int>(block_elements()), outputs_.decay_from_start(count - 1));
-            add_weighted({weights_.data(), count}, block_rows, {tokens_.b(0), shape_.state_size}, count, shape_.state_size,
-                         block_.data(), shape_.state_size);
+        }
+        // States in fp32 are advanced where they are wanted.
+        const bool wide = scan_.written.type == ElementType::fp32;
+        float* to = wide ? static_cast<float*>(scan_.written.data) + final : block_.data();
+        advance_rows_over_tokens(block, to, block_rows, shape_.state_size,
+                                 count > 0 ? outputs_.decay_from_start(count - 1) : 1.0F, weights_.data(), tokens_.b(0), count);
+        if (!wide) {
+            store(scan_.written.data, scan_.written.type, final, block_elements(), to);
         }
     }
 
     /// Asks for states to come, so that they arrive while this block is worked on.
     void fetch_ahead(std::int64_t first) const {
-        const std::size_t bytes = static_cast<std::size_t>(block_elements()) * bytes_of(scan_.initial.type);
-        const char* ahead = static_cast<const char*>(scan_.initial.data) +
-                            static_cast<std::size_t>(first) * bytes_of(scan_.initial.type) + blocks_ahead * bytes;
-        for (std::size_t at = 0; at < bytes; at += 64) {
+        const auto size = std::int64_t(bytes_of(scan_.initial.type));
+        const auto* ahead = static_cast<const char*>(ahead_of(scan_.initial, first).from);
+        for (std::int64_t at = 0; at < block_elements() * size; at += 64) {
             __builtin_prefetch(ahead + at);
         }
+    }
+
+    void write(std::int64_t first) {
+        if (!streams_) {
+            return store(scan_.written.data, scan_.written.type, first, block_elements(), block_.data());
+        }
+        const std::size_t size = bytes_of(scan_.written.type);
+        const void* from = block_.data();
+        if (scan_.written.type == ElementType::bf16) {
+            narrow(block_.data(), reinterpret_cast<Bf16*>(narrow_.data()), block_elements());
+            from = narrow_.data();
+        }
+        stream_block(static_cast<char*>(scan_.written.data) + std::size_t(first) * size, from,
+                     std::size_t(block_elements()) * size);
     }
 
     [[nodiscard]] std::int64_t block_elements() const { return std::int64_t{block_rows} * shape_.state_size; }
     [[nodiscard]] std::int64_t element(std::int64_t state, int head, int row) const {
         return ((state * shape_.heads + head) * shape_.head_dim + row) * shape_.state_size;
     }
-    void write(std::int64_t state, int head, int row) {
-        store(scan_.written.data, scan_.written.type, element(state, head, row), block_elements(), block_.data());
-    }
 
     const Scan& scan_;
     const ScanShape& shape_;
-    bool token_by_token_;
+    bool token_by_token_, streams_;
     HeadTokens tokens_;
     PathOutputs outputs_;
-    Buffer block_, weights_, products_, y_;
+    Buffer block_, narrow_, weights_, products_, y_;
 };
 
 }  // namespace

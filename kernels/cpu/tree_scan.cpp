@@ -1,5 +1,6 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/path_outputs.h"
+#include "kernels/cpu/vector_tokens.h"
 
 namespace treeline::kernels::cpu {
 namespace {
@@ -13,10 +14,10 @@ public:
     HeadTreeScan(const TreeScan& scan, const Paths& paths)
         : scan_(scan),
           shape_(scan.shape),
-          tokens_(scan.shape, scan.tokens, nullptr, true),
+          tokens_(scan.shape, scan.tokens, nullptr, true, true),
           outputs_(paths),
           block_(static_cast<std::size_t>(block_rows) * shape_.state_size),
-          products_(static_cast<std::size_t>(block_rows) * shape_.tokens),
+          products_(static_cast<std::size_t>(block_rows * padded_tokens(shape_.tokens))),
           y_(static_cast<std::size_t>(shape_.tokens) * shape_.head_dim) {}
 
     void run(int sequence, int head) {
@@ -26,8 +27,9 @@ public:
         for (int row = 0; row < shape_.head_dim; row += block_rows) {
             const std::int64_t state_row = (initial * shape_.heads + head) * shape_.head_dim + row;
             const float* block = view(states, state_row, 0, std::int64_t{block_rows} * shape_.state_size, block_.data());
-            multiply_with_c(tokens_, {block, shape_.state_size}, block_rows, shape_.state_size, products_.data(), y_ + row,
-                            shape_.head_dim);
+            multiply_rows_with_tokens(block, block_rows, shape_.state_size, tokens_.c_by_token(), shape_.tokens,
+                                      products_.data(), y_ + row, shape_.head_dim,
+                                      ahead_of(scan_.initial, state_row * shape_.state_size));
         }
         for (int token = 0; token < shape_.tokens; ++token) {
             float* y = y_ + std::int64_t{token} * shape_.head_dim;

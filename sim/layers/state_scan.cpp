@@ -48,6 +48,7 @@ Operation tree_snapshot_scan(const LayerContext& context, const RecurrentState& 
 /// is a bit a pair.
 Operation tree_scan(const LayerContext& context, const RecurrentState& state) {
     Operation operation = start_scan(context, state, "tree scan");
+    operation.scan_kernel = KernelClass::tree_scan;
     // A decay for each channel and state (Mamba-1) leaves no product over pairs: its nodes are stepped from their parents'
     // states, which the kernel keeps on chip.
     operation.flops.per_token = Flops(state.chunk > 0.0 ? state.tree_token_flops : state.step_flops);

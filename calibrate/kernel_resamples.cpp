@@ -1,0 +1,89 @@
+// Intervals: the law refitted to shapes drawn with replacement, each time within the scatter of its repetitions.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <Eigen/Dense>
+
+#include "calibrate/kernel_fit_parts.h"
+#include "calibrate/timings.h"
+
+namespace treeline {
+namespace {
+
+/// Standard deviation of a normal distribution over its median absolute deviation.
+constexpr double deviations_of_median = 1.4826;
+
+/// The table as another run might have measured it: every time moved within its own scatter.
+KernelTable measured_again(const KernelTable& table, std::mt19937_64& random) {
+    KernelTable again = table;
+    std::normal_distribution<double> normal;
+    for (KernelSample& sample : again.samples) {
+        if (sample.spread > 0.0) {
+            sample.time = sample.time * std::exp(deviations_of_median * sample.spread * normal(random));
+        }
+    }
+    return again;
+}
+
+/// Logarithms of the free parameters, refitted to sites drawn with replacement, a row a resample.
+std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
+                                           const KernelLaw& start, const KernelFitOptions& options) {
+    const std::vector<std::vector<std::size_t>> sites = detail::by_site(table);
+    std::mt19937_64 random(options.seed + 2);
+    std::uniform_int_distribution<std::size_t> draw(0, sites.size() - 1);
+    std::vector<std::vector<double>> rows;
+    for (int i = 0; i < options.bootstraps; ++i) {
+        std::vector<std::size_t> samples;
+        for (std::size_t site = 0; site < sites.size(); ++site) {
+            const std::vector<std::size_t>& drawn = sites[draw(random)];
+            samples.insert(samples.end(), drawn.begin(), drawn.end());
+        }
+        if (const auto law = fit_law(measured_again(table, random), data_sheet, form, samples, start, options)) {
+            rows.emplace_back();
+            for (const std::size_t parameter : form.free) {
+                rows.back().push_back(std::log(kernel_parameters()[parameter].get(*law)));
+            }
+        }
+    }
+    return rows;
+}
+
+std::vector<double> column(const std::vector<std::vector<double>>& rows, std::size_t i) {
+    std::vector<double> values;
+    for (const std::vector<double>& row : rows) {
+        values.push_back(row[i]);
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<double> detail::covariance(const std::vector<std::vector<double>>& rows, std::size_t size) {
+    Eigen::MatrixXd values(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(size));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t j = 0; j < size; ++j) {
+            values(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = rows[i][j];
+        }
+    }
+    const Eigen::MatrixXd centred = values.rowwise() - values.colwise().mean();
+    const Eigen::MatrixXd result = centred.transpose() * centred / std::max(1.0, static_cast<double>(rows.size()) - 1.0);
+    return {result.data(), result.data() + result.size()};
+}
+
+std::vector<std::vector<double>> detail::append_parameters(const KernelTable& table, const Rates& data_sheet,
+                                                           const KernelLawForm& form, const KernelFitOptions& options,
+                                                           KernelFit& fit) {
+    std::vector<std::vector<double>> rows = resampled(table, data_sheet, form, fit.law, options);
+    for (std::size_t i = 0; i < form.free.size(); ++i) {
+        const double value = kernel_parameters()[form.free[i]].get(fit.law);
+        const std::vector<double> logs = column(rows, i);
+        const auto bound = [&](double q) {
+            return logs.empty() ? value : value * std::exp(options.widening * (quantile(logs, q) - std::log(value)));
+        };
+        fit.parameters.push_back({form.free[i], value, bound(0.025), bound(0.975)});
+    }
+    return rows;
+}
+
+}  // namespace treeline

@@ -1,0 +1,67 @@
+// One kernel at one shape, ready to be measured.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "calibrate/measure/workspace.h"
+
+namespace treeline {
+
+/// Puts one run of the kernel into the queue; each run takes the next place of the rotating memory.
+using KernelRun = std::function<void(kernels::Queue)>;
+
+struct KernelCase {
+    std::string table;                                         ///< which table of measurements it belongs to: "gemm"
+    std::vector<std::pair<std::string, std::string>> columns;  ///< its shape, as that table's columns and values
+    std::size_t largest_piece = 0;                             ///< bytes that it takes from one block of the workspace
+    bool from_host = false;  ///< GPUs: launched kernel by kernel instead of as a graph, and timed by the host's clock
+    std::function<KernelRun(Workspace&)> prepare;  ///< makes the small arrays that the runs need
+
+    /// "gemm dtype=fp32 m=1 n=768 k=768".
+    [[nodiscard]] std::string name() const;
+};
+
+/// How much is measured.
+enum class Thoroughness { quick, full };
+
+/// What to measure on a device.
+struct CaseOptions {
+    Thoroughness thoroughness = Thoroughness::full;
+    bool on_gpu = false;  ///< layers of large models in bf16, and larger batches
+};
+
+std::vector<KernelCase> linear_cases(const CaseOptions& options);
+std::vector<KernelCase> attention_cases(const CaseOptions& options);
+/// State update, fused scans in their three write modes, tree scan, replay.
+std::vector<KernelCase> scan_cases(const CaseOptions& options);
+/// Convolution updates, norms, activations.
+std::vector<KernelCase> pointwise_cases(const CaseOptions& options);
+/// Greedy and rejection verification of logits.
+std::vector<KernelCase> sampling_cases(const CaseOptions& options);
+/// Bandwidth of reading, writing and copying, and launches of nothing.
+std::vector<KernelCase> probe_cases(const CaseOptions& options, std::size_t bytes);
+
+/// All of them.
+std::vector<KernelCase> kernel_cases(const CaseOptions& options, std::size_t probe_bytes);
+
+/// A chain of so many tokens, and a full binary tree of so many levels.
+DraftTree chain_tree(int tokens);
+DraftTree binary_tree(int levels);
+
+/// The tree's arrays on the device.
+kernels::TreeView tree_on(Workspace& workspace, const kernels::PackedTree& tree);
+
+/// "fp32" and its kernels' type.
+struct MeasuredFormat {
+    const char* name;
+    kernels::ElementType type;
+};
+inline constexpr MeasuredFormat fp32_format{"fp32", kernels::ElementType::fp32};
+inline constexpr MeasuredFormat bf16_format{"bf16", kernels::ElementType::bf16};
+/// The formats that a device computes in: both on a CPU, bf16 on a GPU.
+std::vector<MeasuredFormat> measured_formats(const CaseOptions& options);
+
+}  // namespace treeline

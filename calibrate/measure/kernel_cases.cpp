@@ -1,0 +1,48 @@
+#include <iterator>
+
+#include "calibrate/measure/kernel_case.h"
+
+namespace treeline {
+
+std::string KernelCase::name() const {
+    std::string text = table;
+    for (const auto& [column, value] : columns) {
+        text += " " + column + "=" + value;
+    }
+    return text;
+}
+
+std::vector<KernelCase> kernel_cases(const CaseOptions& options, std::size_t probe_bytes) {
+    std::vector<KernelCase> all = probe_cases(options, probe_bytes);
+    for (const auto& family : {linear_cases, attention_cases, scan_cases, pointwise_cases, sampling_cases}) {
+        std::vector<KernelCase> cases = family(options);
+        all.insert(all.end(), std::make_move_iterator(cases.begin()), std::make_move_iterator(cases.end()));
+    }
+    return all;
+}
+
+DraftTree chain_tree(int tokens) {
+    std::vector<int> parents;
+    for (int parent = 0; parent + 1 < tokens; ++parent) {
+        parents.push_back(parent);
+    }
+    return DraftTree::from_parents(parents);
+}
+
+DraftTree binary_tree(int levels) {
+    return DraftTree::from_child_counts(std::vector<int>((std::size_t{1} << static_cast<unsigned>(levels - 1)) - 1, 2));
+}
+
+kernels::TreeView tree_on(Workspace& workspace, const kernels::PackedTree& tree) {
+    kernels::TreeView view = tree.view();
+    view.parent = workspace.integers(tree.parent);
+    view.level = workspace.integers(tree.level);
+    view.ancestors = workspace.words(tree.mask.bits);
+    return view;
+}
+
+std::vector<MeasuredFormat> measured_formats(const CaseOptions& options) {
+    return options.on_gpu ? std::vector{bf16_format} : std::vector{fp32_format, bf16_format};
+}
+
+}  // namespace treeline

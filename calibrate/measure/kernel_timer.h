@@ -1,0 +1,32 @@
+// How long a kernel takes: by the host's clock on a CPU, by replayed graphs and the device's clock on a GPU.
+#pragma once
+
+#include <memory>
+
+#include "calibrate/measure/kernel_case.h"
+
+namespace treeline {
+
+/// Times the runs of one case. Made once a case, so that what a graph costs to record is paid once.
+class KernelTimer {
+public:
+    KernelTimer() = default;
+    KernelTimer(const KernelTimer&) = delete;
+    KernelTimer& operator=(const KernelTimer&) = delete;
+    virtual ~KernelTimer() = default;
+
+    /// Seconds of one run: the mean of as many, one after the other, as the clock needs to see them. Throws KernelError where
+    /// the device fails.
+    virtual double seconds() = 0;
+};
+
+/// Where kernels run.
+struct MeasuredDevice {
+    const kernels::Backend* backend = nullptr;
+    bool on_gpu = false;
+};
+
+/// Runs the case once (and a second time to see how long it takes), then is ready.
+std::unique_ptr<KernelTimer> make_timer(const MeasuredDevice& device, const KernelCase& kernel, Workspace& workspace);
+
+}  // namespace treeline

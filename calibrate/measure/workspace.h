@@ -1,0 +1,78 @@
+// Memory that measured kernels work on: a few large blocks, taken piece by piece and from the start again at their end.
+//
+// A block is several times as large as the last-level cache, so what a kernel takes next has not been touched for longer than
+// the cache remembers: every run reads weights, caches and states from main memory, as decoding does. What a kernel before it
+// would just have written (activations) stays at one place instead, and is found in the cache where it fits.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace treeline {
+
+/// Memory of a backend's device.
+class DeviceBlock {
+public:
+    DeviceBlock(const kernels::Backend& backend, std::size_t bytes);
+    DeviceBlock(const DeviceBlock&) = delete;
+    DeviceBlock& operator=(const DeviceBlock&) = delete;
+    ~DeviceBlock();
+    [[nodiscard]] std::byte* data() const { return data_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+private:
+    const kernels::Backend& backend_;
+    std::size_t bytes_;
+    std::byte* data_;
+};
+
+class Workspace {
+public:
+    /// `rotation` bytes in each rotating block; they should exceed three times the last-level cache. Throws KernelError or
+    /// std::bad_alloc where the device has no room for five times that.
+    Workspace(const kernels::Backend& backend, std::size_t rotation);
+
+    [[nodiscard]] const kernels::Backend& backend() const { return backend_; }
+    [[nodiscard]] std::size_t rotation() const { return rotation_; }
+
+    /// Where something that is read from main memory lies this time: random numbers, valid in fp32 and bf16 alike.
+    const std::byte* next_input(std::size_t bytes);
+    /// Where something that goes to main memory lies this time; its contents are never read.
+    std::byte* next_output(std::size_t bytes);
+    /// A state that is read and changed in place, this time. States of one element type lie in a block of their own.
+    std::byte* next_state(std::size_t bytes, kernels::ElementType type);
+
+    /// Activations: the same places every time, one after the other since start_activations(). Inputs hold random numbers.
+    void start_activations();
+    kernels::ConstRows activations(std::int64_t rows, std::int64_t width, kernels::ElementType type);
+    kernels::Rows results(std::int64_t rows, std::int64_t width, kernels::ElementType type);
+
+    /// Small arrays on the device, which live as long as this.
+    const int* integers(const std::vector<int>& values);
+    const float* floats(const std::vector<float>& values);
+    const std::uint64_t* words(const std::vector<std::uint64_t>& values);
+    /// Uninitialised scratch, likewise.
+    void* scratch(std::size_t bytes);
+
+    /// Whether pieces of so many bytes can be taken.
+    [[nodiscard]] bool holds(std::size_t bytes) const { return bytes <= rotation_; }
+
+private:
+    struct Rotating {
+        std::unique_ptr<DeviceBlock> block;
+        std::size_t next = 0;
+    };
+    std::byte* take(Rotating& from, std::size_t bytes);
+    const void* kept(const void* values, std::size_t bytes);
+
+    const kernels::Backend& backend_;
+    std::size_t rotation_;
+    Rotating inputs_, outputs_, states_[2], activations_, results_;
+    std::vector<std::unique_ptr<DeviceBlock>> small_;
+};
+
+}  // namespace treeline

@@ -1,0 +1,17 @@
+// Laws for all tables of a device.
+#pragma once
+
+#include <vector>
+
+#include "cli/calibrate/calibration_output.h"
+
+namespace treeline {
+
+/// The law of a table. Throws InputError where none fits.
+CalibratedTable fitted(KernelTable table, const Device& device, const KernelFitOptions& options);
+
+/// Laws of our own measurements: a table that no law fits is left out, and a sentence says so.
+std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const Device& device,
+                                                   const KernelFitOptions& options, std::vector<std::string>& notes);
+
+}  // namespace treeline

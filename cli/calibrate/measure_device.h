@@ -1,0 +1,34 @@
+// treeline calibrate on the machine's own device: measures its kernels, fits, and writes a description that can be used at
+// once.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/calibrate/calibration_output.h"
+
+namespace treeline {
+
+/// "cpu", "cuda" or "cuda:1": not the name of a device in the catalogue, but this machine's.
+bool names_own_device(const std::string& device);
+
+struct MeasureRequest {
+    std::string device;
+    bool quick = false;
+    std::filesystem::path folder;
+    KernelFitOptions fit;
+};
+
+struct MeasureResult {
+    CalibrationAnswer answer;
+    std::filesystem::path description;  ///< of the device, in the folder
+    std::string summary;                ///< bandwidths, launches, what was skipped and why, as text
+};
+
+/// Measures what the folder does not hold yet, then fits everything in it and writes the device's description and its
+/// calibration beside the measurements. Progress and warnings go to standard error. Throws InputError where there is no such
+/// device, or where it fails (the message names the call; what was measured before stays).
+MeasureResult measure_device(const MeasureRequest& request);
+
+}  // namespace treeline

@@ -1,0 +1,113 @@
+// nvbench --json, Google Benchmark JSON, llama-bench -o json.
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/calibrate/measured_formats.h"
+#include "cli/fit/timing_formats.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+std::optional<double> nvbench_time(const Json& state) {
+    for (const Json& summary : state.value("summaries", Json::array())) {
+        if (summary.value("tag", "") != "nv/cold/time/gpu/mean") {
+            continue;
+        }
+        for (const Json& datum : summary.value("data", Json::array())) {
+            if (datum.value("name", "") == "value" && datum.contains("value")) {
+                return number_in(text_of(datum["value"]));
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+void read_nvbench(const Json& root, MeasuredRows& rows) {
+    for (const Json& device : root.value("devices", Json::array())) {
+        rows.device(device.value("name", ""));
+    }
+    for (const Json& benchmark : root["benchmarks"]) {
+        const std::string name = benchmark.value("name", "");
+        for (const Json& state : benchmark.value("states", Json::array())) {
+            if (state.value("is_skipped", false)) {
+                continue;
+            }
+            RowValues values{{"benchmark", name}};
+            for (const Json& axis : state.value("axis_values", Json::array())) {
+                values[axis.value("name", "")] = axis.contains("value") ? text_of(axis["value"]) : "";
+            }
+            rows.add(fmt::format("{}: state {}", name, state.value("name", "")), std::move(values), nvbench_time(state));
+        }
+    }
+}
+
+/// "m:16" or "dtype=bf16" into values.
+void add_named(std::string_view part, char separator, RowValues& values) {
+    const std::size_t at = part.find(separator);
+    if (at != std::string_view::npos) {
+        values[std::string(part.substr(0, at))] = std::string(part.substr(at + 1));
+    }
+}
+
+void read_google_benchmark(const Json& root, MeasuredRows& rows) {
+    bool aggregated = false;
+    for (const Json& benchmark : root["benchmarks"]) {
+        aggregated = aggregated || benchmark.value("run_type", "") == "aggregate";
+    }
+    for (const Json& benchmark : root["benchmarks"]) {
+        if (aggregated && benchmark.value("aggregate_name", "") != "median") {
+            continue;
+        }
+        const std::string name = benchmark.value("run_name", benchmark.value("name", ""));
+        RowValues values;
+        std::stringstream parts(name);
+        std::string part;
+        std::getline(parts, part, '/');
+        values["benchmark"] = part.rfind("BM_", 0) == 0 ? part.substr(3) : part;
+        while (std::getline(parts, part, '/')) {
+            add_named(part, ':', values);
+        }
+        std::stringstream labels(benchmark.value("label", ""));
+        while (labels >> part) {
+            add_named(part, '=', values);
+        }
+        std::optional<double> time;
+        for (const TimeUnit& unit : time_units) {
+            if (benchmark.value("time_unit", "ns") == unit.name && benchmark.contains("real_time") &&
+                benchmark["real_time"].is_number()) {
+                time = benchmark["real_time"].get<double>() * unit.seconds;
+            }
+        }
+        rows.add(name, std::move(values), time);
+    }
+}
+
+}  // namespace
+
+void read_measured_json(const std::string& text, MeasuredRows& rows) {
+    const Json root = Json::parse(text, nullptr, false);
+    if (root.is_discarded()) {
+        return rows.problem("is not valid JSON");
+    }
+    if (!root.is_object() || !root.contains("benchmarks") || !root["benchmarks"].is_array()) {
+        return rows.problem("is neither nvbench's nor Google Benchmark's JSON (no array \"benchmarks\")");
+    }
+    const bool has_states = std::any_of(root["benchmarks"].begin(), root["benchmarks"].end(), [](const Json& benchmark) {
+        return benchmark.is_object() && benchmark.contains("states");
+    });
+    try {
+        has_states ? read_nvbench(root, rows) : read_google_benchmark(root, rows);
+    } catch (const Json::exception& error) {
+        rows.problem(fmt::format("has an entry of another type than nvbench or Google Benchmark write ({})", error.what()));
+    }
+}
+
+}  // namespace treeline

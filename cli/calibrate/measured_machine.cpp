@@ -1,0 +1,102 @@
+#include "cli/calibrate/measured_machine.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/calibrate/table_rows.h"
+#include "json/reader.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The quartile of fast runs: what the device can do, where its neighbours leave it alone.
+double fast_seconds(TableRow& row) { return 1e-6 * row.number("first_quartile_us", 0.0); }
+
+void add_probe(TableRow& row, MachineFigures& figures) {
+    const std::size_t kind = row.choice("probe", {"read", "write", "copy"});
+    const Bytes bytes(row.number("bytes", 1.0) * (kind == 2 ? 2.0 : 1.0));
+    BytesPerSecond& best = kind == 0 ? figures.read : kind == 1 ? figures.write : figures.copy;
+    best = std::max(best, bytes / Seconds(fast_seconds(row)));
+}
+
+void add_launch(TableRow& row, MachineFigures& figures) {
+    const double launches = row.number("launches", 1.0);
+    figures.launches.push_back({row.text("by"), launches, row.time() / launches});
+}
+
+void add_product(TableRow& row, MachineFigures& figures) {
+    const NumberFormat format = row.format("dtype");
+    const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
+    const FlopsPerSecond rate = Flops(2.0 * m * n * k) / Seconds(fast_seconds(row));
+    const bool fp32 = format == NumberFormat::fp32;
+    FlopsPerSecond& best = fp32 ? figures.fp32_peak : figures.bf16_peak;
+    if (rate > best) {
+        best = rate;
+        (fp32 ? figures.fp32_shape : figures.bf16_shape) = fmt::format("m {:g}, n {:g}, k {:g}", m, n, k);
+    }
+}
+
+/// Three digits: more would pretend what a measurement does not know.
+double shown(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+
+Json number(double value, const char* unit, const std::string& source) {
+    return {{"value", shown(value)}, {"unit", unit}, {"source", source}, {"kind", "measured"}};
+}
+
+}  // namespace
+
+MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
+    MachineFigures figures;
+    std::vector<std::string> problems;
+    for (const MeasuredFile& file : files) {
+        for (const MeasuredRow& measured : file.rows) {
+            const TableKind* kind = kind_of(measured);
+            TableRow row(measured, problems);
+            if (kind != nullptr && kind->name == "probe") {
+                add_probe(row, figures);
+            } else if (kind != nullptr && kind->name == "launch") {
+                add_launch(row, figures);
+            } else if (kind != nullptr && kind->name == "gemm") {
+                add_product(row, figures);
+            }
+        }
+    }
+    std::sort(figures.launches.begin(), figures.launches.end(),
+              [](const LaunchCost& a, const LaunchCost& b) { return a.by != b.by ? a.by > b.by : a.launches < b.launches; });
+    if (!(figures.read > BytesPerSecond(0.0)) || !(figures.fp32_peak > FlopsPerSecond(0.0))) {
+        problems.emplace_back("the measurements hold no read bandwidth, or no linear layer in fp32");
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    return figures;
+}
+
+std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
+                               const std::string& calibration_file) {
+    const BytesPerSecond bandwidth = std::max({figures.read, figures.write, figures.copy});
+    const std::string fastest = figures.read >= bandwidth ? "reading" : figures.copy >= bandwidth ? "copying" : "writing";
+    Json peak;
+    peak["fp32"] =
+        number(figures.fp32_peak.value() / 1e12, "TFLOP/s", "the fastest linear layer in fp32, " + figures.fp32_shape);
+    // Elsewhere 16-bit numbers are widened and multiplied in fp32.
+    if (on_gpu && figures.bf16_peak > FlopsPerSecond(0.0)) {
+        peak["bf16"] =
+            number(figures.bf16_peak.value() / 1e12, "TFLOP/s", "the fastest linear layer in bf16, " + figures.bf16_shape);
+    }
+    const Json json = {{"title", machine.title},
+                       {"kind", on_gpu ? "gpu" : "cpu"},
+                       {"memory", number(machine.memory_bytes / 1e9, "GB", "what the system reports")},
+                       {"memory_bandwidth", number(bandwidth.value() / 1e9, "GB/s", fastest + " memory that no cache holds")},
+                       {"cache", number(machine.cache_bytes / 1e6, "MB", "what the system reports")},
+                       {"peak", peak},
+                       {"calibration", calibration_file}};
+    return json.dump(2) + "\n";
+}
+
+}  // namespace treeline

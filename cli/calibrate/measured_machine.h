@@ -1,0 +1,35 @@
+// What measurements say of a device as a whole, and its description made of that.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/measure/machine.h"
+#include "cli/calibrate/measured_rows.h"
+#include "sim/device.h"
+
+namespace treeline {
+
+/// One row of the launch table.
+struct LaunchCost {
+    std::string by;  ///< call, stream or graph
+    double launches = 1.0;
+    Seconds each;  ///< time of one
+};
+
+/// The yardsticks of a device.
+struct MachineFigures {
+    BytesPerSecond read, write, copy;  ///< a copy counts its bytes twice
+    std::vector<LaunchCost> launches;
+    FlopsPerSecond fp32_peak, bf16_peak;  ///< of the fastest linear layer; 0: none was measured
+    std::string fp32_shape, bf16_shape;   ///< that layer
+};
+
+/// From the tables `probe`, `launch` and `gemm`; throws InputError where bandwidth or products in fp32 are missing.
+MachineFigures figures_of(const std::vector<MeasuredFile>& files);
+
+/// A description with measured bandwidth and peaks that refers to `calibration_file` beside it (hardware/README.md).
+std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
+                               const std::string& calibration_file);
+
+}  // namespace treeline

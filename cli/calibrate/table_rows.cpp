@@ -1,0 +1,163 @@
+#include "cli/calibrate/table_rows.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "json/wording.h"
+
+namespace treeline {
+namespace {
+
+constexpr double most_rows = 1024.0;
+
+ConvertedRow linear_row(TableRow& row) {
+    const NumberFormat format = row.format("dtype");
+    const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
+    const KernelSample sample = linear_sample(m, n, k, format, row.time());
+    // Half the weights count: tables are measured with several copies in turn, which stay in the cache together more easily.
+    return {KernelClass::gemm, format, sample, sample.operation.bytes.fixed * 0.5, m <= most_rows};
+}
+
+ConvertedRow attention_row(TableRow& row) {
+    const NumberFormat format = row.format("kv_dtype");
+    const AttentionShape shape{row.number("batch", 1),   row.number("query_tokens", 1), row.number("context", 1),
+                               row.number("q_heads", 1), row.number("kv_heads", 1),     row.number("head_dim", 1),
+                               row.number("window", 0)};
+    const bool grouped = shape.query_heads > shape.kv_heads;
+    return {grouped ? KernelClass::attention : KernelClass::attention_ungrouped, format,
+            attention_sample(shape, format, row.time()), cache_bytes(shape, format)};
+}
+
+ConvertedRow recurrent_row(TableRow& row) {
+    const NumberFormat format = row.format("state_dtype");
+    const RecurrentShape shape{row.number("batch", 1), row.number("tokens", 1), row.number("heads", 1),
+                               row.number("head_k_dim", 1), row.number("head_v_dim", 1)};
+    const bool alone = row.number("fused_conv", 0) == 0.0;
+    return {KernelClass::scan, format, recurrent_sample(shape, format, row.time()), state_bytes(shape, format) * shape.batch,
+            alone};
+}
+
+/// SGLang's verification rows run the one-token kernel over batch · tokens rows, which only approximates serving (README of the
+/// tables).
+ConvertedRow convolution_row(TableRow& row) {
+    const bool update = row.text("phase") != "context";
+    const bool stand_in = row.text("phase") == "verify" && row.has("framework") && row.text("framework") == "sglang";
+    const double batch = row.number("batch", 1), tokens = row.number("tokens", 1);
+    const double channels = row.number("channels", 1), width = row.number("d_conv", 1);
+    const NumberFormat activations = row.has("dtype") ? row.format("dtype") : NumberFormat::bf16;
+    const KernelSample sample = convolution_sample(batch, tokens, channels, width, activations, row.time());
+    const Bytes traffic = bytes_of<false, false>(sample.operation, terms_of(sample.shape));
+    return {KernelClass::convolution, activations, sample, traffic, update && !stand_in};
+}
+
+/// Forms of Mamba-2 scans; the simulator has a class of kernels for each of three families.
+ConvertedRow mamba2_row(TableRow& row) {
+    constexpr std::array scans = {Mamba2Scan::none_written, Mamba2Scan::final_written, Mamba2Scan::every_written,
+                                  Mamba2Scan::tree, Mamba2Scan::replay};
+    const Mamba2Scan scan = scans[row.choice("form", {"none", "final", "every", "tree", "replay"})];
+    const NumberFormat activations = row.format("dtype"), state = row.format("state_dtype");
+    const auto count = [&](const char* name) { return static_cast<Count>(row.number(name, 1)); };
+    const Mamba2Shape shape{row.number("batch", 1), row.number("tokens", 1), count("heads"), count("head_dim"),
+                            count("state_size")};
+    const KernelSample sample = mamba2_sample(scan, shape, activations, state, row.time());
+    const double elements = static_cast<double>(shape.heads * shape.head_dim * shape.state_size);
+    return {sample.operation.scan_kernel, state, sample, Storage{state}.per_element() * (elements * shape.batch)};
+}
+
+/// Transfers and FLOPs of each value as sim/layers/ counts them: norm with residual, gated norm, gated activation.
+ConvertedRow element_wise_row(TableRow& row) {
+    const std::size_t form = row.choice("operation", {"rms_norm", "gated_rms_norm", "gated_activation"});
+    constexpr std::array transfers = {4.0, 3.0, 3.0}, flops = {4.0, 8.0, 5.0};
+    const NumberFormat activations = row.format("dtype");
+    const double rows = row.number("rows", 1), width = row.number("width", 1);
+    const KernelSample sample =
+        element_wise_sample(row.text("operation"), rows, width, transfers[form], flops[form], activations, row.time());
+    return {KernelClass::element_wise, activations, sample, bytes_at(sample)};
+}
+
+/// Rejection sampling walks the vocabulary once for each token on the accepted path, which the simulator's operation for it
+/// does not know: its times are kept, but no law is fitted to them.
+ConvertedRow sampling_row(TableRow& row) {
+    const bool greedy = row.choice("method", {"greedy", "rejection"}) == 0;
+    const double rows = row.number("batch", 1) * row.number("tokens", 1);
+    const KernelSample sample = greedy_sample(rows, row.number("vocabulary", 2), row.time());
+    return {KernelClass::sampling, NumberFormat::fp32, sample, bytes_at(sample), greedy};
+}
+
+}  // namespace
+
+std::string TableRow::text(std::string_view name) {
+    const auto at = row_.values.find(name);
+    if (at == row_.values.end()) {
+        problem(fmt::format("has no column {}", name));
+        return {};
+    }
+    return at->second;
+}
+
+double TableRow::number(std::string_view name, double least) {
+    const std::string written = text(name);
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
+    const bool whole = error == std::errc() && end == written.data() + written.size() && std::isfinite(value);
+    if (good_ && (!whole || value < least)) {
+        problem(fmt::format("{} must be a number of at least {:g}, not \"{}\"", name, least, written));
+    }
+    return whole ? std::max(value, least) : least;
+}
+
+NumberFormat TableRow::format(std::string_view name) {
+    const std::string written = text(name);
+    const std::optional<NumberFormat> found = number_format(written);
+    if (good_ && !found) {
+        problem(fmt::format("{} \"{}\" is no number format", name, written));
+    }
+    return found.value_or(NumberFormat::bf16);
+}
+
+std::size_t TableRow::choice(std::string_view name, const std::vector<std::string>& words) {
+    const std::string written = text(name);
+    const auto found = std::find(words.begin(), words.end(), written);
+    if (good_ && found == words.end()) {
+        problem(fmt::format("{} must be {}, not \"{}\"", name, json::listed(words, "or"), written));
+    }
+    return found == words.end() ? 0 : static_cast<std::size_t>(found - words.begin());
+}
+
+void TableRow::problem(const std::string& sentence) {
+    good_ = false;
+    problems_.push_back(fmt::format("{}: {}", row_.place, sentence));
+}
+
+const std::vector<TableKind>& table_kinds() {
+    static const std::vector<TableKind> kinds = {
+        {"mamba2_scan", "form", mamba2_row, "states above the last-level cache, or read from main memory otherwise"},
+        {"element_wise", "operation", element_wise_row, "rows from main memory"},
+        {"sampling", "method", sampling_row, "greedy verification, logits from main memory"},
+        {"probe", "probe", nullptr, "bandwidth"},
+        {"launch", "launches", nullptr, "launches of nothing"},
+        {"gemm", "k", linear_row, "weights above twice the last-level cache, at most 1024 rows"},
+        {"attention_decode", "kv_dtype", attention_row, "keys and values above the last-level cache"},
+        {"recurrent_verify", "state_dtype", recurrent_row,
+         "kernels of the recurrence alone, live states above the last-level cache"},
+        {"conv1d", "d_conv", convolution_row, "updates whose traffic is above the last-level cache"},
+    };
+    return kinds;
+}
+
+const TableKind* kind_of(const MeasuredRow& row) {
+    const auto benchmark = row.values.find("benchmark");
+    for (const TableKind& kind : table_kinds()) {
+        if (benchmark != row.values.end() ? benchmark->second == kind.name
+                                          : row.values.find(kind.telling_column) != row.values.end()) {
+            return &kind;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace treeline
