@@ -164,10 +164,12 @@ TEST_CASE("Columns of accelerators equal points bit for bit") {
 TEST_CASE("A prompt is read in chains of as many tokens as the Linear unit serves") {
     const RoundSetup setup = setup_on(accelerator("specmamba-vck190"));
     const Accelerator& accelerated = *setup.platform.accelerator;
-    // A group of g of 9 interleaved state tiles: each of 16 tokens follows the one before after 8 + 1 cycles, the last takes g.
+    // A group of interleaved state tiles: each of 16 tokens follows the one before once that has left the pipeline of 8 stages,
+    // or once all tiles of the group have had their turn; the last takes a cycle a tile.
+    REQUIRE(accelerated.design.ssm.rules.pipeline_depth == 8);
     std::vector<double> issue_cycles;
-    for (int group = 1; group <= 9; ++group) {
-        issue_cycles.push_back(15.0 * 9.0 + group);
+    for (int group = 1; group <= accelerated.design.ssm.rules.interleave; ++group) {
+        issue_cycles.push_back(15.0 * std::max(group, 8 + 1) + group);
     }
     const auto chain_of_16 = [&](const fpga::MambaShape& shape) {
         fpga::PassWork work;

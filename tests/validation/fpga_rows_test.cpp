@@ -79,7 +79,7 @@ TEST_CASE("Numbers that a design's description fits are named, and their rows ar
                            [&](const std::string& sentence) { return sentence.find(part) != std::string::npos; });
     };
     CHECK(names("ssm.lanes"));
-    CHECK(names("power.joules_per_token"));
+    CHECK(names("power.picojoules_per_product"));
     int fitted = 0;
     for (const PredictedRow& row : validation.rows) {
         const std::string& name = validation.row(row).name;
