@@ -184,6 +184,42 @@ Figure ablation_figure(const FpgaEstimate& estimate) {
     return figure;
 }
 
+/// Power of each stage by cause; empty where it is not known.
+Figure power_figure(const FpgaEstimate& estimate) {
+    Figure figure;
+    figure.id = "fpga-power";
+    figure.title = "What the power goes into";
+    figure.reading = "At the rate of each stage; tokens per joule in the table.";
+    figure.mark = FigureMark::bar;
+    figure.stacked = true;
+    figure.x = {"bar", "Stage"};
+    figure.y = {"watts", "Power (W)"};
+    figure.series = "cause";
+    figure.columns = {{"stage", "Stage", ""},
+                      {"cause", "Cause", ""},
+                      {"watts", "Power", "W", 2},
+                      {"tokens_per_joule", "Tokens/J", "", 2},
+                      {"energy_gain", "Energy gain", "×", 2}};
+    const FpgaRun& run = estimate.run;
+    for (const fpga::AblationRow& row :
+         fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
+        const fpga::PowerParts& power = row.round.power;
+        const std::pair<const char*, Watts> parts[] = {{"leakage", power.leakage},
+                                                       {"clocked DSPs and fabric", power.clocked},
+                                                       {"memory traffic", power.memory},
+                                                       {"products", power.products}};
+        for (const auto& [cause, watts] : parts) {
+            figure.rows.push_back({{"bar", short_name_of(row.stage)},
+                                   {"stage", fpga::name_of(row.stage)},
+                                   {"cause", cause},
+                                   {"watts", watts.value()},
+                                   {"tokens_per_joule", row.round.tokens_per_joule},
+                                   {"energy_gain", row.energy_gain}});
+        }
+    }
+    return figure;
+}
+
 }  // namespace
 
 std::string fpga_html(const FpgaEstimate& estimate) {
@@ -199,7 +235,11 @@ std::string fpga_html(const FpgaEstimate& estimate) {
     page.sections.push_back(std::move(cycles));
     if (estimate.run.speculates()) {
         page.sections.push_back({"fpga-tree", "The tree on the chip", "", {fifo_figure(estimate)}});
-        page.sections.push_back({"fpga-techniques", "The three techniques", "", {ablation_figure(estimate)}});
+        FigureSection techniques = {"fpga-techniques", "The three techniques", "", {ablation_figure(estimate)}};
+        if (fpga::knows_power(estimate.run.board, estimate.run.design)) {
+            techniques.figures.push_back(power_figure(estimate));
+        }
+        page.sections.push_back(std::move(techniques));
     }
     page.sections.push_back({"fpga-board", "The board", "", {resource_figure(estimate)}});
     return render_figures(page);

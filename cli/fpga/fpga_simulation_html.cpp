@@ -29,6 +29,31 @@ Figure timeline_figure(const FpgaSimulation& simulation) {
     return figure;
 }
 
+Figure passes_figure(const FpgaSimulation& simulation) {
+    Figure figure;
+    figure.id = "fpga-simulated-passes";
+    figure.title = "Passes of a round, simulated";
+    figure.reading = "All layers of all runs of a pass in a round; the closed form beside the simulation in the table.";
+    figure.mark = FigureMark::bar;
+    figure.x = {"pass", "Pass"};
+    figure.y = {"all", "Cycles of a round"};
+    figure.columns = {{"pass", "Pass", ""},
+                      {"runs", "Runs", "", 0},
+                      {"all", "Cycles of a round", "", 0},
+                      {"cycles", "Cycles of a layer", "", 0},
+                      {"closed", "By the closed form", "", 0},
+                      {"difference", "Difference", "%", 3}};
+    for (const FpgaSimulatedPass& pass : simulation.passes) {
+        figure.rows.push_back({{"pass", pass.name},
+                               {"runs", pass.runs},
+                               {"all", pass.runs * pass.layers * pass.cycles},
+                               {"cycles", pass.cycles},
+                               {"closed", pass.closed_form},
+                               {"difference", 100.0 * (pass.closed_form / pass.cycles - 1.0)}});
+    }
+    return figure;
+}
+
 Figure waits_figure(const FpgaSimulation& simulation) {
     Figure figure;
     figure.id = "fpga-simulated-waits";
@@ -134,7 +159,11 @@ std::string fpga_simulation_html(const FpgaSimulation& simulation) {
                      {"fpga-fifos",
                       "FIFOs",
                       "How full the memories between the units are.",
-                      {block_figure(simulation), layer_figure(simulation)}}};
+                      {block_figure(simulation), layer_figure(simulation)}},
+                     {"fpga-round",
+                      "The round",
+                      "Drafting passes have their own tiles and trees without waiting.",
+                      {passes_figure(simulation)}}};
     return render_figures(page);
 }
 

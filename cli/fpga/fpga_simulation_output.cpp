@@ -96,6 +96,29 @@ std::string comparison(const FpgaSimulation& simulation) {
     return facts.text();
 }
 
+std::string pass_table(const FpgaSimulation& simulation) {
+    TextTable table({{"Pass of a round", Align::left}, {"runs"}, {"layers"}, {"simulated"}, {"closed form"}, {"difference"}});
+    const auto add = [&](const std::string& name, const std::string& runs, const std::string& layers, double cycles,
+                         double closed_form) {
+        table.add({name, runs, layers, count(cycles), count(closed_form),
+                   fmt::format("{:+.3f} %", 100.0 * (closed_form / cycles - 1.0))});
+    };
+    for (const FpgaSimulatedPass& pass : simulation.passes) {
+        add(pass.name, count(pass.runs), count(pass.layers), pass.cycles, pass.closed_form);
+    }
+    table.add_rule();
+    add("all layers of a round", "", "", simulation.round_cycles(), simulation.round_closed_form());
+    return "Cycles of a layer\n" + table.text("  ");
+}
+
+Json pass_json(const FpgaSimulatedPass& pass) {
+    return {{"pass", pass.name},
+            {"runs", pass.runs},
+            {"layers", pass.layers},
+            {"cycles", pass.cycles},
+            {"closed_form_cycles", pass.closed_form}};
+}
+
 Json unit_json(const FpgaSimulation& simulation, std::size_t process) {
     const ProcessSchedule& unit = simulation.schedule.processes[process];
     Json waits = Json::object();
@@ -118,12 +141,15 @@ Json unit_json(const FpgaSimulation& simulation, std::size_t process) {
 
 std::string fpga_simulation_table(const FpgaSimulation& simulation) {
     return configuration(simulation) + "\n" + unit_table(simulation) + "\n" + stream_table(simulation) + "\n" +
-           comparison(simulation);
+           comparison(simulation) + "\n" + pass_table(simulation);
 }
 
 nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, const Json& echo) {
     const accelerator::Schedule& schedule = simulation.schedule;
-    Json units = Json::array(), streams = Json::array();
+    Json units = Json::array(), streams = Json::array(), passes = Json::array();
+    for (const FpgaSimulatedPass& pass : simulation.passes) {
+        passes.push_back(pass_json(pass));
+    }
     for (std::size_t i = 0; i < schedule.processes.size(); ++i) {
         units.push_back(unit_json(simulation, i));
     }
@@ -161,7 +187,10 @@ nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, co
             {"closed_form_difference", simulation.difference()},
             {"padded_state_share", simulation.closed_form.padded_state_share},
             {"units", units},
-            {"fifos", streams}};
+            {"fifos", streams},
+            {"passes", passes},
+            {"round_layer_cycles", simulation.round_cycles()},
+            {"round_layer_closed_form_cycles", simulation.round_closed_form()}};
 }
 
 std::string fpga_simulation_csv(const FpgaSimulation& simulation) {

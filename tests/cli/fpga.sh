@@ -21,21 +21,26 @@ expect 0 'each pass is bound by memory' fpga estimate "$examples/lightmamba-vck1
 "$TREELINE" fpga estimate result.json --format json >again.json
 checks=$((checks + 1))
 cmp -s result.json again.json || fail "a result does not read back as the same run"
-# Depth 8: 8 drafting passes; 15 nodes and the root: 16 x 9 interleaved tiles without a stall.
+# Depth 8: 8 drafting passes; 15 nodes and the root: 16 x 13 interleaved tiles without a stall.
 value /draft_passes 8.0 fpga estimate "$examples/specmamba-vhk158.json"
-value /fifo/group_cycles 144 fpga estimate "$examples/specmamba-vhk158.json"
+value /fifo/group_cycles 208 fpga estimate "$examples/specmamba-vhk158.json"
 value /fifo/stall_cycles 0 fpga estimate "$examples/specmamba-vhk158.json"
 # Without interleaving a chain of 9 tokens waits 8 x 9 cycles and issues once more.
 value /fifo/group_cycles 73 fpga estimate --design specmamba-vhk158 --drafter mamba2-370m --tree chain:8 --acceptance 0.8 --set interleave=1
 # 10,576 columns in tiles of 34: 312 blocks, 10,608 columns; 2,560 inputs in tiles of 26: 99, 2,574: padding is stated.
 value /passes/0/layer/in_proj/blocks 312.0 fpga estimate "$examples/specmamba-vhk158.json"
 expect 0 'Padding of in_proj +0\.8 %' fpga estimate "$examples/specmamba-vhk158.json"
+# 34 x 128 / 356 lanes = 12.2, so 13 state tiles a block; 5,120 / 34 = 150.6, so 151 blocks: 655,360 of 698,828 elements.
+expect 0 'Padding of the scan +6\.2 %' fpga estimate "$examples/specmamba-vhk158.json"
 expect 0 'lanes 64 instead of 32' fpga estimate "$examples/specmamba-vck190.json" --set lanes=64
 expect 0 'My board' fpga estimate "$examples/specmamba-vck190.json" --board "$examples/my-board.json"
 expect 0 'plain decoding,1,out_proj' fpga estimate "$examples/lightmamba-vck190.json" --format csv
 
 expect 0 'Tokens/s' fpga estimate "$examples/specmamba-vhk158.json" --html page.html
 grep -q '</html>' page.html || fail "the page is not whole"
+for figure in fpga-cycles fpga-timeline fpga-fifo fpga-ablation fpga-power fpga-resources; do
+    grep -q "$figure" page.html || fail "the page lacks $figure"
+done
 expect 0 'Pareto set' fpga explore "$examples/explore-vck190.json"
 "$TREELINE" fpga explore "$examples/explore-vck190.json" --threads 1 --format json >one.json
 "$TREELINE" fpga explore "$examples/explore-vck190.json" --threads 4 --format json >four.json

@@ -20,6 +20,15 @@ checks=$((checks + 1))
 [ "$("$TREELINE" fpga simulate "$example" --format csv | head -1)" = \
     unit,iterations,busy_cycles,first_cycle,last_cycle,waited_for_input_cycles,held_up_by_output_cycles ] || fail "CSV title"
 
+# The drafting passes of a round: 8 levels of which 5 are alike, so four kinds beside the verification.
+checks=$((checks + 1))
+[ "$("$JSON_GET" simulation.json /passes/4/pass)" = 'draft, 1 token' ] || fail "the last kind of drafting pass"
+expect 0 'all layers of a round .*[+-]0\.0' fpga simulate "$example"
+"$TREELINE" fpga simulate "$example" --html page.html >/dev/null || fail "fpga simulate --html"
+for figure in fpga-simulated-timeline fpga-simulated-waits fpga-simulated-fifo-block fpga-simulated-fifo-layer fpga-simulated-passes; do
+    grep -q "$figure" page.html || fail "the page lacks $figure"
+done
+
 # Plain decoding, more recomputed tokens, no overlap.
 expect 0 '1 of plain decoding' fpga simulate --design lightmamba-vck190
 expect 0 '9 recomputed' fpga simulate "$example" --replayed 9
