@@ -62,7 +62,15 @@ std::string row_problem(const TurnInputs& inputs, const Speculation& speculation
     return {};
 }
 
-std::string counted(double tokens) { return std::to_string(static_cast<int>(tokens)) + (tokens == 1.0 ? " token" : " tokens"); }
+/// "draft, root", "draft, 3 tokens", "draft, 3 tokens after 4" (replayed first).
+std::string name_of(const fpga::DraftStep& step) {
+    const auto count = [](double number) { return std::to_string(static_cast<int>(number)); };
+    if (step.first) {
+        return "draft, root";
+    }
+    return "draft, " + count(step.tokens) + (step.tokens == 1.0 ? " token" : " tokens") +
+           (step.replayed > 0.0 ? " after " + count(step.replayed) : "");
+}
 
 TurnPass turn_pass(Phase phase, std::string name, double tokens, double runs, const MambaShape& model,
                    const fpga::PassCost& cost) {
@@ -81,8 +89,7 @@ void explain_speculation(const TurnInputs& inputs, const fpga::TreeWork& work, c
     const auto& [board, design] = inputs.accelerator;
     for (const fpga::DraftStep& step : work.draft) {
         const fpga::PassWork pass = fpga::draft_work(step, row.accept_length(), inputs.options.plan);
-        row.turn_passes.push_back(turn_pass(Phase::draft, step.first ? "draft, root" : "draft, " + counted(step.tokens),
-                                            step.tokens, step.runs, inputs.drafter,
+        row.turn_passes.push_back(turn_pass(Phase::draft, name_of(step), step.tokens, step.runs, inputs.drafter,
                                             fpga::pass_cost(board, design, inputs.drafter, pass)));
     }
     row.turn_passes.push_back(turn_pass(Phase::verify, "verify", work.verified_tokens, 1.0, inputs.target, cost.verify));

@@ -2,20 +2,21 @@
 . "$(dirname "$0")/lib.sh"
 acceptance='{"geometric": 0.7, "measured": [{"shape": {"children": [[3], [2], [2], [2], [2], [2], [1], [1]]}, "accept_length": 6.57}]}'
 
-# point PLATFORM [MORE KEYS]: the published tree of 16 tokens on this platform.
+# point PLATFORM: the published tree of 16 tokens on this platform.
 point() {
-    with_json "{\"target\": \"mamba2-2.7b\", \"platform\": $1, \"rollback\": \"replay\", \"context\": 1024 $2,
+    with_json "{\"target\": \"mamba2-2.7b\", \"platform\": $1, \"rollback\": \"replay\", \"context\": 1024,
                 \"drafter\": {\"kind\": \"model\", \"model\": \"mamba2-370m\", \"acceptance\": $acceptance},
                 \"shape\": {\"children\": [[3], [2], [2], [2], [2], [2], [1], [1]]}}"
 }
 
-# The same speed-up, to the last digit, as `treeline fpga estimate` of the same run.
+# The figures of `treeline fpga estimate` for the same run: the speed-up up to the rounding of the accept length.
 for design in specmamba-vck190 specmamba-vhk158; do
     "$TREELINE" fpga estimate "$SOURCE/examples/fpga/$design.json" --format json >fpga.json
     point "\"$design\""
     checks=$((checks + 1))
     "$TREELINE" estimate input.json --format json >estimate.json || fail "estimate on $design"
-    [ "$("$JSON_GET" estimate.json /speedup)" = "$("$JSON_GET" fpga.json /speedup)" ] || fail "$design: speed-up"
+    awk -v a="$("$JSON_GET" estimate.json /speedup)" -v b="$("$JSON_GET" fpga.json /speedup)" 'BEGIN { exit !(b > 1 && (a / b - 1) ^ 2 < 1e-24) }' ||
+        fail "$design: speed-up"
     [ "$("$JSON_GET" estimate.json /break_even_accept_length)" = "$("$JSON_GET" fpga.json /break_even_accept_length)" ] || fail "$design: break-even"
     "$TREELINE" estimate estimate.json --format json >again.json
     cmp -s estimate.json again.json || fail "$design: a result gives another result"
