@@ -21,6 +21,7 @@ struct PlatformFit {
     std::string platform;
     Platform fitted;
     std::vector<FittedNumber> parameters;     ///< those that were accepted
+    std::vector<FittedNumber> inherited;      ///< of platforms with the same software: in force here as well
     std::size_t rows = 0;                     ///< fitted to
     std::vector<std::string> in_description;  ///< numbers of a design that its description fits: sentences
     std::vector<std::string> remarks;         ///< parameters that were rejected or that the rows do not determine: sentences
@@ -29,13 +30,13 @@ struct PlatformFit {
 };
 
 /// Least squares over log(predicted / measured), parameters in logarithms (Levenberg and Marquardt, Eigen's). Intervals from
-/// the residuals' variance and Student's t. A parameter that ends on a bound is rejected: it keeps what the description (or the
-/// platform that this one inherits from) says, and the others are fitted anew. There must be no fit_problem().
+/// the residuals' variance and Student's t. A parameter that the rows cannot tell from its bound is rejected: it keeps what the
+/// description (or the platform that this one inherits from) says, and the others are fitted anew. There must be no
+/// fit_problem().
 PlatformFit fit_platform(const ExperimentPlatform& platform, std::span<const ExperimentRow* const> rows);
 
-/// Why the fit is not allowed: a sentence, empty when it is. `rows` counts all
-/// published rows of the platform, also those that are not reproduced. Platforms without free parameters may mark any rows as
-/// fitted: their descriptions say what was fitted.
+/// Why the fit is not allowed: a sentence, empty when it is. `rows` counts all published rows of the platform, also those that
+/// are not reproduced. Platforms without free parameters may mark any rows as fitted: their descriptions say what was fitted.
 std::string fit_problem(const ExperimentPlatform& platform, std::size_t fit_rows, std::size_t rows);
 
 }  // namespace treeline

@@ -105,6 +105,7 @@ void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<
     }
     const std::size_t fit = result_.fits.size();
     result_.fits.push_back(fit_platform(informed, fit_rows));
+    result_.fits.back().inherited = known;
     known.insert(known.end(), result_.fits.back().parameters.begin(), result_.fits.back().parameters.end());
     const Platform& fitted = result_.fits.back().fitted;
     for (const Place& place : places) {

@@ -174,6 +174,9 @@ void ExperimentPoints::read(const Json& row_object, const Json& table_conditions
     }
     row.point = point(conditions, platform);
     if (row_object.contains("relative_to")) {
+        if (!row_object.at("relative_to").is_object()) {
+            throw InputError({"relative_to must be an object in braces"});
+        }
         put(row_object.at("relative_to"), conditions);
         const ExperimentPlatform& other = platform_of(conditions, platforms);
         row.relative_to = point(conditions, other);

@@ -108,6 +108,11 @@ void FileReader::read_platforms(json::Reader& root) {
             at.problem("inherits", fmt::format("names \"{}\", which is no platform before this one", platform.inherits));
         }
         if (at.has("design")) {
+            for (const char* key : {"free", "inherits"}) {
+                if (at.has(key)) {
+                    at.problem(key, "is of no use beside design: what of an accelerator was fitted stands in its description");
+                }
+            }
             points_.read_design(name, at, platform);
         } else {
             platform.platform = points_.platform(name, at);
@@ -120,6 +125,9 @@ void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
     const std::string observable = at.has("observable") ? at.choice("observable", observable_names()) : "";
     if (const auto named = observable_named(observable)) {
         row.observable = *named;
+    }
+    if (row.out_of_memory && row.observable != Observable::memory) {
+        at.problem("out_of_memory", fmt::format("is said of a memory, not of a {}", name_of(row.observable)));
     }
     row.unit = at.text_or("unit", row.unit);
     const std::optional<Unit> unit = unit_named(row.relative_to ? "ratio" : row.unit);
@@ -153,9 +161,6 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
     row.choice_of = reader.text_or("choice_of", "");
     row.not_reproduced = reader.text_or("not_reproduced", "");
     row.out_of_memory = reader.flag_or("out_of_memory", false);
-    if (row.out_of_memory && row.observable != Observable::memory) {
-        reader.problem("out_of_memory", "needs a table of memory");
-    }
     std::vector<std::string> problems;
     try {
         points_.read(at.raw(), table_conditions, result_.platforms, row);
@@ -200,7 +205,9 @@ void FileReader::read() {
     paper_.paper = root.text("paper");
     paper_.source = root.text("source");
     for (const char* key : {"conditions", "cases"}) {
-        static_cast<void>(root.has(key));
+        if (root.has(key)) {
+            static_cast<void>(root.object(key));
+        }
     }
     read_platforms(root);
     document_.throw_if_problems();

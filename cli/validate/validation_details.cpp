@@ -1,4 +1,6 @@
 // What stands behind one row of `treeline validate`: conditions, source, terms of the prediction, numbers of the fit.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -36,12 +38,26 @@ Json source_entries(const Validation& validation, const PredictedRow& row) {
             entry("cell", validation.row(row).source)};
 }
 
+Json number_entry(const FittedNumber& fitted, const char* remark) {
+    const ParameterUnit unit = unit_of(fitted.parameter);
+    return entry(fitted.parameter.name, fmt::format("{}{}{}{}", short_text(fitted.value / unit.base_units),
+                                                    unit.name.empty() ? "" : " ", unit.name, remark));
+}
+
+bool is_fitted_anew(const PlatformFit& fit, const FittedNumber& inherited) {
+    return std::any_of(fit.parameters.begin(), fit.parameters.end(),
+                       [&](const FittedNumber& own) { return own.parameter.name == inherited.parameter.name; });
+}
+
 Json fit_entries(const PlatformFit& fit) {
     Json entries = Json::array();
     for (const FittedNumber& fitted : fit.parameters) {
-        const ParameterUnit unit = unit_of(fitted.parameter);
-        const std::string value = short_text(fitted.value / unit.base_units);
-        entries.push_back(entry(fitted.parameter.name, unit.name.empty() ? value : fmt::format("{} {}", value, unit.name)));
+        entries.push_back(number_entry(fitted, ""));
+    }
+    for (const FittedNumber& fitted : fit.inherited) {
+        if (!is_fitted_anew(fit, fitted)) {
+            entries.push_back(number_entry(fitted, ", fitted on another platform with the same software"));
+        }
     }
     for (const std::string& number : fit.in_description) {
         entries.push_back(entry("in the description", number));

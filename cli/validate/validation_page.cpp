@@ -100,6 +100,9 @@ Figure table_figure(const Validation& validation) {
 Json records_of(const Validation& validation) {
     Json columns = Json::array();
     for (const FigureColumn& column : row_columns) {
+        if (column.key == "platform" || column.key == "source") {
+            continue;  // stand in the details
+        }
         columns.push_back({{"key", column.key}, {"title", column.title}, {"unit", column.unit}});
         if (column.digits >= 0) {
             columns.back()["digits"] = column.digits;
@@ -153,7 +156,7 @@ std::string validation_page(const Validation& validation) {
                  {"title", "Published results, predicted"},
                  {"subtitle", "treeline validate"},
                  {"summary", {{"heading", "How far to trust it"}, {"sentence", sentence}}}};
-    data["sections"] = {section_json({"parity", "All rows", "", {parity_figure(rows), table_figure(validation)}}),
+    data["sections"] = {section_json({"all-rows", "All rows", "", {parity_figure(rows), table_figure(validation)}}),
                         section_json({"errors",
                                       "What errors depend on",
                                       "",

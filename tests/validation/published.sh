@@ -70,10 +70,13 @@ bad '{"name": "bad", "draft_tokens": 0}' 'value'
 bad '{"name": "bad", "draft_tokens": 0, "value": 1, "rol": "fit"}' 'rol'
 bad '{"name": "bad", "draft_tokens": 0, "value": 1, "case": "none"}' 'unknown case "none"'
 
-bad '{"name": "bad", "value": 9.9, "out_of_memory": true, "draft_tokens": 0}' 'out_of_memory: needs a table of memory'
+bad '{"name": "bad", "value": 9.9, "out_of_memory": true, "draft_tokens": 0}' 'out_of_memory: is said of a memory, not of a round_time'
 bad '{"name": "bad", "value": 1.1, "platform": "SpecMamba on VCK190", "target": "llama-3-8b", "draft_tokens": 0}' '.*llama-3-8b'
 bad '{"name": "bad", "value": 1.1, "platform": "SpecMamba on VCK190", "stage": "T9", "draft_tokens": 0}' 'stage must be '
 bad '{"name": "bad", "value": 1.1, "observable": "tokens_per_joule", "unit": "tokens/J", "platform": "SpecMamba on VCK190", "draft_tokens": 0, "batch": 2}' 'batch'
+
+bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": 5}' 'relative_to must be an object'
+bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": {"platform": "nowhere"}}' 'unknown platform "nowhere"'
 
 # Whether a run fits into memory: a million tokens of a Transformer's cache (131 GB) do not fit into 48 GB, a Mamba's state does.
 memory() { # TARGET RIGHT
@@ -110,6 +113,16 @@ platform '"memory_efficiency"' test "has free parameters but no row with the rol
 platform '"memory_efficiency", "kernel_startup"' fit "has 2 free parameters, but only 1 rows"
 platform '"memory_efficiency"' fit "fits 1 of its 2 rows; at most a fifth"
 platform '"memory_eficiency"' fit 'did you mean "memory_efficiency"'
+
+# An accelerator is fitted in its description, not here.
+cat >design.json <<END
+{"format": "treeline-experiments", "version": 1, "paper": "Mine", "source": "my bench",
+ "platforms": {"mine": {"design": "specmamba-vck190", "free": ["memory_efficiency"]}}, "tables": []}
+END
+"$TREELINE" validate --experiments design.json >out.txt 2>err.txt
+[ $? -eq 2 ] || fail "a design with free parameters: exit code is not 2"
+checks=$((checks + 1))
+grep -q 'design.json: platforms.mine.free: is of no use beside design' err.txt || fail "no sentence on free parameters: $(cat err.txt)"
 
 # Files that cannot be read at all: a sentence each, and the rest runs.
 echo '{"format": "treeline-experiments", "version": 1' >broken.json

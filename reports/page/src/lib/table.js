@@ -139,7 +139,7 @@ function openingRow(row, columns) {
 
 const detailGroup = ({ heading, entries }) =>
   element(
-    'section',
+    'div',
     {},
     element('h4', {}, heading),
     element(
