@@ -37,6 +37,7 @@ Run add_break_even(CLI::App& app);
 Run add_bandit(CLI::App& app);
 Run add_traffic(CLI::App& app);
 Run add_calibrate(CLI::App& app);
+Run add_decode(CLI::App& app);
 Run add_validate(CLI::App& app);
 
 }  // namespace treeline

@@ -32,6 +32,7 @@ const std::vector<Command>& commands() {
         {"bandit", "simulate tree shapes picked while decoding", add_bandit},
         {"traffic", "throughput and latency under arriving requests, by speculation schedule", add_traffic},
         {"calibrate", "laws of a device's kernels, fitted to measured times with held-out errors", add_calibrate},
+        {"decode", "run a real speculative decoder with random weights, and time it", add_decode},
         {"validate", "predict published results, and say how wrong that is", add_validate},
     };
     return all;

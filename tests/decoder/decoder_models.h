@@ -35,6 +35,7 @@ inline Block mlp_block() {
 inline Model tiny_model(const std::string& architecture) {
     Model model;
     model.name = "tiny-" + architecture;
+    model.vocabulary = "tiny";
     model.vocabulary_size = 96;
     model.width = 48;
     const LayerKind attention{"attention", {attention_block(), mlp_block()}};

@@ -90,7 +90,7 @@ TEST_CASE("self-speculation by fewer layers changes no token, on every architect
             const double accept_length = check_all_ways(plain_run, SharedLayers{.layers = 2}, tree);
             INFO(architecture << ", " << tree.nodes() << " nodes");
             CHECK(accept_length > 1.3);
-            CHECK(accept_length < tree.depth() + 1);  // something was rejected, too
+            CHECK((tree.most_children() > 1 || accept_length < tree.depth() + 1));  // something was rejected, too
         }
     }
 }

@@ -1,0 +1,74 @@
+// treeline decode: speculative decoding run for real, with random weights, and timed phase by phase.
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/decode/decode_output.h"
+
+namespace treeline {
+namespace {
+
+struct DecodeCommandFlags {
+    CommonFlags common;
+    std::string file;
+    DecodeFlags replaced;
+};
+
+void append(std::vector<double>& to, const std::vector<double>& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+/// Runs one setup `repeat` times; every run has the same tokens, so only times are added.
+decoder::DecodeResult repeated(const decoder::DecodeSetup& setup, int repeat) {
+    decoder::DecodeResult all = decode(setup);
+    for (int run = 1; run < repeat; ++run) {
+        const decoder::DecodeResult more = decode(setup);
+        for (const auto phase :
+             {&decoder::PhaseSeconds::draft, &decoder::PhaseSeconds::verify, &decoder::PhaseSeconds::accept,
+              &decoder::PhaseSeconds::rollback, &decoder::PhaseSeconds::host, &decoder::PhaseSeconds::round}) {
+            append(all.seconds.*phase, more.seconds.*phase);
+        }
+        append(all.tokens_per_round, more.tokens_per_round);
+        for (std::size_t accepted = 0; accepted < all.rounds_by_accepted.size(); ++accepted) {
+            all.rounds_by_accepted[accepted] += more.rounds_by_accepted[accepted];
+        }
+        all.rounds += more.rounds;
+        all.prompt_seconds = std::min(all.prompt_seconds, more.prompt_seconds);
+    }
+    return all;
+}
+
+void run_decode(const DecodeCommandFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    json::Document document = json::Document::load(flags.file);
+    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
+    DecodeAnswer answer;
+    answer.input = read_decode(document, descriptions, flags.replaced);
+    const decoder::DecodeSetup& setup = answer.input.setup;
+    answer.decoded = repeated(setup, answer.input.repeat);
+    if (answer.input.compare_plain && setup.tree.nodes() > 0) {
+        answer.plain = repeated(plain(setup), answer.input.repeat);
+    }
+    flags.common.deliver(format == Format::table  ? decode_table(answer)
+                         : format == Format::json ? decode_json(answer).dump(2) + "\n"
+                                                  : decode_csv(answer));
+}
+
+}  // namespace
+
+Run add_decode(CLI::App& app) {
+    auto flags = std::make_shared<DecodeCommandFlags>();
+    app.add_option("FILE", flags->file, "Target, drafter, draft and policies (JSON)")->required();
+    app.add_option("--device", flags->replaced.device, "cpu, cuda or cuda:N, in place of the file's")->type_name("DEVICE");
+    app.add_option("--seed", flags->replaced.seed, "Of weights and prompts, in place of the file's")->type_name("N");
+    app.add_option("--repeat", flags->replaced.repeat, "Runs, in place of the file's")->type_name("N");
+    add_common_flags(app, flags->common);
+    app.footer(
+        "Decodes with random weights by real kernels: drafts, verifies, accepts and rolls back, and prints what each\n"
+        "phase took. With greedy acceptance the tokens are those of plain decoding, which runs as well.\n\n"
+        "Example:\n  treeline decode examples/decode/mamba2-tree-replay.json");
+    return [flags] { run_decode(*flags); };
+}
+
+}  // namespace treeline
