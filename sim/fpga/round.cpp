@@ -14,7 +14,7 @@ void add(const RoundWork& pass, double runs, RoundWork& totals) {
 }
 
 RoundWork draft_totals(const Board& board, const Design& design, const MambaShape& drafter, const TreeWork& tree,
-                         double accept_length, Backtracking plan) {
+                       double accept_length, Backtracking plan) {
     RoundWork totals;
     for (const DraftStep& step : tree.draft) {
         add(totals_of(pass_cost(board, design, drafter, draft_work(step, accept_length, plan))), step.runs, totals);
@@ -109,7 +109,7 @@ RoundCost round_cost(const Board& board, const Design& design, const MambaShape&
 }
 
 RoundWork round_work(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
-                         const TreeWork& tree, double accept_length, const RoundOptions& options) {
+                     const TreeWork& tree, double accept_length, const RoundOptions& options) {
     RoundWork totals = totals_of(pass_cost(board, design, target, verify_work(tree, accept_length, options)));
     add(draft_totals(board, design, drafter, tree, accept_length, options.plan), 1.0, totals);
     return totals;

@@ -70,6 +70,6 @@ RoundCost round_cost(const Board& board, const Design& design, const MambaShape&
 
 /// The same without explanation, for searches.
 RoundWork round_work(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
-                         const TreeWork& tree, double accept_length, const RoundOptions& options);
+                     const TreeWork& tree, double accept_length, const RoundOptions& options);
 
 }  // namespace treeline::fpga
