@@ -1,6 +1,5 @@
 #include "reports/device_figures.h"
 
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -36,64 +35,72 @@ std::string against(const DeviceChoice& other, const Candidate& best) {
     return text;
 }
 
-/// The fastest point of each device and batch, in the order of the devices' names and rising batch.
-std::vector<TradeoffPoint> fastest_points(const Recommendation& recommendation) {
-    std::map<std::pair<std::string, double>, TradeoffPoint> fastest;
+Json row_of(const Recommendation& recommendation, const TradeoffPoint& point) {
+    const VariantLabels& labels = recommendation.variants[point.variant].labels;
+    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(point.speculation)];
+    const bool drafts = point.draft_tokens > 0;
+    return {{"device", labels.platform()},
+            {"batch", point.batch},
+            {"drafter", labels.drafter},
+            {"shape", drafts ? text_of(speculation) : "off"},
+            {"rollback", drafts ? labels.rollback : ""},
+            {"tokens_per_s", point.tokens_per_second_device},
+            {"tokens_per_s_user", point.tokens_per_second_user},
+            {"tokens_per_j", 1.0 / point.energy_per_token.value()}};
+}
+
+/// Every configuration whose energy is known, by rising batch, with "beaten" for those that another one of the same batch beats
+/// in tokens/s and tokens/J.
+Json configurations(const Recommendation& recommendation) {
+    std::map<double, std::vector<const TradeoffPoint*>> by_batch;
     for (const TradeoffPoint& point : recommendation.tradeoffs) {
         if (point.energy_per_token > Joules(0.0)) {
-            const std::string platform = recommendation.variants[point.variant].labels.platform();
-            TradeoffPoint& known = fastest[{platform, point.batch}];
-            if (point.tokens_per_second_device > known.tokens_per_second_device) {
-                known = point;
-            }
+            by_batch[point.batch].push_back(&point);
         }
     }
-    std::vector<TradeoffPoint> points;
-    for (const auto& [place, point] : fastest) {
-        points.push_back(point);
-    }
-    return points;
-}
-
-/// An accelerator takes one sequence after the other, so that larger batches repeat the point of batch 1.
-bool repeats(const TradeoffPoint& point, const TradeoffPoint& before) {
-    constexpr double rounding = 1e-9;
-    return point.variant == before.variant &&
-           std::abs(point.tokens_per_second_device / before.tokens_per_second_device - 1.0) < rounding;
-}
-
-std::set<std::size_t> front_of(const std::vector<TradeoffPoint>& points) {
-    std::vector<Tradeoff> tradeoffs;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        tradeoffs.push_back({1.0 / points[i].energy_per_token.value(), points[i].tokens_per_second_device, i});
-    }
-    std::set<std::size_t> front;
-    for (const Tradeoff& tradeoff : pareto_front(tradeoffs)) {
-        front.insert(tradeoff.id);
-    }
-    return front;
-}
-
-Json rows_of(const Recommendation& recommendation, const std::vector<TradeoffPoint>& points) {
-    const std::set<std::size_t> front = front_of(points);
     Json rows = Json::array();
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const TradeoffPoint& point = points[i];
-        if (i > 0 && repeats(point, points[i - 1])) {
-            continue;
+    for (const auto& [batch, points] : by_batch) {
+        std::vector<Tradeoff> tradeoffs;
+        for (const TradeoffPoint* point : points) {
+            tradeoffs.push_back({1.0 / point->energy_per_token.value(), point->tokens_per_second_device, tradeoffs.size()});
         }
-        const VariantLabels& labels = recommendation.variants[point.variant].labels;
-        const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(point.speculation)];
-        rows.push_back({{"device", labels.platform()},
-                        {"batch", point.batch},
-                        {"drafter", labels.drafter},
-                        {"shape", point.draft_tokens > 0 ? text_of(speculation) : "off"},
-                        {"tokens_per_s", point.tokens_per_second_device},
-                        {"tokens_per_s_user", point.tokens_per_second_user},
-                        {"tokens_per_j", 1.0 / point.energy_per_token.value()},
-                        {"beaten", front.count(i) == 0}});
+        std::set<std::size_t> front;
+        for (const Tradeoff& tradeoff : pareto_front(tradeoffs)) {
+            front.insert(tradeoff.id);
+        }
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            rows.push_back(row_of(recommendation, *points[i]));
+            rows.back()["beaten"] = front.count(i) == 0;
+        }
     }
     return rows;
+}
+
+/// Of each device the configuration with the most tokens/J at each batch.
+Json most_frugal(const Recommendation& recommendation) {
+    std::map<std::pair<std::string, double>, const TradeoffPoint*> least;
+    for (const TradeoffPoint& point : recommendation.tradeoffs) {
+        if (point.energy_per_token > Joules(0.0)) {
+            const TradeoffPoint*& known = least[{recommendation.variants[point.variant].labels.platform(), point.batch}];
+            known = known == nullptr || point.energy_per_token < known->energy_per_token ? &point : known;
+        }
+    }
+    Json rows = Json::array();
+    for (const auto& [place, point] : least) {
+        rows.push_back(row_of(recommendation, *point));
+    }
+    return rows;
+}
+
+std::vector<FigureColumn> columns() {
+    return {{"device", "Device"},
+            {"batch", "Batch"},
+            {"drafter", "Drafter"},
+            {"shape", "Shape"},
+            {"rollback", "Rollback"},
+            {"tokens_per_s", "Per device", "tokens/s", 1},
+            {"tokens_per_s_user", "Per user", "tokens/s", 1},
+            {"tokens_per_j", "Energy", "tokens/J", 2}};
 }
 
 Figure tradeoff_figure(Json rows) {
@@ -101,20 +108,30 @@ Figure tradeoff_figure(Json rows) {
     figure.id = "device-energy";
     figure.title = "Tokens/s of a device against tokens/J";
     figure.reading =
-        "Each mark is a device's fastest configuration at one batch (powers of two). Filled marks are the Pareto set: no other "
-        "mark is better in both. Up and to the right is better.";
+        "Each mark is a drafter and rollback with its fastest shape, or plain decoding. Filled marks are the Pareto set of the "
+        "batch: no other mark is better in both. Up and to the right is better.";
     figure.mark = FigureMark::point;
     figure.x = {"tokens_per_s", "Tokens/s of a device", true};
     figure.y = {"tokens_per_j", "Tokens/J", true};
     figure.series = "device";
     figure.hollow = "beaten";
-    figure.columns = {{"device", "Device"},
-                      {"batch", "Batch"},
-                      {"drafter", "Drafter"},
-                      {"shape", "Shape"},
-                      {"tokens_per_s", "Per device", "tokens/s", 1},
-                      {"tokens_per_s_user", "Per user", "tokens/s", 1},
-                      {"tokens_per_j", "Energy", "tokens/J", 2}};
+    figure.choices = {{"batch", "Batch"}};
+    figure.columns = columns();
+    figure.rows = std::move(rows);
+    return figure;
+}
+
+Figure batch_figure(Json rows) {
+    Figure figure;
+    figure.id = "device-energy-by-batch";
+    figure.title = "Tokens/J by batch";
+    figure.reading =
+        "Each point is a device's configuration with the most tokens/J at that batch. GPUs read the weights once for a batch; "
+        "where sequences take turns, as on FPGA accelerators, the line is flat.";
+    figure.x = {"batch", "Batch", true};
+    figure.y = {"tokens_per_j", "Tokens/J", true};
+    figure.series = "device";
+    figure.columns = columns();
     figure.rows = std::move(rows);
     return figure;
 }
@@ -137,11 +154,14 @@ std::string device_sentence(const Workload& workload, const Recommendation& reco
 
 std::optional<FigureSection> device_section(const Workload& workload, const Recommendation& recommendation) {
     const std::string sentence = device_sentence(workload, recommendation);
-    const std::vector<TradeoffPoint> points = fastest_points(recommendation);
-    if (sentence.empty() || points.empty()) {
+    Json rows = configurations(recommendation);
+    if (sentence.empty() || rows.empty()) {
         return std::nullopt;
     }
-    return FigureSection{"devices", "Devices: speed and energy", sentence, {tradeoff_figure(rows_of(recommendation, points))}};
+    return FigureSection{"devices",
+                         "Devices: speed and energy",
+                         sentence,
+                         {tradeoff_figure(std::move(rows)), batch_figure(most_frugal(recommendation))}};
 }
 
 }  // namespace treeline

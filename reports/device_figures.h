@@ -13,8 +13,8 @@ namespace treeline {
 /// there is one device only.
 std::string device_sentence(const Workload& workload, const Recommendation& recommendation);
 
-/// Tokens/s of a device against tokens/J: the fastest configuration of each device at each batch. Nothing where there is one
-/// device only, or where no device's energy is known.
+/// Tokens/s of a device against tokens/J at each batch, with the Pareto set marked, and the most tokens/J of each device by
+/// batch. Nothing where there is one device only, or where no device's energy is known.
 std::optional<FigureSection> device_section(const Workload& workload, const Recommendation& recommendation);
 
 }  // namespace treeline
