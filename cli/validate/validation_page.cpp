@@ -29,6 +29,7 @@ Json measured_rows(const Validation& validation) {
             rows.push_back(all[i]);
             rows.back()["percent"] = 100.0 * row.error.relative();
             rows.back()["fitted"] = row.role == Role::fit;
+            rows.back()["record"] = i;
         }
     }
     return rows;
@@ -111,10 +112,13 @@ Json records_of(const Validation& validation) {
     Json rows = validation_json(validation).at("rows");
     for (std::size_t i = 0; i < rows.size(); ++i) {
         rows[i]["percent"] = 100.0 * validation.rows[i].error.relative();
+        rows[i]["record"] = i;
         rows[i]["details"] = validation_details(validation, validation.rows[i]);
     }
     return {{"heading", "Every row"},
-            {"text", "A click on a row shows its source, its conditions, the terms of its prediction and what was fitted."},
+            {"text",
+             "A click on a row, or on a mark of the charts above, shows its source, its conditions, the terms of its "
+             "prediction and what was fitted."},
             {"columns", columns},
             {"rows", rows}};
 }

@@ -66,6 +66,14 @@ export const checks = ({ data, withReport }) => ({
       assert.equal(await page.locator('#records button.opens').count(), 1);
     }),
 
+  'a click on a mark opens the row behind it, whatever the filter hides': () =>
+    withReport({}, async (page) => {
+      await page.getByLabel('Filter records').fill('plain');
+      await page.locator('#fixture-parity svg .mark-symbol path').first().click();
+      assert.equal(await page.locator('#records tr.details').isVisible(), true);
+      assert.equal(await page.getByLabel('Filter records').inputValue(), '');
+    }),
+
   'the heading of a long table stays in sight': () =>
     withReport({}, async (page) => {
       const scroller = page.locator('#candidates .scroll');

@@ -8,6 +8,7 @@
 //   legend           (palette, state) => [{value, label, colour, shape}]: a list of series that readers can switch off
 //   scale            (palette) => element: a colour scale in place of a legend
 //   zoom             {x: field, y: field}: drag to move, Shift and wheel or the buttons to zoom (the specification holds zoomParameter)
+//   onmark           (row) => …: a mark was clicked
 //   specification    ({palette, width, state, shown}) => Vega-Lite: `shown(value)` says whether a series is switched on
 //
 // Every chart is drawn again, synchronously, when its box changes its width, the theme changes or the page is printed.
@@ -34,6 +35,7 @@ export function chart(options) {
     legend.replaceChildren(...legendItems(palette));
     view?.finalize();
     view = draw(canvas, options.specification({ palette, width, state, shown: (value) => !hidden.has(value) }), palette, width);
+    if (options.onmark) view.addEventListener('click', (_, item) => item?.datum && options.onmark(item.datum));
   }
 
   function legendItems(palette) {

@@ -2,6 +2,7 @@
 import { cell, isNumber, unique } from './format.js';
 import { seriesColours } from './palette.js';
 import { chart } from './chart.js';
+import { openRecord } from './table.js';
 import { logAxis, zoomParameter } from './vega.js';
 
 const DASHES = [[1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [1, 4], [14, 4]];
@@ -18,6 +19,7 @@ export function figureChart(figure) {
     alternative: figure.alternative ?? `${figure.title}. ${figure.reading}`,
     columns: figure.columns,
     rows: figure.rows,
+    onmark: ({ record }) => isNumber(record) && openRecord(record),
     choices,
     legend: (palette) =>
       names.length < 2

@@ -4,11 +4,15 @@ import { cell, plural } from './format.js';
 import { toCsv } from './csv.js';
 
 const FIRST_ROWS = 100;
+const OPEN_RECORD = 'treeline-open-record';
+
+/** Shows the row of any table whose `record` this is, opened. */
+export const openRecord = (record) => document.dispatchEvent(new CustomEvent(OPEN_RECORD, { detail: record }));
 
 /**
  * `columns`: [{key, title, unit, digits}]; `rows`: objects; `name`: file name of the download, without ending.
  * `small` leaves out the filter box; a row with `recommended: true` stands out. A row with `details`
- * ([{heading, entries: [{name, value}]}]) opens below itself on a click.
+ * ([{heading, entries: [{name, value}]}]) opens below itself on a click, and on openRecord() of its `record`.
  */
 export function dataTable({ columns, rows, name, small = false }) {
   const shown = columns.map((column) => ({ ...column, numeric: isNumeric(rows, column.key) }));
@@ -50,7 +54,26 @@ export function dataTable({ columns, rows, name, small = false }) {
     more.textContent = `Show all ${visible.length} rows`;
   }
 
+  const filter =
+    !small &&
+    filterBox(name, (words) => {
+      state.words = words;
+      update();
+    });
+
+  function open(record) {
+    if (!rows.some((row) => row.details && row.record === record)) return;
+    state.words = [];
+    state.all = true;
+    if (filter) filter.value = '';
+    update();
+    const node = body.querySelector(`tr[data-record="${record}"]`);
+    if (node.nextElementSibling.hidden) node.click();
+    node.scrollIntoView({ block: 'center' });
+  }
+
   update();
+  document.addEventListener(OPEN_RECORD, ({ detail }) => open(detail));
   const csv = () => toCsv(columns, visibleRows());
   return element(
     'div',
@@ -58,11 +81,7 @@ export function dataTable({ columns, rows, name, small = false }) {
     element(
       'div',
       { class: 'table-tools' },
-      !small &&
-        filterBox(name, (words) => {
-          state.words = words;
-          update();
-        }),
+      filter,
       status,
       element(
         'span',
@@ -126,6 +145,7 @@ function openingRow(row, columns) {
   const toggle = button(first.textContent, () => {}, { class: 'opens', 'aria-expanded': 'false' });
   first.replaceChildren(toggle);
   node.classList.add('opens');
+  if (row.record !== undefined) node.dataset.record = row.record;
   node.addEventListener('click', () => {
     if (String(document.getSelection() ?? '') !== '') return; // text is being selected, not the row
     if (behind.children.length === 0) {
