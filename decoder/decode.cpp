@@ -143,11 +143,13 @@ private:
         std::vector<Outcome> outcomes = verifier_.outcomes(given_paths());
         const double tokens = produce(outcomes);
         const double seconds = seconds_since(start);
-        if (++result_.rounds > setup_.untimed_rounds) {
+        if (++result_.rounds > untimed_rounds()) {
             note_times(device_->times(), seconds, tokens);
         }
         return outcomes;
     }
+
+    [[nodiscard]] int untimed_rounds() const { return setup_.untimed_rounds + (batch_.fixed_shapes ? 3 : 0); }
 
     std::vector<std::vector<int>> given_paths() {
         std::vector<std::vector<int>> paths;

@@ -76,7 +76,7 @@ struct DecodeSetup {
     int device_index = 0;
     GraphUse graphs = GraphUse::phases;
     std::uint64_t seed = 1;       ///< of weights, prompts, contexts and given acceptance
-    int untimed_rounds = 2;       ///< at the start: first touches, graph recording
+    int untimed_rounds = 2;       ///< at the start: first touches; CUDA graphs add the three until they stand
     bool measure_margin = false;  ///< see DecodeResult::smallest_margin; costs time between the phases
 };
 

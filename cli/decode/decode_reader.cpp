@@ -153,7 +153,7 @@ void read_run(json::Reader& root, const DecodeFlags& flags, DecodeInput& input) 
     setup.graphs = graphs == "none"    ? decoder::GraphUse::none
                    : graphs == "round" ? decoder::GraphUse::round
                                        : decoder::GraphUse::phases;
-    setup.untimed_rounds = setup.device == decoder::DeviceKind::cuda ? 4 : 2;  // CUDA records its graphs in the third
+
     setup.seed = static_cast<std::uint64_t>(root.count_or("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
     input.repeat = count("repeat", 1, 1, 1000);
     if (!flags.seed.empty()) {
