@@ -41,13 +41,18 @@ std::vector<Extension> extensions(const KernelTable& table, const Rates& data_sh
     start.per_head = Seconds(1e-8);
     start.per_context = Seconds(5e-9);
     start.step_share = 0.1;
-    std::vector<Extension> all = {{{"startup"}, start}};
+    const bool of_kernels =
+        std::none_of(table.samples.begin(), table.samples.end(), [](const KernelSample& sample) { return sample.whole_pass; });
+    std::vector<Extension> all;
+    if (of_kernels) {
+        all.push_back({{"startup"}, start});
+    }
     if (kernel == KernelClass::gemm || computing_shows(table, data_sheet)) {
         all.push_back({{"peak_share"}, start});
         all.push_back({{"peak_share", "overlap"}, start});
         all.push_back({{"overlap"}, start});
     }
-    if (kernel == KernelClass::gemm) {
+    if (kernel == KernelClass::gemm && of_kernels) {
         all.push_back({{"per_input"}, start});
         for (const double tile : {8.0, 16.0, 32.0, 64.0, 128.0}) {
             all.push_back({{}, start, tile});
