@@ -15,6 +15,8 @@ struct KernelSample {
     Operation operation;
     PassShape shape;
     Seconds time;
+    /// All linear layers of a pass together, many kernels: its startup is no kernel's, so no law with one is fitted to it.
+    bool whole_pass = false;
     double spread = 0.0;  ///< of repeated measurements, as a share of the time: median absolute deviation; 0 = unknown
 };
 

@@ -41,13 +41,18 @@ std::vector<Extension> extensions(const KernelTable& table, const Rates& data_sh
     start.per_head = Seconds(1e-8);
     start.per_context = Seconds(5e-9);
     start.step_share = 0.1;
-    std::vector<Extension> all = {{{"startup"}, start}};
+    const bool of_kernels =
+        std::none_of(table.samples.begin(), table.samples.end(), [](const KernelSample& sample) { return sample.whole_pass; });
+    std::vector<Extension> all;
+    if (of_kernels) {
+        all.push_back({{"startup"}, start});
+    }
     if (kernel == KernelClass::gemm || computing_shows(table, data_sheet)) {
         all.push_back({{"peak_share"}, start});
         all.push_back({{"peak_share", "overlap"}, start});
         all.push_back({{"overlap"}, start});
     }
-    if (kernel == KernelClass::gemm) {
+    if (kernel == KernelClass::gemm && of_kernels) {
         all.push_back({{"per_input"}, start});
         for (const double tile : {8.0, 16.0, 32.0, 64.0, 128.0}) {
             all.push_back({{}, start, tile});
@@ -74,20 +79,25 @@ std::optional<Candidate> judge(const KernelTable& table, const Rates& data_sheet
         return std::nullopt;
     }
     const auto residuals = held_out_residuals(table, data_sheet, shape, *law, options.seed, options);
-    return residuals ? std::optional(Candidate{shape, *law, errors_of(*residuals).score}) : std::nullopt;
+    // The errors that are reported come from other folds (calibrate()): a form that cannot be fitted in one of those is out,
+    // too.
+    if (!residuals || !held_out_residuals(table, data_sheet, shape, *law, options.seed + 1, options)) {
+        return std::nullopt;
+    }
+    return Candidate{shape, *law, errors_of(*residuals).score};
 }
 
-/// The best of the forms that lack one parameter of this form (never the bandwidth): an extension may have driven another
+/// The best of the forms that lack one parameter of this form: an extension may have driven another
 /// parameter to its bound, because it explains the same times better.
 std::optional<Candidate> judge_with_one_less(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
                                              const KernelLaw& start, const KernelFitOptions& options) {
     std::optional<Candidate> best;
     for (const std::size_t parameter : shape.free) {
-        if (parameter == index_of("bandwidth_share")) {
-            continue;
-        }
         KernelLawForm smaller = shape;
         std::erase(smaller.free, parameter);
+        if (smaller.free.empty()) {
+            continue;
+        }
         std::optional<Candidate> candidate = judge(table, data_sheet, smaller, start, options);
         if (candidate && (!best || candidate->score < best->score)) {
             best = std::move(candidate);
@@ -143,6 +153,16 @@ std::optional<Candidate> grown(const KernelTable& table, const Rates& data_sheet
     return best;
 }
 
+/// What growth begins with: a bandwidth; where computing shows also a peak, alone or beside it (of kernels that are bound by
+/// computing throughout, nothing can be said about the bandwidth, which then stays the data sheet's).
+std::vector<std::vector<std::size_t>> first_parameters(const KernelTable& table, const Rates& data_sheet) {
+    const std::size_t bandwidth = index_of("bandwidth_share"), peak = index_of("peak_share");
+    if (computing_shows(table, data_sheet)) {
+        return {{bandwidth}, {bandwidth, peak}, {peak}};
+    }
+    return {{bandwidth}};
+}
+
 }  // namespace
 
 std::size_t detail::index_of(std::string_view name) {
@@ -157,18 +177,24 @@ std::vector<std::size_t> detail::all_samples(const KernelTable& table) {
     return all;
 }
 
-/// Growth from several tiles: which one fits shows only beside the parameters that go with it. A tile must earn its place, too.
+/// Growth from several beginnings and tiles: which one fits shows only beside the parameters that go with it. A tile must earn
+/// its place, too.
 std::optional<detail::KernelCandidate> detail::select_form(const KernelTable& table, const Rates& data_sheet,
                                                            const KernelFitOptions& options) {
     KernelLaw start;
     start.bandwidth_share = 0.8;
+    start.peak_share = 0.5;
     std::optional<Candidate> best;
-    for (const double tile : table.kernel == KernelClass::gemm ? std::vector{1.0, 32.0, 64.0, 128.0} : std::vector{1.0}) {
-        KernelLawForm form{{index_of("bandwidth_share")}, {}};
-        form.fixed.row_tile = tile;
-        std::optional<Candidate> candidate = grown(table, data_sheet, judge(table, data_sheet, form, start, options), options);
-        if (candidate && (!best || candidate->score < best->score * (1.0 - options.least_gain) - options.least_score)) {
-            best = std::move(candidate);
+    const std::vector tiles = table.kernel == KernelClass::gemm ? std::vector{1.0, 32.0, 64.0, 128.0} : std::vector{1.0};
+    for (const double tile : tiles) {
+        for (const std::vector<std::size_t>& first : first_parameters(table, data_sheet)) {
+            KernelLawForm form{first, {}};
+            form.fixed.row_tile = tile;
+            std::optional<Candidate> candidate =
+                grown(table, data_sheet, judge(table, data_sheet, form, start, options), options);
+            if (candidate && (!best || candidate->score < best->score * (1.0 - options.least_gain) - options.least_score)) {
+                best = std::move(candidate);
+            }
         }
     }
     return best;

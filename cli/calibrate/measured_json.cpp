@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/calibrate/measured_formats.h"
+#include "cli/fit/llama_bench.h"
 #include "cli/fit/timing_formats.h"
+#include "json/reader.h"
 
 namespace treeline {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
@@ -90,6 +92,30 @@ void read_google_benchmark(const Json& root, MeasuredRows& rows) {
     }
 }
 
+/// Whole passes instead of kernels: the model's bytes and parameters stand for all its linear layers together.
+void read_llama_bench(const std::string& text, MeasuredRows& rows) {
+    json::Document document = json::Document::parse("{\"rows\":" + text + "}", rows.file().path);
+    document.throw_if_problems();
+    json::Reader root = document.root();
+    std::vector<json::Reader> readers = root.objects("rows");
+    const LlamaPasses read = read_llama_passes(std::move(readers), root.raw()["rows"]);
+    document.throw_if_problems();
+    for (const LlamaPass& pass : read.passes) {
+        rows.device(pass.device);
+        rows.add(fmt::format("{} over {:g} tokens", pass.model, pass.tokens),
+                 {{"benchmark", "llama_bench"},
+                  {"model", pass.model + pass.settings},
+                  {"tokens", fmt::format("{:.0f}", pass.tokens)},
+                  {"context", fmt::format("{:.0f}", pass.context)},
+                  {"model_bytes", fmt::format("{:.0f}", pass.model_bytes)},
+                  {"parameters", fmt::format("{:.0f}", pass.parameters)}},
+                 pass.time.value());
+    }
+    if (read.passes.empty()) {
+        rows.problem(fmt::format("holds no pass to calibrate from ({})", fmt::join(read.notes, "; ")));
+    }
+}
+
 }  // namespace
 
 void read_measured_json(const std::string& text, MeasuredRows& rows) {
@@ -97,8 +123,11 @@ void read_measured_json(const std::string& text, MeasuredRows& rows) {
     if (root.is_discarded()) {
         return rows.problem("is not valid JSON");
     }
+    if (is_llama_bench(root)) {
+        return read_llama_bench(text, rows);
+    }
     if (!root.is_object() || !root.contains("benchmarks") || !root["benchmarks"].is_array()) {
-        return rows.problem("is neither nvbench's nor Google Benchmark's JSON (no array \"benchmarks\")");
+        return rows.problem("is neither nvbench's nor Google Benchmark's JSON (no array \"benchmarks\"), nor llama-bench's");
     }
     const bool has_states = std::any_of(root["benchmarks"].begin(), root["benchmarks"].end(), [](const Json& benchmark) {
         return benchmark.is_object() && benchmark.contains("states");

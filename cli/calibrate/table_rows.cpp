@@ -54,6 +54,25 @@ ConvertedRow convolution_row(TableRow& row) {
     return {KernelClass::convolution, activations, sample, traffic, update && !stand_in};
 }
 
+/// The format whose kernels a llama.cpp model runs, by the bits of a weight: 4.5 in Q4_0, 8.5 in Q8_0, 16 in F16.
+NumberFormat format_of_weights(double bits) {
+    return bits > 24.0   ? NumberFormat::fp32
+           : bits > 12.0 ? NumberFormat::fp16
+           : bits > 6.0  ? NumberFormat::int8
+                         : NumberFormat::int4;
+}
+
+/// A whole pass of llama-bench: every linear layer of the model at once. At depth 0 what else it does is little.
+ConvertedRow llama_row(TableRow& row) {
+    const double tokens = row.number("tokens", 1), context = row.number("context", 0);
+    const double bytes = row.number("model_bytes", 1), parameters = row.number("parameters", 1);
+    KernelSample sample{row.text("model"), {}, {tokens, 1.0, 0.0, 1.0}, row.time()};
+    sample.operation.flops.per_token = Flops(2.0 * parameters);
+    sample.operation.bytes.fixed = Bytes(bytes);
+    sample.whole_pass = true;
+    return {KernelClass::gemm, format_of_weights(8.0 * bytes / parameters), sample, Bytes(bytes), context == 0.0};
+}
+
 /// Forms of Mamba-2 scans; the simulator has a class of kernels for each of three families.
 ConvertedRow mamba2_row(TableRow& row) {
     constexpr std::array scans = {Mamba2Scan::none_written, Mamba2Scan::final_written, Mamba2Scan::every_written,
@@ -140,6 +159,7 @@ const std::vector<TableKind>& table_kinds() {
         {"sampling", "method", sampling_row, "greedy verification, logits from main memory"},
         {"probe", "probe", nullptr, "bandwidth"},
         {"launch", "launches", nullptr, "launches of nothing"},
+        {"llama_bench", "model_bytes", llama_row, "whole passes of models above the last-level cache, without context"},
         {"gemm", "k", linear_row, "weights above twice the last-level cache, at most 1024 rows"},
         {"attention_decode", "kv_dtype", attention_row, "keys and values above the last-level cache"},
         {"recurrent_verify", "state_dtype", recurrent_row,

@@ -2,6 +2,10 @@
 // the states do not fit in the caches. Prints bytes a second of each kernel, counted as in the cost model, over those of a
 // copy.
 //
+// A CPU does only a few FLOPs while it moves a byte, and reads alone run at another rate than copies. So the second ratio is to
+// a roofline measured in the same run: the longest of the bytes read at the rate of the read probe, all bytes at that of the
+// copy, and the FLOPs that the kernel does at the rate of a product in fp32. Where it is near 1, nothing but fewer FLOPs helps.
+//
 // Kernels and copies alternate, and the median of the ratios of neighbours is taken: a machine that others use slows both.
 #include <fmt/format.h>
 
@@ -124,36 +128,81 @@ DraftTree full_binary(int levels) {
     return DraftTree::from_child_counts(std::vector<int>((std::size_t{1} << (levels - 1)) - 1, 2));
 }
 
+struct Work {
+    double read_bytes, written_bytes, flops;
+};
+
 class Comparison {
 public:
     Comparison() : from_(copied_bytes / 4, ElementType::fp32), to_(copied_bytes / 4, ElementType::fp32) {}
 
-    /// Prints the ratio of the kernel's bytes a second to the copy's, and returns it.
-    double print(const char* name, double bytes, const std::function<void()>& kernel) const {
-        std::vector<double> ratios, rates;
+    /// Prints what share of a copy's bytes a second the kernel moves, and how near it comes to its roofline; returns the
+    /// larger.
+    double print(const char* name, const Work& work, const std::function<void()>& kernel) const {
+        std::vector<double> of_copy, of_roofline, rates;
         kernel();
         for (int round = 0; round < rounds; ++round) {
-            const double copy = 2.0 * copied_bytes / seconds_of([&] {
-                                    cpu_backend().copy_probe({to_.get(), from_.get(), copied_bytes}, {});
-                                });
-            const double rate = bytes / seconds_of(kernel);
-            ratios.push_back(rate / copy);
-            rates.push_back(rate);
+            const double copy = copy_seconds() / (2.0 * copied_bytes), read = read_seconds() / copied_bytes;
+            const double product = product_seconds() / product_flops;
+            const double time = seconds_of(kernel);
+            const double bytes = work.read_bytes + work.written_bytes;
+            of_copy.push_back(bytes * copy / time);
+            of_roofline.push_back(std::max({bytes * copy, work.read_bytes * read, work.flops * product}) / time);
+            rates.push_back(bytes / time);
         }
-        std::nth_element(ratios.begin(), ratios.begin() + rounds / 2, ratios.end());
-        std::nth_element(rates.begin(), rates.begin() + rounds / 2, rates.end());
-        fmt::print("{:<44} {:6.2f} GB/s   {:5.2f} of a copy\n", name, rates[rounds / 2] * 1e-9, ratios[rounds / 2]);
-        return ratios[rounds / 2];
+        for (std::vector<double>* values : {&of_copy, &of_roofline, &rates}) {
+            std::nth_element(values->begin(), values->begin() + rounds / 2, values->end());
+        }
+        const double share = of_copy[rounds / 2], roofline = of_roofline[rounds / 2];
+        fmt::print("{:<44} {:6.2f} GB/s   {:5.2f} of a copy   {:5.2f} of its roofline\n", name, rates[rounds / 2] * 1e-9, share,
+                   roofline);
+        return std::max(share, roofline);
     }
     void print_probes() const {
-        unsigned sum = 0;
-        print("read probe", copied_bytes, [&] { cpu_backend().read_probe({from_.get(), copied_bytes, &sum}, {}); });
-        print("write probe", copied_bytes, [&] { cpu_backend().write_probe({to_.get(), copied_bytes, 7}, {}); });
+        print("read probe", {copied_bytes, 0.0, 0.0}, [&] { read_seconds(); });
+        print("write probe", {0.0, copied_bytes, 0.0}, [&] { cpu_backend().write_probe({to_.get(), copied_bytes, 7}, {}); });
     }
 
 private:
+    static constexpr int side = 512;
+    static constexpr double product_flops = 2.0 * side * side * side;
+
+    [[nodiscard]] double copy_seconds() const {
+        return seconds_of([&] { cpu_backend().copy_probe({to_.get(), from_.get(), copied_bytes}, {}); });
+    }
+    [[nodiscard]] double read_seconds() const {
+        unsigned sum = 0;
+        return seconds_of([&] { cpu_backend().read_probe({from_.get(), copied_bytes, &sum}, {}); });
+    }
+    /// Of a square product, whose matrices fit the caches.
+    [[nodiscard]] double product_seconds() const {
+        const ConstRows matrix{from_.get(), ElementType::fp32, side};
+        const Linear linear{side, side, side, matrix, matrix, {to_.get(), ElementType::fp32, side}};
+        return seconds_of([&] { cpu_backend().linear(linear, {}); });
+    }
+
     Memory from_, to_;
 };
+
+/// What a kernel moves and does. FLOPs are those of the form that it takes on a CPU: token by token five an element (decay,
+/// input, output) and token; all tokens at once two for the output and two for the state of each.
+Work scan_work(const Arguments& arguments, StateWrite write, bool with_output) {
+    const double s = arguments.state_bytes(), tokens = arguments.shape.tokens;
+    const double elements = s / static_cast<double>(bytes_of(arguments.state_type));
+    const double written = write == StateWrite::none ? 0.0 : write == StateWrite::every ? tokens * s : s;
+    const double half = 0.5 * arguments.token_bytes();
+    const bool at_once = tokens > 1 && write != StateWrite::every;
+    const double outputs = at_once && with_output ? 2.0 * tokens : 0.0;
+    const double advances = at_once ? (write == StateWrite::final ? 2.0 * tokens + 1.0 : 0.0) : 5.0 * tokens;
+    return {s + half, written + (with_output ? half : 0.0), elements * (outputs + advances)};
+}
+
+/// Products of the tokens with the states alone: those among the tokens are few.
+Work tree_work(const Arguments& arguments) {
+    const double s = arguments.state_bytes(), half = 0.5 * arguments.token_bytes();
+    const double elements = s / static_cast<double>(bytes_of(arguments.state_type));
+    return {s + half, half, 2.0 * arguments.shape.tokens * elements};
+}
 
 }  // namespace
 
@@ -165,18 +214,20 @@ int main() {
         fmt::print("states in {}\n", type == ElementType::bf16 ? "bf16" : "fp32");
         const Arguments one(chain(1), type, 1), five(chain(5), type, 5), small_tree(full_binary(4), type, 1),
             tree(full_binary(6), type, 1);
-        const double s = one.state_bytes();
-        const auto print = [&](const char* name, double bytes, const std::function<void()>& kernel) {
-            reached = comparison.print(name, bytes, kernel) >= 0.8 && reached;
+        const auto print = [&](const char* name, const Work& work, const std::function<void()>& kernel) {
+            reached = comparison.print(name, work, kernel) >= 0.8 && reached;
         };
-        print("state update", 2 * s + one.token_bytes(), [&] { one.scan(StateWrite::final, true); });
-        print("fused scan, 5 tokens, no state written", s + five.token_bytes(), [&] { five.scan(StateWrite::none, true); });
-        print("fused scan, 5 tokens, final state", 2 * s + five.token_bytes(), [&] { five.scan(StateWrite::final, true); });
-        print("fused scan, 5 tokens, every state", 6 * s + five.token_bytes(), [&] { five.scan(StateWrite::every, true); });
-        print("replay of 5 tokens", 2 * s + five.token_bytes() / 2, [&] { five.scan(StateWrite::final, false); });
-        print("tree scan, 15 tokens", s + small_tree.token_bytes(), [&] { small_tree.tree_scan(); });
-        print("tree scan, 63 tokens", s + tree.token_bytes(), [&] { tree.tree_scan(); });
+        const auto print_scan = [&](const char* name, const Arguments& arguments, StateWrite write, bool with_output) {
+            print(name, scan_work(arguments, write, with_output), [&] { arguments.scan(write, with_output); });
+        };
+        print_scan("state update", one, StateWrite::final, true);
+        print_scan("fused scan, 5 tokens, no state written", five, StateWrite::none, true);
+        print_scan("fused scan, 5 tokens, final state", five, StateWrite::final, true);
+        print_scan("fused scan, 5 tokens, every state", five, StateWrite::every, true);
+        print_scan("replay of 5 tokens", five, StateWrite::final, false);
+        print("tree scan, 15 tokens", tree_work(small_tree), [&] { small_tree.tree_scan(); });
+        print("tree scan, 63 tokens", tree_work(tree), [&] { tree.tree_scan(); });
     }
-    fmt::print("goal, at least 0.80 for each: {}\n", reached ? "reached" : "missed");
+    fmt::print("goal, at least 0.80 of a copy, or of the roofline where that is lower: {}\n", reached ? "reached" : "missed");
     return EXIT_SUCCESS;
 }
