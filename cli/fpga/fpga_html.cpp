@@ -1,5 +1,7 @@
 // The estimate of an accelerator as a page of charts.
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -204,10 +206,8 @@ Figure power_figure(const FpgaEstimate& estimate) {
     for (const fpga::AblationRow& row :
          fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
         const fpga::PowerParts& power = row.round.power;
-        const std::pair<const char*, Watts> parts[] = {{"leakage", power.leakage},
-                                                       {"clocked DSPs and fabric", power.clocked},
-                                                       {"memory traffic", power.memory},
-                                                       {"products", power.products}};
+        const std::array parts = {std::pair{"leakage", power.leakage}, std::pair{"clocked DSPs and fabric", power.clocked},
+                                  std::pair{"memory traffic", power.memory}, std::pair{"products", power.products}};
         for (const auto& [cause, watts] : parts) {
             figure.rows.push_back({{"bar", short_name_of(row.stage)},
                                    {"stage", fpga::name_of(row.stage)},

@@ -14,8 +14,8 @@ namespace treeline::fpga {
 /// What a pass asks of every layer.
 struct LayerWork {
     double tokens = 1.0;  ///< L, verified or drafted at once
-    /// S of groups of 1, 2, … interleaved state tiles through these tokens (issue_cycles_by_group()), not owned. Empty: the
-    /// tokens do not wait for each other.
+    /// S of groups of 1, 2, … interleaved state tiles through these tokens, by the design's rules (issue_cycles_by_group());
+    /// not owned. Empty: the tokens do not wait for each other.
     std::span<const double> issue_cycles;
     double replayed = 0.0;    ///< R, tokens recomputed from cached activations before them; may be a mean
     bool draft_mode = false;  ///< the tile may be wider
