@@ -54,9 +54,10 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
     const Recommendation& found = *answer.result.recommendation;
     const Candidate& best = found.candidates.front();
     const Variant& variant = recommended_variant(answer);
+    const bool accelerated = variant.setup.platform.accelerator.has_value();  // computes in formats of its own
     std::vector<std::pair<std::string, std::string>> facts = {
-        {"Target", answer.input.target.label},
-        {"Precision", variant.setup.platform.accelerator ? variant.labels.precision : text_of(variant.setup.precision)},
+        {"Target", accelerated ? variant.labels.target : answer.input.target.label},
+        {"Precision", accelerated ? variant.labels.precision : text_of(variant.setup.precision)},
         {"Platform", label_of(variant.setup.platform)},
         {"Cost mode", variant.labels.mode}};
     if (found.speculate) {
