@@ -44,6 +44,9 @@ std::vector<KernelCase> sampling_cases(const CaseOptions& options);
 /// Bandwidth of reading, writing and copying, and launches of nothing.
 std::vector<KernelCase> probe_cases(const CaseOptions& options, std::size_t bytes);
 
+/// Whole layers of held_out_layers(): nothing is fitted to them.
+std::vector<KernelCase> layer_cases(const CaseOptions& options);
+
 /// All of them.
 std::vector<KernelCase> kernel_cases(const CaseOptions& options, std::size_t probe_bytes);
 

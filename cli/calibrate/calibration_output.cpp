@@ -128,12 +128,18 @@ std::string calibration_json(const CalibrationAnswer& answer) {
                            {"law", law_json(kernel.law, {})},
                            {"derived_from", answer.derived_from}});
     }
-    const Json json = {{"format", "treeline-calibration"},
-                       {"version", 1},
-                       {"device", answer.device.name},
-                       {"source", answer.source},
-                       {"kind", answer.kernels.empty() ? "derived" : answer.kind},
-                       {"kernels", kernels}};
+    Json json = {{"format", "treeline-calibration"},
+                 {"version", 1},
+                 {"device", answer.device.name},
+                 {"source", answer.source},
+                 {"kind", answer.kernels.empty() ? "derived" : answer.kind},
+                 {"kernels", kernels}};
+    for (const CheckRow& row : answer.check) {
+        json["check"].push_back({{"held_out", row.family},
+                                 {"pass", row.what},
+                                 {"measured_us", rounded(1e6 * row.measured.value())},
+                                 {"predicted_us", rounded(1e6 * row.predicted.value())}});
+    }
     return json.dump(2) + "\n";
 }
 

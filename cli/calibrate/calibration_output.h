@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/kernel_fit.h"
+#include "cli/calibrate/check_table.h"
 
 namespace treeline {
 
@@ -19,6 +20,7 @@ struct CalibrationAnswer {
     std::string source;              ///< where the measurements come from, as the user says or their files
     std::string kind = "published";  ///< of the measurements: measured | published; "derived" where there are none
     std::vector<CalibratedTable> kernels;
+    std::vector<CheckRow> check;            ///< what was held out altogether; may be empty
     std::string derived_from;               ///< device whose laws stand in for what was not measured; empty = none
     std::vector<CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet
 };

@@ -22,7 +22,7 @@ struct CalibrateFlags {
     CommonFlags common;
     std::vector<std::string> from;
     std::string device, source, derive_from, html, resamples = "100";
-    bool quick = false;
+    bool quick = false, check = false;
 };
 
 /// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
@@ -67,10 +67,11 @@ std::string text_of(const CalibrationAnswer& answer, Format format) {
 void run_on_own_device(const CalibrateFlags& flags, const KernelFitOptions& options) {
     const Format format = flags.common.chosen_format();
     const std::filesystem::path folder = flags.common.output == "-" ? "treeline-calibration" : flags.common.output;
-    const MeasureResult result = measure_device({flags.device, flags.quick, folder, options});
+    const MeasureResult result = measure_device({flags.device, flags.quick, flags.check, folder, options});
     write_file(flags.html.empty() ? (folder / "report.html").string() : flags.html, calibration_page(result.answer));
     std::string text = text_of(result.answer, format);
     if (format == Format::table) {
+        text += result.answer.check.empty() ? "" : "\n" + check_text(result.answer.check);
         text = fmt::format("{}\n{}\nPrice with it: --device {} --stack ideal --mode calibrated\n", result.summary, text,
                            result.description.string());
     }
@@ -84,8 +85,9 @@ void run(const CalibrateFlags& flags) {
     if (names_own_device(flags.device) && flags.from.empty() && flags.derive_from.empty()) {
         return run_on_own_device(flags, options);
     }
-    if (flags.quick) {
-        throw InputError({"--quick: only measuring is quick; give --device cpu or --device cuda without --from"});
+    if (flags.quick || flags.check) {
+        throw InputError({fmt::format("{}: is for measuring; give --device cpu or --device cuda without --from",
+                                      flags.quick ? "--quick" : "--check")});
     }
     CalibrationAnswer answer;
     answer.device = device_to_calibrate(flags);
@@ -128,6 +130,7 @@ Run add_calibrate(CLI::App& app) {
            "This machine's own device (cpu, cuda, cuda:1), which is then measured; with --from, the one that was measured")
         ->type_name("NAME")
         ->required();
+    app.add_flag("--check", flags->check, "Then predict whole layers that no law was fitted to, and compare");
     app.add_flag("--quick", flags->quick, "Measure for less than a minute instead of five");
     app.add_option("--source", flags->source, "Where the measurements come from; kept in the calibration file")
         ->type_name("TEXT");

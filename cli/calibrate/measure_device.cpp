@@ -166,6 +166,12 @@ MeasureResult measure_device(const MeasureRequest& request) {
     result.answer.kernels =
         fitted_where_possible(kernel_tables_of(rows, result.answer.device), result.answer.device, options, notes);
     write_file(request.folder / calibration_file, calibration_json(result.answer));
+    if (request.check) {
+        // By the calibration as it was written, so that what is checked is what others will read.
+        const Device calibrated = load_device({}, result.description.string()).value;
+        result.answer.check = checked_layers(rows, calibrated);
+        write_file(request.folder / calibration_file, calibration_json(result.answer));
+    }
     result.summary = summary_of(own, figures, measured, notes);
     return result;
 }

@@ -1,0 +1,85 @@
+#include "calibrate/held_out_layer.h"
+
+#include <algorithm>
+
+#include "sim/pass.h"
+
+namespace treeline {
+namespace {
+
+Mamba2 mamba_of(const HeldOutLayer& layer) {
+    Mamba2 mamba;
+    mamba.heads = layer.heads;
+    mamba.head_dim = layer.head_dim;
+    return mamba;
+}
+
+Model model_of(const HeldOutLayer& layer) {
+    Model model;
+    model.width = layer.width;
+    LayerKind kind{"layer", {}};
+    if (layer.family == LayerFamily::transformer) {
+        Attention attention;
+        attention.query_heads = layer.heads;
+        attention.kv_heads = layer.kv_heads;
+        attention.head_dim = layer.head_dim;
+        Mlp mlp;
+        mlp.hidden = layer.hidden;
+        kind.blocks = {{attention}, {mlp}};
+    } else {
+        kind.blocks = {{mamba_of(layer)}};
+    }
+    model.kinds = {kind};
+    model.order = {0};
+    return model;
+}
+
+HeldOutLayer transformer(NumberFormat format, bool on_gpu, const PassShape& shape) {
+    return on_gpu ? HeldOutLayer{LayerFamily::transformer, format, 3584, 28, 4, 128, 18944, shape}
+                  : HeldOutLayer{LayerFamily::transformer, format, 896, 14, 2, 64, 4864, shape};
+}
+
+HeldOutLayer mamba2(NumberFormat format, bool on_gpu, const PassShape& shape) {
+    const Count width = on_gpu ? 3584 : 896;
+    return {LayerFamily::mamba2, format, width, width / 32, 0, 64, 0, shape};
+}
+
+}  // namespace
+
+std::string_view name_of(LayerFamily family) { return family == LayerFamily::transformer ? "transformer" : "mamba2"; }
+
+std::vector<HeldOutLayer> held_out_layers(bool on_gpu, bool quick) {
+    const std::vector<NumberFormat> formats =
+        on_gpu ? std::vector{NumberFormat::bf16} : std::vector{NumberFormat::fp32, NumberFormat::bf16};
+    const std::vector<double> batches = on_gpu ? std::vector{1.0, 16.0, 64.0} : std::vector{1.0, 4.0};
+    std::vector<HeldOutLayer> layers;
+    for (const NumberFormat format : formats) {
+        for (const double batch : batches) {
+            for (const double tokens : quick ? std::vector{1.0, 5.0} : std::vector{1.0, 3.0, 5.0, 9.0}) {
+                for (const double context : {256.0, 1024.0}) {
+                    layers.push_back(transformer(format, on_gpu, {batch, tokens, context, tokens}));
+                }
+                layers.push_back(mamba2(format, on_gpu, {batch, tokens, 0.0, tokens}));
+            }
+        }
+    }
+    return layers;
+}
+
+std::vector<Operation> operations_of(const HeldOutLayer& layer) {
+    std::vector<Operation> operations = operations_of(model_of(layer), uniform_precision(layer.format), PassOptions{});
+    std::erase_if(operations, [](const Operation& operation) {
+        return operation.part != ModelPart::body || operation.name.find("rotary") != std::string::npos;
+    });
+    return operations;
+}
+
+Seconds predicted_time(const HeldOutLayer& layer, const Device& device) {
+    Platform platform;
+    platform.device = device;
+    platform.mode = CostMode::calibrated;
+    const CompiledPass pass = compile_operations(operations_of(layer), uniform_precision(layer.format), platform, Seconds(0.0));
+    return pass_time(pass, totals_of(pass, layer.shape));
+}
+
+}  // namespace treeline

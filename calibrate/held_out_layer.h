@@ -1,0 +1,36 @@
+// Whole layers that no law is fitted to: their kernels run one after the other, and the calibration alone must foretell the
+// time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/device.h"
+#include "sim/model.h"
+#include "sim/operation.h"
+
+namespace treeline {
+
+enum class LayerFamily { transformer, mamba2 };
+std::string_view name_of(LayerFamily family);
+
+/// A layer, and the pass that it runs in. Its widths are those of no layer that is fitted to.
+struct HeldOutLayer {
+    LayerFamily family = LayerFamily::transformer;
+    NumberFormat format = NumberFormat::fp32;  ///< of weights, activations, cache and state
+    Count width = 0;
+    Count heads = 0, kv_heads = 0, head_dim = 64;  ///< a Mamba-2 layer has no kv_heads
+    Count hidden = 0;                              ///< of the gated feed-forward network; Mamba-2: none
+    PassShape shape;
+};
+
+/// Layers of both families: of Qwen2-0.5B's widths on a CPU, of Qwen2-7B's on a GPU, and Mamba-2 layers of the same widths.
+std::vector<HeldOutLayer> held_out_layers(bool on_gpu, bool quick);
+
+/// Its kernels as the simulator counts them; rotary embeddings are left out, as they have no kernel here.
+std::vector<Operation> operations_of(const HeldOutLayer& layer);
+
+/// By the device's calibration and nothing else: no launch gaps, no host time.
+Seconds predicted_time(const HeldOutLayer& layer, const Device& device);
+
+}  // namespace treeline
