@@ -26,7 +26,7 @@ struct Board {
     double clock_hz = 0.0;        ///< where a design states none
     Watts static_power;           ///< with the device configured and its clock off; 0 = unknown
     JoulesPerByte memory_energy;  ///< of a byte that memory delivers or takes
-    DollarsPerSecond price;    ///< 0 = unknown
+    DollarsPerSecond price;       ///< 0 = unknown
 };
 
 /// Every violated constraint as a sentence; empty when usable.
