@@ -6,8 +6,6 @@
 namespace treeline::decoder {
 namespace {
 
-std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
-
 /// Tokens that a sequence can be behind: the root, and a leaf of the last draft.
 constexpr int most_catch_up_tokens = 2;
 

@@ -52,54 +52,62 @@ kernels::Rows dense_rows(Memory& memory, std::int64_t count, std::int64_t width,
 
 Network::Network(NetworkWeights weights, const NetworkSizes& sizes, Memory& memory)
     : weights_(std::move(weights)), sizes_(sizes), memory_(memory), buffers_(std::make_unique<Buffers>()) {
+    allocate_buffers();
+    for (const BlockWeights& block : weights_.blocks) {
+        caches_.push_back(new_cache(block));
+    }
+}
+
+void Network::allocate_buffers() {
     const kernels::ElementType type = weights_.elements;
     Widths widths;
     for (const BlockWeights& block : weights_.blocks) {
         std::visit([&](const auto& kind) { widths.add(kind); }, block.kind);
     }
     Buffers& at = *buffers_;
-    at.residual = memory.rows(sizes.most_rows, weights_.width, type);
-    at.normed = memory.rows(sizes.most_rows, weights_.width, type);
-    at.selected = memory.rows(sizes.most_logits, weights_.width, type);
-    at.logits = memory.rows(sizes.most_logits, weights_.vocabulary, kernels::ElementType::fp32);
+    at.residual = memory_.rows(sizes_.most_rows, weights_.width, type);
+    at.normed = memory_.rows(sizes_.most_rows, weights_.width, type);
+    at.selected = memory_.rows(sizes_.most_logits, weights_.width, type);
+    at.logits = memory_.rows(sizes_.most_logits, weights_.vocabulary, kernels::ElementType::fp32);
     for (std::size_t i = 0; i < most_side_by_side(weights_.blocks); ++i) {
-        at.outputs.push_back(memory.rows(sizes.most_rows, weights_.width, type));
+        at.outputs.push_back(memory_.rows(sizes_.most_rows, weights_.width, type));
     }
-    at.wide = memory.rows(sizes.most_rows, widths.wide, type);
-    at.mixed = memory.rows(sizes.most_rows, widths.mixed, type);
-    at.gated = memory.rows(sizes.most_rows, widths.gated, type);
-    at.projection = memory.rows(sizes.most_rows, widths.projection, type);
-    at.convolved = memory.rows(sizes.most_rows, widths.channels, type);
-    at.moved = memory.rows(sizes.moved_rows, widths.keys_values, type);
-    at.windows_aside = memory.array<std::byte>(static_cast<std::size_t>(sizes.most_branches) * std::size_t(widths.window) *
-                                               kernels::bytes_of(type));
-    at.attention_scratch =
-        memory.array<float>(sizes.splits == 1 ? 0
-                                              : static_cast<std::size_t>(sizes.most_rows) * std::size_t(sizes.splits) *
+    at.wide = memory_.rows(sizes_.most_rows, widths.wide, type);
+    at.mixed = memory_.rows(sizes_.most_rows, widths.mixed, type);
+    at.gated = memory_.rows(sizes_.most_rows, widths.gated, type);
+    at.projection = memory_.rows(sizes_.most_rows, widths.projection, type);
+    at.convolved = memory_.rows(sizes_.most_rows, widths.channels, type);
+    at.moved = memory_.rows(sizes_.moved_rows, widths.keys_values, type);
+    at.windows_aside = memory_.array<std::byte>(static_cast<std::size_t>(sizes_.most_branches) * std::size_t(widths.window) *
+                                                kernels::bytes_of(type));
+    if (sizes_.splits > 1) {
+        at.attention_scratch = memory_.array<float>(static_cast<std::size_t>(sizes_.most_rows) * std::size_t(sizes_.splits) *
                                                     std::size_t(widths.attention_out));
-    for (const BlockWeights& block : weights_.blocks) {
-        Cache cache;
-        if (const auto* attention = std::get_if<AttentionWeights>(&block.kind)) {
-            const std::int64_t rows = std::int64_t{sizes.sequences} * sizes.positions;
-            cache.keys_values = dense_rows(memory, rows, 2 * std::int64_t{attention->kv_width()}, type);
-            if (!at.turning.contains(attention->head_dim)) {
-                const std::vector<float> table = kernels::rotary_table(sizes.positions, attention->head_dim);
-                auto* on_device = memory.array<float>(table.size());
-                memory.backend().upload(on_device, table.data(), table.size() * sizeof(float), memory.queue());
-                memory.backend().wait(memory.queue());
-                at.turning[attention->head_dim] = on_device;
-            }
-        } else if (const auto* mamba = std::get_if<Mamba2Weights>(&block.kind)) {
-            cache.states = dense_rows(memory, sizes.state_slots, mamba->state_elements(), sizes.state_elements);
-            cache.windows =
-                dense_rows(memory, sizes.window_slots, std::int64_t{mamba->conv_width - 1} * mamba->channels(), type);
-            if (sizes.kept_rows > 0) {
-                cache.projection = memory.rows(sizes.kept_rows, mamba->in.outputs, type);
-                cache.convolved = memory.rows(sizes.kept_rows, mamba->channels(), type);
-            }
-        }
-        caches_.push_back(cache);
     }
+}
+
+Network::Cache Network::new_cache(const BlockWeights& block) {
+    const kernels::ElementType type = weights_.elements;
+    Cache cache;
+    if (const auto* attention = std::get_if<AttentionWeights>(&block.kind)) {
+        const std::int64_t rows = std::int64_t{sizes_.sequences} * sizes_.positions;
+        cache.keys_values = dense_rows(memory_, rows, 2 * std::int64_t{attention->kv_width()}, type);
+        if (!buffers_->turning.contains(attention->head_dim)) {
+            const std::vector<float> table = kernels::rotary_table(sizes_.positions, attention->head_dim);
+            auto* on_device = memory_.array<float>(table.size());
+            memory_.backend().upload(on_device, table.data(), table.size() * sizeof(float), memory_.queue());
+            wait();
+            buffers_->turning[attention->head_dim] = on_device;
+        }
+    } else if (const auto* mamba = std::get_if<Mamba2Weights>(&block.kind)) {
+        cache.states = dense_rows(memory_, sizes_.state_slots, mamba->state_elements(), sizes_.state_elements);
+        cache.windows = dense_rows(memory_, sizes_.window_slots, std::int64_t{mamba->conv_width - 1} * mamba->channels(), type);
+        if (sizes_.kept_rows > 0) {
+            cache.projection = memory_.rows(sizes_.kept_rows, mamba->in.outputs, type);
+            cache.convolved = memory_.rows(sizes_.kept_rows, mamba->channels(), type);
+        }
+    }
+    return cache;
 }
 
 Network::~Network() = default;

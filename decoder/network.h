@@ -96,6 +96,8 @@ public:
 private:
     struct Buffers;
     struct Cache;
+    void allocate_buffers();
+    Cache new_cache(const BlockWeights& block);
     kernels::Rows run(const AttentionWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);
     kernels::Rows run(const Mamba2Weights& block, Cache& cache, const Pass& pass, kernels::Rows output);
     kernels::Rows run(const MlpWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);

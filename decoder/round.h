@@ -42,6 +42,9 @@ struct RoundResult {
     int* next_id = nullptr;    ///< [sequences * branches]
 };
 
+/// Elements of `a` rows of `b`.
+inline std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
+
 /// Ints moved by index, on the device.
 inline void gather_ints(Memory& memory, int count, const int* from, Indices from_index, int* to, Indices to_index) {
     const kernels::ConstRows source{from, kernels::ElementType::fp32, 1};

@@ -8,8 +8,6 @@
 namespace treeline::decoder {
 namespace {
 
-std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
-
 bool snapshots(const DecodeSetup& setup) { return setup.rollback == Rollback::snapshot && setup.tree.nodes() > 0; }
 
 /// Snapshots are picked by index where one branch alone reads the state picked; several would read what another overwrites, so
@@ -48,6 +46,7 @@ Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights 
       layout_(verify_layout(setup.verification, setup.tree)),
       recurrent_(has_recurrent_state(setup.target)),
       plain_(setup.tree.nodes() == 0),
+      snapshots_(snapshots(setup)),
       memory_(memory),
       network_(std::move(weights), sizes_of(setup, batch, layout_, most_prompt_rows), memory),
       attended_(plain_ ? kernels::TreeView{} : on_device(layout_.attended, memory)),
@@ -55,7 +54,7 @@ Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights 
       contexts_(static_cast<std::size_t>(batch.sequences)) {
     const int sequences = batch.sequences, levels = setup.tree.depth() + 1;
     const std::size_t rows = product(sequences, layout_.rows), branches = product(sequences, layout_.branches);
-    const std::size_t drafted = product(sequences, batch.tree_tokens) + 1, accepted = product(sequences, levels);
+    const std::size_t drafted = product(sequences, batch.tree_tokens) + 1;
     downloaded_.resize(drafted + rows + branches * std::size_t(levels + 2));
     auto* block = memory.array<int>(downloaded_.size());
     result_ = {block, block + drafted, block + drafted + rows, block + drafted + rows + branches,
@@ -65,10 +64,20 @@ Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights 
     memory.backend().wait(memory.queue());
 
     verify_ids_ = setup.verification == Verification::packed ? result_.draft_ids : memory.array<int>(rows);
+    add_indices(table);
+    for (int sequence = 0; sequence < sequences; ++sequence) {
+        set_live_state(sequence, first_live_slot(setup, batch, layout_, sequence));
+    }
+}
+
+void Verifier::add_indices(IndexTable& table) {
+    const auto sequences = static_cast<std::size_t>(batch_.sequences);
+    const std::size_t rows = product(batch_.sequences, layout_.rows), branches = product(batch_.sequences, layout_.branches);
+    const std::size_t accepted = product(batch_.sequences, setup_.tree.depth() + 1);
     positions_ = table.add(rows);
     cache_rows_ = table.add(rows);
-    context_ = table.add(static_cast<std::size_t>(sequences));
-    live_state_ = table.add(static_cast<std::size_t>(sequences));
+    context_ = table.add(sequences);
+    live_state_ = table.add(sequences);
     branch_state_ = table.add(branches);
     accepted_row_ = table.add(accepted);
     if (verify_ids_ != result_.draft_ids) {
@@ -76,7 +85,7 @@ Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights 
         for (std::size_t i = 0; i < rows; ++i) {
             const int sequence = static_cast<int>(i) / layout_.rows;
             const int node = layout_.node_of_row[i % std::size_t(layout_.rows)];
-            id_of_row_.host()[i] = node < 0 ? static_cast<int>(drafted) - 1 : sequence * batch.tree_tokens + node;
+            id_of_row_.host()[i] = node < 0 ? batch_.sequences * batch_.tree_tokens : sequence * batch_.tree_tokens + node;
         }
     }
     if (layout_.branches > 1) {
@@ -87,26 +96,14 @@ Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights 
     }
     move_from_ = table.add(accepted);
     move_to_ = table.add(accepted);
-    picked_state_ = table.add(static_cast<std::size_t>(sequences));
-    if (setup.rollback == Rollback::recompute) {
+    picked_state_ = table.add(sequences);
+    if (setup_.rollback == Rollback::recompute) {
         again_ids_ = table.add(accepted);
         again_positions_ = table.add(accepted);
         again_cache_rows_ = table.add(accepted);
-        again_context_ = table.add(static_cast<std::size_t>(sequences));
+        again_context_ = table.add(sequences);
         again_row_ = table.add(accepted);
     }
-    for (int sequence = 0; sequence < sequences; ++sequence) {
-        set_live_state(sequence, first_live_slot(setup, batch, layout_, sequence));
-    }
-}
-
-std::size_t Verifier::at_level(int sequence, int level) const {
-    return product(sequence, setup_.tree.depth() + 1) + static_cast<std::size_t>(level);
-}
-
-void Verifier::set_live_state(int sequence, int slot) {
-    live_state_.host()[static_cast<std::size_t>(sequence)] = slot;
-    std::fill_n(branch_state_.host().begin() + std::ptrdiff_t{sequence} * layout_.branches, layout_.branches, slot);
 }
 
 void Verifier::prepare(const std::vector<Outcome>& outcomes, const std::vector<Text>& texts) {
@@ -132,86 +129,6 @@ void Verifier::prepare(const std::vector<Outcome>& outcomes, const std::vector<T
     }
 }
 
-void Verifier::prepare_rollback(int sequence, const Outcome& outcome, int context) {
-    for (int level = 0; level <= setup_.tree.depth(); ++level) {
-        const std::size_t i = at_level(sequence, level);
-        const bool there = !outcome.finished && level < static_cast<int>(outcome.rows.size());
-        const int row = there ? outcome.rows[static_cast<std::size_t>(level)] : -1;
-        const int first = sequence * batch_.positions + context;
-        accepted_row_.host()[i] = there ? sequence * layout_.rows + row : -1;
-        move_from_.host()[i] = there && row != level ? first + row : -1;
-        move_to_.host()[i] = there && row != level ? first + level : -1;
-    }
-    if (snapshots(setup_)) {
-        const int slot = outcome.finished ? -1 : sequence * layout_.rows + outcome.rows.back();
-        picked_state_.host()[static_cast<std::size_t>(sequence)] = slot;
-        if (layout_.branches == 1 && slot >= 0) {
-            set_live_state(sequence, slot);
-        }
-    }
-}
-
-/// The accepted tokens of all sequences as chains, as long as the longest or as they can get.
-void Verifier::prepare_recompute(const std::vector<Outcome>& outcomes) {
-    again_tokens_ = batch_.fixed_shapes ? setup_.tree.depth() + 1 : 1;
-    for (const Outcome& outcome : outcomes) {
-        again_tokens_ = std::max(again_tokens_, static_cast<int>(outcome.rows.size()));
-    }
-    for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
-        const auto s = static_cast<std::size_t>(sequence);
-        const Outcome& outcome = outcomes[s];
-        again_context_.host()[s] = contexts_[s];
-        for (int level = 0; level < again_tokens_; ++level) {
-            const std::size_t i = product(sequence, again_tokens_) + static_cast<std::size_t>(level);
-            const bool there = !outcome.finished && level < static_cast<int>(outcome.nodes.size());
-            const int node = there ? outcome.nodes[static_cast<std::size_t>(level)] : 0;
-            again_ids_.host()[i] = there ? downloaded_[product(sequence, batch_.tree_tokens) + std::size_t(node)] : -1;
-            again_positions_.host()[i] = contexts_[s] + level;
-            again_cache_rows_.host()[i] = there ? sequence * batch_.positions + contexts_[s] + level : -1;
-            again_row_.host()[i] = there ? static_cast<int>(i) : -1;
-        }
-    }
-}
-
-AcceptedRows Verifier::accepted_rows() const {
-    return {batch_.sequences, setup_.tree.depth() + 1, accepted_row_, live_state_, live_state_};
-}
-
-Pass Verifier::recompute_pass() const {
-    Pass pass;
-    pass.sequences = batch_.sequences;
-    pass.tokens = again_tokens_;
-    pass.ids = again_ids_.device();
-    pass.positions = again_positions_;
-    pass.cache_rows = again_cache_rows_;
-    pass.context = again_context_;
-    pass.initial_state = live_state_;
-    pass.written_state = live_state_;
-    pass.row_of = again_row_;
-    return pass;
-}
-
-void Verifier::rollback() {
-    if (plain_) {
-        return;
-    }
-    if (setup_.rollback == Rollback::recompute) {
-        network_.forward(recompute_pass());
-        return;
-    }
-    if (!layout_.is_chain) {
-        network_.move_cache(batch_.sequences * (setup_.tree.depth() + 1), move_from_, move_to_);
-    }
-    if (setup_.rollback == Rollback::replay) {
-        network_.replay(accepted_rows());
-    } else if (snapshots(setup_)) {
-        if (layout_.branches > 1) {
-            network_.copy_states(batch_.sequences, picked_state_, live_state_);
-        }
-        network_.advance_windows(accepted_rows());
-    }
-}
-
 void Verifier::verify() {
     if (id_of_row_) {
         gather_ints(memory_, batch_.sequences * layout_.rows, result_.draft_ids, id_of_row_, verify_ids_, {});
@@ -233,7 +150,7 @@ void Verifier::verify() {
         pass.written_state = live_state_;
     } else {
         pass.recurrence = setup_.verification == Verification::packed ? Recurrence::tree
-                          : snapshots(setup_)                         ? Recurrence::keep_every
+                          : snapshots_                                ? Recurrence::keep_every
                                                                       : Recurrence::forget;
         pass.keep_rows = recurrent_ && setup_.rollback != Rollback::recompute;
     }

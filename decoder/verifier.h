@@ -33,7 +33,7 @@ public:
     double margin(const std::vector<Outcome>& outcomes);
 
 private:
-    [[nodiscard]] std::size_t at_level(int sequence, int level) const;
+    void add_indices(IndexTable& table);
     [[nodiscard]] Outcome greedy_outcome(int sequence) const;
     void prepare_rollback(int sequence, const Outcome& outcome, int context);
     void prepare_recompute(const std::vector<Outcome>& outcomes);
@@ -44,7 +44,7 @@ private:
     const DecodeSetup& setup_;
     Batch batch_;
     VerifyLayout layout_;
-    bool recurrent_, plain_;
+    bool recurrent_, plain_, snapshots_;
     Memory& memory_;
     Network network_;
     kernels::TreeView attended_, walked_;
