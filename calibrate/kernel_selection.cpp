@@ -57,7 +57,7 @@ std::vector<Extension> extensions(const KernelTable& table, const Rates& data_sh
         for (const double tile : {8.0, 16.0, 32.0, 64.0, 128.0}) {
             all.push_back({{}, start, tile});
         }
-        for (const double rows : {1.0, 4.0, 16.0, 64.0, 128.0, 256.0}) {
+        for (const double rows : {1.0, 4.0, 12.0, 16.0, 64.0, 128.0, 256.0}) {
             all.push_back({{"step_share"}, start, 0.0, rows});
         }
     }

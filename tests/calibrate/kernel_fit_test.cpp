@@ -177,8 +177,8 @@ TEST_CASE("by the committed calibrations more tokens, sequences or context are n
                     CHECK(time(recurrent_sample({4, next, 24}, kernel.format, {})) >=
                           time(recurrent_sample({4, step, 24}, kernel.format, {})));
                 } else if (kernel.kernel == KernelClass::convolution) {
-                    CHECK(time(convolution_sample(next, 1, 4096, 4, NumberFormat::bf16, {})) >=
-                          time(convolution_sample(step, 1, 4096, 4, NumberFormat::bf16, {})));
+                    CHECK(time(convolution_sample(next, 1, 4096, 4, kernel.format, {})) >=
+                          time(convolution_sample(step, 1, 4096, 4, kernel.format, {})));
                 } else {
                     CHECK(time(attention_sample({next, 1, 1024, 32, 8}, kernel.format, {})) >=
                           time(attention_sample({step, 1, 1024, 32, 8}, kernel.format, {})));

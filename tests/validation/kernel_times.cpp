@@ -38,6 +38,10 @@ Goal goal_of(const Device& device, const KernelTable& table) {
         case KernelClass::scan:
             return {0.03, no_goal};
         case KernelClass::convolution:
+        case KernelClass::tree_scan:
+        case KernelClass::replay:
+        case KernelClass::element_wise:
+        case KernelClass::sampling:
             break;
     }
     return {};

@@ -1,0 +1,73 @@
+#!/bin/sh
+# Measures the GPU of a machine that has nothing but a driver (or the CUDA toolkit): treeline is built where its packages are,
+# as one program without shared libraries beside the C library, and carried there.
+#
+#   scripts/gpu_calibration.sh pack OUT.tar.gz     on the build machine: builds the program and packs it with the catalogues
+#   sh gpu_calibration.sh run [cuda:1] [--quick]   on the GPU machine, in the unpacked folder: measures, checks, packs the results
+#
+# What comes back is treeline-gpu.tar.gz: raw measurements, calibration, device description, report, the program's output and the
+# errors of kernels against the double reference. An interrupted run goes on where it stopped: run it again.
+set -eu
+
+fail() {
+    echo "gpu_calibration: $*" >&2
+    exit 1
+}
+
+pack() {
+    [ $# = 1 ] || fail "pack needs the name of the archive to write"
+    cd "$(dirname "$0")/.."
+    command -v cmake >/dev/null 2>&1 || fail "cmake is missing; ./run installs what building needs"
+    folder=build-gpu
+    cmake --preset release -B "$folder" -DCMAKE_EXE_LINKER_FLAGS="-static-libgcc -static-libstdc++" \
+        -DCMAKE_FIND_LIBRARY_SUFFIXES=".a;.so" >/dev/null || fail "configuring $folder failed"
+    grep -q '^CMAKE_CUDA_COMPILER:.*nvcc' "$folder/CMakeCache.txt" || fail "no nvcc here: the program would have no CUDA kernels"
+    cmake --build "$folder" --target treeline || fail "building treeline failed"
+    stage=$(mktemp -d)
+    trap 'rm -rf "$stage"' EXIT
+    mkdir "$stage/treeline-gpu" "$stage/treeline-gpu/lib"
+    cp "$folder/treeline" scripts/gpu_calibration.sh "$stage/treeline-gpu/"
+    cp -r models hardware examples "$stage/treeline-gpu/"
+    # Libraries that a bare machine lacks; the C library and the driver's own are its.
+    ldd "$folder/treeline" | awk '$3 ~ /^\// {print $3}' | grep -vE '/(libc|libm|ld-linux.*|libpthread|libdl|librt|libcuda)\.so' |
+        while read -r library; do cp -L "$library" "$stage/treeline-gpu/lib/"; done
+    tar -C "$stage" -czf "$1" treeline-gpu
+    echo "Packed $1. On the GPU machine: tar xzf $(basename "$1") && cd treeline-gpu && sh gpu_calibration.sh run"
+}
+
+run() {
+    device=cuda
+    case "${1:-}" in cuda*) device=$1; shift ;; esac
+    cd "$(dirname "$0")"
+    [ -x ./treeline ] || fail "./treeline is not here: unpack the archive that '$0 pack' writes, and run inside it"
+    LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    export LD_LIBRARY_PATH
+    ./treeline --version >/dev/null || fail "the program does not start here (is the C library older than the build machine's?)"
+    mkdir -p results
+    if command -v nvidia-smi >/dev/null 2>&1; then
+        nvidia-smi -q >results/nvidia-smi.txt 2>&1 || true
+    else
+        echo "nvidia-smi is not here: driver, clocks and temperature go unrecorded"
+    fi
+    ./treeline --version >results/version.txt
+    started=$(date +%s)
+    # Measured data stay whatever happens; the reason is the program's own sentence.
+    if ! ./treeline calibrate --catalogue "$PWD" --device "$device" --check --output results "$@" \
+        >results/calibrate.txt 2>results/messages.txt; then
+        cat results/messages.txt >&2
+        tar czf treeline-gpu.tar.gz results
+        fail "stopped; what was measured so far is in treeline-gpu.tar.gz"
+    fi
+    cat results/messages.txt >&2
+    cat results/calibrate.txt
+    tar czf treeline-gpu.tar.gz results
+    echo "$(($(date +%s) - started)) s. Bring back treeline-gpu.tar.gz; raw measurements belong into calibrate/measurements/<device>/."
+}
+
+command=${1:-}
+[ $# = 0 ] || shift
+case "$command" in
+    pack) pack "$@" ;;
+    run) run "$@" ;;
+    *) fail "say pack or run (see the head of this file)" ;;
+esac

@@ -1,0 +1,161 @@
+// Measurements of the machine's own device: written, resumed, read back, described; and whole passes of llama-bench.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/calibrate/kernel_tables.h"
+#include "cli/calibrate/measure_device.h"
+#include "cli/calibrate/measured_machine.h"
+#include "cli/calibrate/measurement_files.h"
+#include "json/reader.h"
+#include "setups.h"
+
+using namespace treeline;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own that goes with the test.
+struct Folder {
+    fs::path path;
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "treeline-measurements-XXXXXX").string();
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        path = name;
+    }
+    ~Folder() { fs::remove_all(path); }
+};
+
+Machine some_machine() {
+    Machine machine;
+    machine.title = "Some CPU, 2 cores";
+    machine.name = "some-cpu-2-cores";
+    machine.driver = "Linux";
+    machine.memory_bytes = 16e9;
+    machine.cache_bytes = 32e6;
+    return machine;
+}
+
+KernelCase product(int m, int n) {
+    KernelCase kernel;
+    kernel.table = "gemm";
+    kernel.columns = {{"dtype", "fp32"}, {"m", std::to_string(m)}, {"n", std::to_string(n)}, {"k", "1024"}};
+    return kernel;
+}
+
+KernelCase reading() {
+    KernelCase kernel;
+    kernel.table = "probe";
+    kernel.columns = {{"probe", "read"}, {"bytes", "1000000"}};
+    return kernel;
+}
+
+Measurement taking(double seconds) { return {0, seconds, 0.9 * seconds, 1.2 * seconds, 0.05 * seconds, 9, false}; }
+
+std::string sentence_of(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// Rows of llama-bench for one model.
+std::string llama_rows(const std::string& model, double bytes, double parameters) {
+    std::string text;
+    for (const int tokens : {1, 4, 16}) {
+        text += (text.empty() ? "" : ",") + std::string(R"({"model_type":")") + model +
+                R"(","gpu_info":"NVIDIA H100 80GB HBM3",)" + R"("n_ubatch":512,"n_gen":0,"n_depth":0,"n_prompt":)" +
+                std::to_string(tokens) + R"(,"model_size":)" + std::to_string(static_cast<long long>(bytes)) +
+                R"(,"model_n_params":)" + std::to_string(static_cast<long long>(parameters)) + R"(,"avg_ns":)" +
+                std::to_string(static_cast<long long>(bytes / 2.5)) + "}";  // 2.5 GB/s per ns: 2.5 TB/s
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("an interrupted run finds what it measured, and drops half a line") {
+    const Folder folder;
+    const Machine machine = some_machine();
+    {
+        MeasurementFiles files(folder.path, machine);
+        files.append(product(1, 4096), taking(1e-3), 200'000'000);
+        files.append(product(2, 4096), taking(2e-3), 200'000'000);
+    }
+    std::ofstream(folder.path / "some-cpu-2-cores_gemm.csv", std::ios::app) << "fp32,4,4096,10";
+    const MeasurementFiles again(folder.path, machine);
+    CHECK(again.holds(product(1, 4096)));
+    CHECK(again.holds(product(2, 4096)));
+    CHECK_FALSE(again.holds(product(4, 4096)));
+    CHECK_FALSE(again.holds(reading()));
+    REQUIRE(again.read().size() == 1);
+    CHECK(again.read()[0].rows.size() == 2);
+    CHECK(again.read()[0].device == "some-cpu-2-cores");
+    Machine other = machine;
+    other.name = "other-cpu";
+    CHECK(holds(sentence_of([&] { const MeasurementFiles refused(folder.path, other); }),
+                "was measured on some-cpu-2-cores, but this is other-cpu"));
+}
+
+TEST_CASE("own measurements become tables from main memory, with their scatter, and a description") {
+    const Folder folder;
+    const Machine machine = some_machine();
+    MeasurementFiles files(folder.path, machine);
+    for (const int n : {1024, 2048, 4096}) {
+        files.append(product(8, n), taking(1e-3), 200'000'000);
+    }
+    files.append(reading(), taking(1e-4), 200'000'000);
+    const MachineFigures figures = figures_of(files.read());
+    CHECK(figures.read.value() == Approx(1e6 / 0.9e-4));  // the quartile of fast runs
+    CHECK(figures.fp32_peak.value() == Approx(2.0 * 8 * 4096 * 1024 / 0.9e-3));
+    CHECK(figures.fp32_shape == "m 8, n 4096, k 1024");
+
+    const fs::path description = folder.path / "some-cpu-2-cores.json";
+    std::ofstream(description) << device_description(machine, figures, false, "calibration.json");
+    const Device device = load_uncalibrated_device({}, description.string()).value;
+    CHECK(device.kind == DeviceKind::cpu);
+    CHECK(device.bandwidth.value() == Approx(1e6 / 0.9e-4).epsilon(1e-3));
+    CHECK(device.cache.value() == Approx(32e6));
+    CHECK(device.calibration_file == "calibration.json");
+
+    const std::vector<KernelTable> tables = kernel_tables_of(files.read(), device);
+    REQUIRE(tables.size() == 1);           // the probe is no kernel of a pass
+    CHECK(tables[0].samples.size() == 3);  // 4 MB of weights: from memory, since they rotate over 200 MB
+    CHECK(tables[0].samples[0].spread == Approx(0.05));
+}
+
+TEST_CASE("llama-bench calibrates linear layers from whole passes") {
+    const std::string three = "[" + llama_rows("llama 1B Q4_0", 0.7e9, 1.2e9) + "," + llama_rows("llama 8B Q4_0", 4.6e9, 8e9) +
+                              "," + llama_rows("llama 70B Q4_0", 40e9, 70e9) + "]";
+    const Device h100 = testing::device("h100-sxm");
+    const std::vector<KernelTable> tables = kernel_tables_of({parse_measured_rows(three, "bench.json")}, h100);
+    REQUIRE(tables.size() == 1);
+    CHECK(tables[0].kernel == KernelClass::gemm);
+    CHECK(tables[0].format == NumberFormat::int4);  // 4.6e9 · 8 / 8e9 = 4.6 bits a weight
+    CHECK(tables[0].samples.size() == 9);
+    CHECK(tables[0].samples[0].whole_pass);
+    const auto fit = calibrate(tables[0], data_sheet_of(h100, KernelClass::gemm, NumberFormat::int4), {});
+    REQUIRE(fit);
+    CHECK(fit->law.bandwidth_share == Approx(2.5e12 / 3.35e12).epsilon(0.01));
+    CHECK(fit->law.startup == Seconds(0.0));
+    const std::string one = "[" + llama_rows("llama 8B Q4_0", 4.6e9, 8e9) + "]";
+    CHECK(holds(sentence_of([&] { kernel_tables_of({parse_measured_rows(one, "bench.json")}, h100); }),
+                "holds 1 shape of gemm in int4"));
+    CHECK(holds(sentence_of([&] { kernel_tables_of({parse_measured_rows(three, "b.json")}, testing::device("l40s")); }),
+                "was measured on NVIDIA H100 80GB HBM3, not on l40s"));
+}
+
+TEST_CASE("own devices go by cpu, cuda and cuda:1") {
+    CHECK(names_own_device("cpu"));
+    CHECK(names_own_device("cuda"));
+    CHECK(names_own_device("cuda:1"));
+    CHECK_FALSE(names_own_device("h100-sxm"));
+    CHECK_FALSE(names_own_device("cpu.json"));
+}
