@@ -74,7 +74,7 @@ std::string llama_rows(const std::string& model, double bytes, double parameters
                 R"(","gpu_info":"NVIDIA H100 80GB HBM3",)" + R"("n_ubatch":512,"n_gen":0,"n_depth":0,"n_prompt":)" +
                 std::to_string(tokens) + R"(,"model_size":)" + std::to_string(static_cast<long long>(bytes)) +
                 R"(,"model_n_params":)" + std::to_string(static_cast<long long>(parameters)) + R"(,"avg_ns":)" +
-                std::to_string(static_cast<long long>(bytes / 2.5)) + "}";  // 2.5 GB/s per ns: 2.5 TB/s
+                std::to_string(static_cast<long long>(bytes / 2500.0)) + "}";  // 2.5 TB/s = 2500 bytes a nanosecond
     }
     return text;
 }
