@@ -1,5 +1,6 @@
 # What the scripts of this folder share. Each starts with an empty $WORK and ends with `finish`.
 set -u
+export OMP_WAIT_POLICY=passive  # tests run side by side: threads of kernels must not spin
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK" || exit 1
 failures=0
 checks=0
