@@ -21,7 +21,7 @@ std::vector<std::uint32_t> random_words(std::size_t count) {
         return (bits & 0x8000U) | exponent << 7U | (bits >> 2U & 0x7fU);
     };
     for (std::uint32_t& word : words) {
-        const std::uint32_t bits = random();
+        const auto bits = static_cast<std::uint32_t>(random());
         word = half(bits >> 16U) << 16U | half(bits & 0xffffU);
     }
     return words;

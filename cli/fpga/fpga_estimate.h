@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/fpga/fpga_run.h"
+#include "reports/figure.h"
 
 namespace treeline {
 
@@ -35,7 +36,9 @@ std::string fpga_table(const FpgaEstimate& estimate);
 nlohmann::ordered_json fpga_json(const FpgaEstimate& estimate, const nlohmann::ordered_json& echo);
 /// One line for each term of each pass.
 std::string fpga_csv(const FpgaEstimate& estimate);
-/// Charts: cycles of a layer, units over time, FIFO over time, ablation, resources.
+/// Charts: cycles of a layer, units over time, FIFO over time, ablation, power, resources.
+std::vector<FigureSection> fpga_sections(const FpgaEstimate& estimate);
+/// The same as a page of their own.
 std::string fpga_html(const FpgaEstimate& estimate);
 
 /// A term of a pass's cycles, by name.

@@ -222,26 +222,32 @@ Figure power_figure(const FpgaEstimate& estimate) {
 
 }  // namespace
 
+std::vector<FigureSection> fpga_sections(const FpgaEstimate& estimate) {
+    std::vector<FigureSection> sections;
+    FigureSection cycles = {"fpga-layer", "Where the cycles go", "", {breakdown_figure(estimate), timeline_figure(estimate)}};
+    cycles.text =
+        fmt::format("In the verification the {} sets the pace of the scan; a tile of weights waits for {}.",
+                    unit_of(estimate.round.verify.layer.bound), cause_of(estimate.round.verify.layer.in_stream.bound));
+    sections.push_back(std::move(cycles));
+    if (estimate.run.speculates()) {
+        sections.push_back({"fpga-tree", "The tree on the chip", "", {fifo_figure(estimate)}});
+        FigureSection techniques = {"fpga-techniques", "The three techniques", "", {ablation_figure(estimate)}};
+        if (fpga::knows_power(estimate.run.board, estimate.run.design)) {
+            techniques.figures.push_back(power_figure(estimate));
+        }
+        sections.push_back(std::move(techniques));
+    }
+    sections.push_back({"fpga-board", "The board", "", {resource_figure(estimate)}});
+    return sections;
+}
+
 std::string fpga_html(const FpgaEstimate& estimate) {
     FigurePage page;
     page.title = estimate.run.title.empty() ? estimate.run.design.title : estimate.run.title;
     page.subtitle = fmt::format("{}, {}", estimate.run.design.title, estimate.run.board.title);
     page.heading = "Accelerator";
     page.sentence = sentence_of(estimate);
-    FigureSection cycles = {"fpga-layer", "Where the cycles go", "", {breakdown_figure(estimate), timeline_figure(estimate)}};
-    cycles.text =
-        fmt::format("In the verification the {} sets the pace of the scan; a tile of weights waits for {}.",
-                    unit_of(estimate.round.verify.layer.bound), cause_of(estimate.round.verify.layer.in_stream.bound));
-    page.sections.push_back(std::move(cycles));
-    if (estimate.run.speculates()) {
-        page.sections.push_back({"fpga-tree", "The tree on the chip", "", {fifo_figure(estimate)}});
-        FigureSection techniques = {"fpga-techniques", "The three techniques", "", {ablation_figure(estimate)}};
-        if (fpga::knows_power(estimate.run.board, estimate.run.design)) {
-            techniques.figures.push_back(power_figure(estimate));
-        }
-        page.sections.push_back(std::move(techniques));
-    }
-    page.sections.push_back({"fpga-board", "The board", "", {resource_figure(estimate)}});
+    page.sections = fpga_sections(estimate);
     return render_figures(page);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/estimate/estimate.h"
+#include "cli/recommend/report_accelerators.h"
 #include "cli/recommend/report_studies.h"
 #include "cli/recommend/workload_file.h"
 #include "reports/html.h"
@@ -69,8 +70,12 @@ Json data_of(const Answer& answer) {
     if (!answer.result.recommendation) {
         return reasons_only(answer);
     }
+    std::vector<FigureSection> sections = accelerator_sections(answer);
+    for (FigureSection& study : study_sections(answer)) {
+        sections.push_back(std::move(study));
+    }
     return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                        acceptance_notes(answer.input), study_sections(answer), notes_of(answer.input)});
+                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input)});
 }
 
 void report(const ReportFlags& flags) {

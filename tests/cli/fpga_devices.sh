@@ -35,6 +35,9 @@ example=$SOURCE/examples/gpu-against-fpga.json
 expect 0 'Device +its best .* is the best device for energy per token: .* its tokens/s and .* its tokens/J' recommend "$example"
 checks=$((checks + 1))
 "$TREELINE" report "$example" --output devices.html --format json >/dev/null && grep -q '"device-energy"' devices.html || fail "the report has no chart of devices"
+for figure in fpga-cycles fpga-timeline fpga-fifo fpga-resources fpga-ablation; do
+    grep -q "\"$figure-specmamba-vhk158\"" devices.html || fail "the report has no figure $figure of the accelerator"
+done
 sed 's/"objective": "energy"/"objective": "throughput"/' "$example" >throughput.json
 expect 0 'Platform +h100-sxm' recommend throughput.json
 expect 0 'specmamba-vhk158 on u280' sweep "$SOURCE/examples/fpga-designs-and-gpus.json" --format csv
