@@ -1,5 +1,6 @@
 // Which form of the law describes a kernel: parameters are added as long as they lower the error on held-out shapes.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "calibrate/kernel_fit_parts.h"
@@ -9,6 +10,7 @@ namespace {
 
 using detail::index_of;
 using Candidate = detail::KernelCandidate;
+constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 /// What may be added to a law that has a bandwidth: groups of parameters, with the start of each.
 struct Extension {
@@ -23,12 +25,21 @@ bool has_wide_and_common_heads(const KernelTable& table) {
            !std::all_of(table.samples.begin(), table.samples.end(), wide);
 }
 
-/// Whether some sample's FLOPs take as long as a quarter of its traffic by the data sheet: else a peak cannot be told from the
-/// measurements.
+/// By the data sheet.
+double computing_over_traffic(const KernelSample& sample, const Rates& data_sheet) {
+    return flops_at(sample) * data_sheet.per_flop / (bytes_at(sample) * data_sheet.per_byte);
+}
+
+/// Whether some sample's FLOPs take as long as a quarter of its traffic: else a peak cannot be told from the measurements.
 bool computing_shows(const KernelTable& table, const Rates& data_sheet) {
-    return std::any_of(table.samples.begin(), table.samples.end(), [&](const KernelSample& sample) {
-        return flops_at(sample) * data_sheet.per_flop > 0.25 * (bytes_at(sample) * data_sheet.per_byte);
-    });
+    return std::any_of(table.samples.begin(), table.samples.end(),
+                       [&](const KernelSample& sample) { return computing_over_traffic(sample, data_sheet) > 0.25; });
+}
+
+/// Whether every sample's FLOPs take as long as its traffic: then little can be told of the bandwidth.
+bool computing_rules(const KernelTable& table, const Rates& data_sheet) {
+    return std::all_of(table.samples.begin(), table.samples.end(),
+                       [&](const KernelSample& sample) { return computing_over_traffic(sample, data_sheet) > 1.0; });
 }
 
 std::vector<Extension> extensions(const KernelTable& table, const Rates& data_sheet) {
@@ -72,25 +83,30 @@ std::vector<Extension> extensions(const KernelTable& table, const Rates& data_sh
     return all;
 }
 
+/// A form whose score is not below `to_beat` is not looked at closely: it will not be taken.
 std::optional<Candidate> judge(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
-                               const KernelLaw& start, const KernelFitOptions& options) {
+                               const KernelLaw& start, double to_beat, const KernelFitOptions& options) {
     const std::optional<KernelLaw> law = fit_law(table, data_sheet, shape, detail::all_samples(table), start, options);
     if (!law) {
         return std::nullopt;
     }
     const auto residuals = held_out_residuals(table, data_sheet, shape, *law, options.seed, options);
-    // The errors that are reported come from other folds (calibrate()): a form that cannot be fitted in one of those is out,
-    // too.
-    if (!residuals || !held_out_residuals(table, data_sheet, shape, *law, options.seed + 1, options)) {
+    if (!residuals) {
         return std::nullopt;
     }
-    return Candidate{shape, *law, errors_of(*residuals).score};
+    const double score = errors_of(*residuals).score;
+    // The errors that are reported come from other folds (calibrate()): a form that cannot be fitted in one of those is out,
+    // too.
+    if (score < to_beat && !held_out_residuals(table, data_sheet, shape, *law, options.seed + 1, options)) {
+        return std::nullopt;
+    }
+    return Candidate{shape, *law, score};
 }
 
 /// The best of the forms that lack one parameter of this form: an extension may have driven another
 /// parameter to its bound, because it explains the same times better.
 std::optional<Candidate> judge_with_one_less(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
-                                             const KernelLaw& start, const KernelFitOptions& options) {
+                                             const KernelLaw& start, double to_beat, const KernelFitOptions& options) {
     std::optional<Candidate> best;
     for (const std::size_t parameter : shape.free) {
         KernelLawForm smaller = shape;
@@ -98,7 +114,7 @@ std::optional<Candidate> judge_with_one_less(const KernelTable& table, const Rat
         if (smaller.free.empty()) {
             continue;
         }
-        std::optional<Candidate> candidate = judge(table, data_sheet, smaller, start, options);
+        std::optional<Candidate> candidate = judge(table, data_sheet, smaller, start, best ? best->score : to_beat, options);
         if (candidate && (!best || candidate->score < best->score)) {
             best = std::move(candidate);
         }
@@ -108,7 +124,7 @@ std::optional<Candidate> judge_with_one_less(const KernelTable& table, const Rat
 
 /// The candidate with an extension; nothing where it has it already.
 std::optional<Candidate> extended(const KernelTable& table, const Rates& data_sheet, const Candidate& from, const Extension& by,
-                                  const KernelFitOptions& options) {
+                                  double to_beat, const KernelFitOptions& options) {
     KernelLawForm shape = from.shape;
     KernelLaw start = from.law;
     for (const std::string_view name : by.free) {
@@ -130,22 +146,24 @@ std::optional<Candidate> extended(const KernelTable& table, const Rates& data_sh
     if (same) {
         return std::nullopt;
     }
-    std::optional<Candidate> candidate = judge(table, data_sheet, shape, start, options);
-    return candidate ? candidate : judge_with_one_less(table, data_sheet, shape, start, options);
+    std::optional<Candidate> candidate = judge(table, data_sheet, shape, start, to_beat, options);
+    return candidate ? candidate : judge_with_one_less(table, data_sheet, shape, start, to_beat, options);
 }
 
 /// Adds the best extension as long as one lowers the held-out score enough.
 std::optional<Candidate> grown(const KernelTable& table, const Rates& data_sheet, std::optional<Candidate> best,
                                const KernelFitOptions& options) {
     while (best) {
+        const double to_beat = best->score * (1.0 - options.least_gain) - options.least_score;
         std::optional<Candidate> next;
         for (const Extension& extension : extensions(table, data_sheet)) {
-            std::optional<Candidate> candidate = extended(table, data_sheet, *best, extension, options);
+            std::optional<Candidate> candidate =
+                extended(table, data_sheet, *best, extension, next ? std::min(next->score, to_beat) : to_beat, options);
             if (candidate && (!next || candidate->score < next->score)) {
                 next = std::move(candidate);
             }
         }
-        if (!next || next->score > best->score * (1.0 - options.least_gain) - options.least_score) {
+        if (!next || next->score >= to_beat) {
             break;
         }
         best = std::move(next);
@@ -153,11 +171,11 @@ std::optional<Candidate> grown(const KernelTable& table, const Rates& data_sheet
     return best;
 }
 
-/// What growth begins with: a bandwidth; where computing shows also a peak, alone or beside it (of kernels that are bound by
-/// computing throughout, nothing can be said about the bandwidth, which then stays the data sheet's).
+/// What growth begins with: a bandwidth; of kernels that are bound by computing throughout also a peak, alone (the bandwidth
+/// then stays the data sheet's) or beside it.
 std::vector<std::vector<std::size_t>> first_parameters(const KernelTable& table, const Rates& data_sheet) {
     const std::size_t bandwidth = index_of("bandwidth_share"), peak = index_of("peak_share");
-    if (computing_shows(table, data_sheet)) {
+    if (computing_rules(table, data_sheet)) {
         return {{bandwidth}, {bandwidth, peak}, {peak}};
     }
     return {{bandwidth}};
@@ -191,7 +209,7 @@ std::optional<detail::KernelCandidate> detail::select_form(const KernelTable& ta
             KernelLawForm form{first, {}};
             form.fixed.row_tile = tile;
             std::optional<Candidate> candidate =
-                grown(table, data_sheet, judge(table, data_sheet, form, start, options), options);
+                grown(table, data_sheet, judge(table, data_sheet, form, start, no_limit, options), options);
             if (candidate && (!best || candidate->score < best->score * (1.0 - options.least_gain) - options.least_score)) {
                 best = std::move(candidate);
             }

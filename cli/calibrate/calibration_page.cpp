@@ -116,8 +116,11 @@ std::string calibration_page(const CalibrationAnswer& answer) {
     const auto worst = std::max_element(answer.kernels.begin(), answer.kernels.end(), [](const auto& a, const auto& b) {
         return a.fit.held_out.median < b.fit.held_out.median;
     });
-    page.sentence = fmt::format("{} laws, fitted with whole shapes held out; the largest median error is {:.1f} %, of {}.",
-                                answer.kernels.size(), 100.0 * worst->fit.held_out.median, kernel_name(*worst));
+    page.sentence =
+        worst == answer.kernels.end()
+            ? std::string("No law fits what was measured.")
+            : fmt::format("{} laws, fitted with whole shapes held out; the largest median error is {:.1f} %, of {}.",
+                          answer.kernels.size(), 100.0 * worst->fit.held_out.median, kernel_name(*worst));
     page.sections.push_back(roofline_section(answer));
     for (std::size_t i = 0; i < answer.kernels.size(); ++i) {
         page.sections.push_back(kernel_section(answer.kernels[i], i));
