@@ -59,7 +59,7 @@ KernelTable attention_table(const Device& on, const KernelLaw& law) {
 
 }  // namespace
 
-TEST_CASE("the parameters that made a table of linear layers are found again") {
+TEST_CASE("the parameters that made a table of linear layers are found again", "[slow]") {
     const Device h100 = device("h100-sxm");
     KernelLaw truth;
     truth.startup = Seconds(6.0 * micro);
@@ -85,7 +85,7 @@ TEST_CASE("the parameters that made a table of linear layers are found again") {
     }
 }
 
-TEST_CASE("a tile and a step in the rows are told from smooth growth") {
+TEST_CASE("a tile and a step in the rows are told from smooth growth", "[slow]") {
     const Device h100 = device("h100-sxm");
     KernelLaw truth;
     truth.startup = Seconds(5.0 * micro);

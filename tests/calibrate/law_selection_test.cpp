@@ -45,7 +45,7 @@ TEST_CASE("data without noise: the form that made them, never a larger one") {
     }
 }
 
-TEST_CASE("noisy data: the right form in at least 85 of 100 sets") {
+TEST_CASE("noisy data: the right form in at least 85 of 100 sets", "[slow]") {
     // The rule allows a simpler law within one standard error, so it errs towards simple ones where noise hides a term. Here
     // n² is a third of the time at n = 64 (4e-6·4096 = 0.016 of 0.0455), the linear term of the second law half of it.
     CHECK(times_chosen({LawForm::quadratic, {0.010, 3e-4, 4e-6}}, 0.01, 100) >= 85);
