@@ -18,6 +18,17 @@ HardwareKind kind_of_description(const std::string& path) {
     return root.has("linear") ? HardwareKind::design : root.has("dsps") ? HardwareKind::board : HardwareKind::device;
 }
 
+/// Names of the designs that were made for this board.
+std::vector<std::string> designs_for(const fs::path& catalogue, const std::string& board) {
+    std::vector<std::string> designs;
+    for (const std::string& name : design_names(catalogue)) {
+        if (load_design(catalogue, name).value.board == board) {
+            designs.push_back(name);
+        }
+    }
+    return designs;
+}
+
 std::string why_no_design(const fs::path& catalogue, const std::string& board) {
     const std::vector<std::string> designs = designs_for(catalogue, board);
     return "is an FPGA board: it needs a \"design\"" +
@@ -44,16 +55,6 @@ HardwareKind hardware_kind_of(const fs::path& catalogue, const std::string& name
     }
     const std::string folder = file.parent_path().filename().string();
     return folder == "designs" ? HardwareKind::design : folder == "fpga" ? HardwareKind::board : HardwareKind::device;
-}
-
-std::vector<std::string> designs_for(const fs::path& catalogue, const std::string& board) {
-    std::vector<std::string> designs;
-    for (const std::string& name : design_names(catalogue)) {
-        if (load_design(catalogue, name).value.board == board) {
-            designs.push_back(name);
-        }
-    }
-    return designs;
 }
 
 Described<Platform> load_hardware(const fs::path& catalogue, const std::string& name_or_path, const std::string& design) {

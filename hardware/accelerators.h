@@ -19,9 +19,6 @@ std::vector<std::string> hardware_names(const std::filesystem::path& catalogue);
 /// one and all that are known, and for a file that cannot be read.
 HardwareKind hardware_kind_of(const std::filesystem::path& catalogue, const std::string& name_or_path);
 
-/// Names of the designs that were made for this board.
-std::vector<std::string> designs_for(const std::filesystem::path& catalogue, const std::string& board);
-
 /// The platform that `name_or_path` stands for: a device, whose stack and mode are still to be chosen; a design, on the board
 /// that it names; or a board with `design` (empty for the other two). Throws InputError with every problem of the files, for a
 /// board without a design, and for a design on anything but a board.

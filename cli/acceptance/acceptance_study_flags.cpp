@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/acceptance/acceptance_study.h"
+#include "cli/inputs/text_parts.h"
 
 namespace treeline {
 namespace {
@@ -46,19 +47,6 @@ Json number_in(const std::string& flag, const std::string& wanted, const std::st
     }
     const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
     return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);  // so that messages show it as it was written
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    std::size_t start = 0;
-    while (true) {
-        const std::size_t end = text.find(separator, start);
-        parts.push_back(text.substr(start, end - start));
-        if (end == std::string::npos) {
-            return parts;
-        }
-        start = end + 1;
-    }
 }
 
 Json numbers_in(const std::string& flag, const std::string& text) {

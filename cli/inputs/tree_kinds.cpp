@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/inputs/text_parts.h"
 #include "cli/inputs/tree_reader.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -11,19 +12,6 @@ namespace treeline {
 namespace {
 
 using Numbers = std::vector<int>;
-
-std::vector<std::string> split(const std::string& text, char separator) {
-    std::vector<std::string> parts;
-    std::size_t start = 0;
-    while (true) {
-        const std::size_t end = text.find(separator, start);
-        parts.push_back(text.substr(start, end - start));
-        if (end == std::string::npos) {
-            return parts;
-        }
-        start = end + 1;
-    }
-}
 
 /// Nothing where a part is no whole number.
 std::optional<Numbers> numbers_in(const std::string& text, char separator) {

@@ -1,37 +1,18 @@
 // Are trees, ways of verifying and policies for recurrent states priced as the formula sheet says, on every kind of target?
 #include <catch2/catch.hpp>
 
-#include "setups.h"
 #include "sim/drafters/draft_steps.h"
+#include "tree_setups.h"
 
 using namespace treeline;
 using namespace treeline::testing;
 
 namespace {
 
-const RankAcceptance ranks({0.6, 0.15, 0.06, 0.03});
-
-RoundSetup with_trees(RoundSetup setup, std::vector<Speculation> speculations, Rollback rollback) {
-    setup.acceptance = Acceptance::geometric(ranks.rank(1));
-    setup.acceptance.siblings = ranks;
-    setup.rollback = rollback;
-    setup.speculations = chains_up_to(0);
-    setup.speculations.insert(setup.speculations.end(), speculations.begin(), speculations.end());
-    return setup;
-}
-
 RoundSetup mamba(std::vector<Speculation> speculations, Rollback rollback, const char* device_name = "rtx-3090") {
     return with_trees(pair_setup("mamba2-2.7b", "mamba2-130m", platform(device_name, "cuda-graph")), std::move(speculations),
                       rollback);
 }
-
-RoundSetup llama(std::vector<Speculation> speculations) {
-    return with_trees(pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph")), std::move(speculations),
-                      Rollback::truncate);
-}
-
-Speculation shaped(TreeShape shape, Verification verification) { return {std::move(shape), verification, "tree"}; }
-Speculation chain(int k) { return {ChainShape{k}, Verification::unrolled, "chain"}; }
 
 std::vector<Speculation> every_way() {
     std::vector<Speculation> all;
@@ -304,58 +285,4 @@ TEST_CASE("what a stack, an engine or a policy cannot do is a sentence of that s
     CHECK(round.row(2).problem == "the stack 'vllm' verifies chains only");
     setup.acceptance.siblings = {};
     CHECK(compile_round(setup).row(2).problem.find("how often siblings are accepted") != std::string::npos);
-}
-
-TEST_CASE("trees lose to chains where verification is compute-bound and siblings add little") {
-    const auto speedup = [](const RankAcceptance& acceptance, double batch) {
-        RoundSetup setup = llama({chain(4), shaped(BranchingShape{{4, 4, 1, 1}}, Verification::packed)});
-        setup.acceptance = Acceptance::geometric(acceptance.rank(1));
-        setup.acceptance.siblings = acceptance;
-        const CompiledRound round = compile_round(setup);
-        return std::pair(evaluate(round, {1, batch, 512.0}).throughput_multiplier,
-                         evaluate(round, {2, batch, 512.0}).throughput_multiplier);
-    };
-    const auto [chain_small, tree_small] = speedup(RankAcceptance({0.5, 0.25, 0.1, 0.05}), 1.0);
-    CHECK(tree_small > chain_small);  // memory-bound: further nodes are nearly free
-    const auto [chain_large, tree_large] = speedup(RankAcceptance({0.8, 0.02, 0.01}), 64.0);
-    CHECK(tree_large < chain_large);
-}
-
-TEST_CASE("at a large batch snapshots of every state lose where a replay ring wins, as SGLang's users report") {
-    // Reported at batch 512: 9,223 tokens/s with snapshots, 10,398 without speculation, 19,707 with a ring; the order is
-    // tested, the acceptance (0.7 a token) is assumed. A hybrid with many recurrent layers on cards that hold it, drafted by a
-    // head of one layer.
-    RoundSetup setup = pair_setup("qwen3.5-27b", "qwen3.5-27b", platform("h200", "cuda-graph", 8));
-    setup.drafter = OneLayerDrafter{};
-    setup = with_trees(setup, {chain(3)}, Rollback::snapshot);
-    setup.acceptance = Acceptance::geometric(0.7);
-    const auto speedup = [&](Rollback rollback) {
-        setup.rollback = rollback;
-        return evaluate(compile_round(setup), {1, 512.0, 2048.0}).throughput_multiplier;
-    };
-    CHECK(speedup(Rollback::snapshot) < speedup(Rollback::ring));
-    INFO("snapshot " << speedup(Rollback::snapshot) << ", ring " << speedup(Rollback::ring));
-    CHECK(speedup(Rollback::snapshot) < 1.0);
-    CHECK(speedup(Rollback::ring) > 1.0);
-}
-
-TEST_CASE("speculation stays on up to larger batches where contexts are long") {
-    const CompiledRound round = compile_round(llama({chain(1), chain(2), chain(3), chain(5), chain(8)}));
-    const auto best = [&](double batch, double context) {
-        double most = 0.0;
-        int choice = 0;
-        for (int i = 0; i < static_cast<int>(round.rows.size()); ++i) {
-            const double speedup = evaluate(round, {i, batch, context}).throughput_multiplier;
-            if (speedup > most) {
-                most = speedup;
-                choice = static_cast<int>(round.row(i).draft_tokens);
-            }
-        }
-        return choice;
-    };
-    CHECK(best(1.0, 512.0) >= best(64.0, 512.0));  // the best length falls with the batch
-    CHECK(best(64.0, 512.0) >= best(512.0, 512.0));
-    CHECK(best(512.0, 512.0) <= best(512.0, 32768.0));
-    CHECK(best(2048.0, 512.0) == 0);
-    CHECK(best(2048.0, 32768.0) > 0);
 }
