@@ -21,6 +21,18 @@ function(treeline_compile_options target)
   endif()
 endfunction()
 
+# Compiles the files of each folder as one translation unit: most of what they instantiate (JSON, command line, test macros) is the same in
+# every file. `sources` are absolute, or relative to the calling list. Names in the files of a folder must differ, also unnamed ones.
+function(treeline_one_unit_a_folder target)
+  foreach(source ${ARGN})
+    get_filename_component(source ${source} ABSOLUTE)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${source})
+    get_filename_component(folder ${folder} DIRECTORY)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # treeline_folder(NAME SOURCES file... [USES folder...] [LIBRARIES public...] [PRIVATE_LIBRARIES ...])
 function(treeline_folder name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})

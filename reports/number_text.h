@@ -8,6 +8,9 @@
 
 namespace treeline {
 
+/// Milliseconds in a second, the unit that people read times of passes in.
+inline constexpr double to_ms = 1e3;
+
 /// What stands for a value that a description leaves out.
 inline constexpr std::string_view unknown_text = "unknown";
 

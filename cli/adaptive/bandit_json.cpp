@@ -12,8 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string& arm_name(const BanditAnswer& answer, std::size_t arm) { return answer.input.problem.arms[arm].name; }
-
 std::vector<double> column(const std::vector<RegretPoint>& regret, auto value) {
     std::vector<double> values;
     for (const RegretPoint& point : regret) {

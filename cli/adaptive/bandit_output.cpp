@@ -10,8 +10,6 @@
 namespace treeline {
 namespace {
 
-const std::string& arm_name(const BanditAnswer& answer, std::size_t arm) { return answer.input.problem.arms[arm].name; }
-
 /// Of equal samples only rounding is left.
 double width_of(const Interval& interval) {
     return interval.half_width > 1e-12 * std::abs(interval.mean) ? interval.half_width : 0.0;

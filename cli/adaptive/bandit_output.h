@@ -16,6 +16,9 @@ struct BanditAnswer {
     BanditOutcome outcome;
 };
 
+/// Of the shape with this index.
+inline const std::string& arm_name(const BanditAnswer& answer, std::size_t arm) { return answer.input.problem.arms[arm].name; }
+
 /// The answer: one sentence.
 std::string sentence_of(const BanditAnswer& answer);
 /// Where the reward misleads: E[1/N] is not 1/E[N], and its cost is not the round's time. Sentences, one a line.

@@ -10,8 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string& arm_name(const BanditAnswer& answer, std::size_t arm) { return answer.input.problem.arms[arm].name; }
-
 Figure regret_figure(const BanditAnswer& answer, bool in_time) {
     Figure figure;
     figure.id = in_time ? "bandit-time-lost" : "bandit-reward-lost";

@@ -7,8 +7,6 @@
 namespace treeline {
 namespace {
 
-constexpr double to_ms = 1e3;
-
 const FigureAxis nodes_axis = {"nodes", "Tree nodes (root not counted)", false};
 
 Figure ratio_figure(const BreakEven& result) {

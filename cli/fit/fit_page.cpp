@@ -9,7 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double to_ms = 1e3;
 constexpr int curve_points = 160;  ///< enough that the page draws a line without marks
 
 /// A grid over the measurements, and the measurements themselves, in the order of tokens.

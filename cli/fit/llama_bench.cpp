@@ -7,12 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/fit/timing_formats.h"
+
 namespace treeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr double longest_time = 1e9;  ///< seconds: anything above is a slip of the pen
 
 /// What distinguishes runs of llama-bench beside model and depth.
 const std::vector<std::string>& llama_settings() {

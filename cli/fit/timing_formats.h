@@ -16,6 +16,7 @@ struct TimeUnit {
     std::string_view name;
     double seconds;
 };
+inline constexpr double longest_time = 1e9;  ///< seconds: anything above is a slip of the pen
 inline constexpr TimeUnit time_units[] = {{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
 
 /// Problems are thrown as InputError; `file.path` names the file in them.

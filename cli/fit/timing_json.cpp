@@ -12,7 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double most_tokens = 1e9;
-constexpr double longest_time = 1e9;  ///< seconds: anything above is a slip of the pen
 
 /// A time under "time_ms" or the like; nothing where no unit's key is there.
 std::optional<Seconds> time_under(json::Reader& row, const std::string& prefix, bool zero_allowed) {

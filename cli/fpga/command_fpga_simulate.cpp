@@ -18,7 +18,7 @@
 namespace treeline {
 namespace {
 
-struct Flags {
+struct SimulateFlags {
     CommonFlags common;
     FpgaFlags run;
     std::string replayed;
@@ -27,7 +27,7 @@ struct Flags {
 
 constexpr int most_replayed = 4096;
 
-void simulate(const Flags& flags) {
+void simulate(const SimulateFlags& flags) {
     const Format format = flags.common.chosen_format();
     const int replayed =
         flags.replayed.empty() ? -1 : static_cast<int>(whole_number("--replayed", flags.replayed, 0, most_replayed));
@@ -102,7 +102,7 @@ FpgaSimulation simulate_fpga(FpgaRun run, int replayed) {
 }
 
 FpgaVerb add_fpga_simulate(CLI::App& fpga) {
-    auto flags = std::make_shared<Flags>();
+    auto flags = std::make_shared<SimulateFlags>();
     CLI::App* app =
         fpga.add_subcommand("simulate", "run the C-simulation of a layer of each pass: cycles by unit, stalls, FIFOs");
     add_fpga_run_flags(*app, flags->run);

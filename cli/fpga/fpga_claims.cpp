@@ -144,7 +144,6 @@ std::vector<FpgaClaim> fpga_claims(const FpgaClaimsInput& input) {
 }
 
 std::string claims_table(const FpgaClaimsInput& input, const std::vector<FpgaClaim>& claims) {
-    constexpr std::size_t page_width = 110;
     std::string text = (input.run.title.empty() ? input.run.design.title : input.run.title) + "\n";
     for (const FpgaClaim& claim : claims) {
         std::vector<Column> columns;

@@ -15,7 +15,6 @@ namespace treeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr std::size_t page_width = 110;
 
 const std::vector<Column> columns = {{"Tokens/s"},
                                      {"round"},

@@ -15,6 +15,9 @@
 
 namespace treeline {
 
+/// Columns of text beside tables.
+inline constexpr std::size_t page_width = 110;
+
 /// A Mamba-2 model by name, with its dimensions.
 struct FpgaModel {
     std::string name;

@@ -11,8 +11,6 @@
 namespace treeline {
 namespace {
 
-constexpr std::size_t page_width = 110;
-
 std::string cycles_text(double cycles) { return grouped_text(static_cast<long long>(cycles + 0.5)); }
 
 std::string configuration(const FpgaEstimate& estimate) {
