@@ -1,7 +1,13 @@
 #include "kernels/backend.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/reference/kernels.h"
@@ -9,10 +15,26 @@
 namespace treeline::kernels {
 namespace {
 
-constexpr std::align_val_t alignment{256};
+constexpr std::size_t alignment = 256;
+constexpr std::size_t large_page = std::size_t{2} << 20;
 
-void* allocate(std::size_t bytes) { return ::operator new(bytes, alignment); }
-void release(void* memory) { ::operator delete(memory, alignment); }
+/// Weights, caches and states lie in large pages where the system has them: small ones make kernels wait for translations, and
+/// times depend on where the pages happen to lie.
+void* allocate(std::size_t bytes) {
+    const std::size_t aligned_to = bytes >= large_page ? large_page : alignment;
+    const std::size_t whole = (std::max<std::size_t>(bytes, 1) + aligned_to - 1) / aligned_to * aligned_to;
+    void* memory = std::aligned_alloc(aligned_to, whole);
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+#ifdef MADV_HUGEPAGE
+    if (aligned_to == large_page) {
+        static_cast<void>(::madvise(memory, whole, MADV_HUGEPAGE));  // a wish: nothing is lost where it is refused
+    }
+#endif
+    return memory;
+}
+void release(void* memory) { std::free(memory); }
 void copy(void* to, const void* from, std::size_t bytes, Queue /*queue*/) { std::memcpy(to, from, bytes); }
 void nothing(Queue /*queue*/) {}
 
