@@ -75,6 +75,7 @@ const Backend& cuda_backend();
 struct CudaDevice {
     int index = 0;
     std::string name;
+    std::string pci_bus_id;    ///< "0000:3b:00.0"
     int major = 0, minor = 0;  ///< compute capability
     int multiprocessors = 0;
     std::size_t memory_bytes = 0;

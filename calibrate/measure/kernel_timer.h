@@ -24,6 +24,7 @@ public:
 struct MeasuredDevice {
     const kernels::Backend* backend = nullptr;
     bool on_gpu = false;
+    std::string pci_bus_id;  ///< of a GPU: its sensors are asked by it
 };
 
 /// Runs the case once (and a second time to see how long it takes), then is ready.

@@ -15,31 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Reads a block of the workspace: as much as fits, up to a gigabyte.
-class Sentinel {
-public:
-    explicit Sentinel(Workspace& workspace)
-        : workspace_(workspace),
-          bytes_(std::min(workspace.rotation() / 2, std::size_t{1} << 30) / 16 * 16),
-          sum_(static_cast<unsigned*>(workspace.scratch(sizeof(unsigned)))) {}
-
-    double seconds() {
-        std::vector<double> samples;
-        for (int i = 0; i < 5; ++i) {
-            const Clock::time_point start = Clock::now();
-            workspace_.backend().read_probe({workspace_.next_input(bytes_), bytes_, sum_}, {});
-            workspace_.backend().wait({});
-            samples.push_back(seconds_since(start));
-        }
-        return quantile(samples, 0.5);
-    }
-
-private:
-    Workspace& workspace_;
-    std::size_t bytes_;
-    unsigned* sum_;
-};
-
 /// The cases of a block with their timers and samples.
 struct Block {
     std::vector<std::size_t> kernels;
@@ -96,41 +71,81 @@ void sample(Block& block, double seconds, const ProtocolOptions& options, std::m
     }
 }
 
-/// Takes the block's samples between two readings of the sentinel; returns how far it moved.
-double sample_between_sentinels(Block& block, Sentinel& sentinel, double seconds, const ProtocolOptions& options,
-                                std::mt19937_64& random) {
-    const double before = sentinel.seconds();
-    sample(block, seconds, options, random);
-    return std::abs(sentinel.seconds() / before - 1.0);
-}
-
-std::vector<Measurement> summaries(const Block& block, bool drifted) {
+std::vector<Measurement> summaries(const Block& block) {
     std::vector<Measurement> measurements;
     for (std::size_t i = 0; i < block.kernels.size(); ++i) {
         measurements.push_back(summary_of(block.kernels[i], block.samples[i]));
-        measurements.back().drifted = drifted;
     }
     return measurements;
 }
 
-/// Measures a block, and once more where the sentinel moved too far and there is time; keeps the steadier of the two.
-std::vector<Measurement> measure_block(Block& block, Sentinel& sentinel, double share, double seconds_left,
-                                       const ProtocolOptions& options, std::mt19937_64& random, ProtocolRun& run) {
-    const Clock::time_point start = Clock::now();
-    double drift = sample_between_sentinels(block, sentinel, share, options, random);
-    std::vector<Measurement> kept = summaries(block, drift > options.most_drift);
-    if (drift > options.most_drift && 2.0 * seconds_since(start) < seconds_left) {
-        ++run.repeated;
-        const double again = sample_between_sentinels(block, sentinel, share, options, random);
-        if (again < drift) {
-            drift = again;
-            kept = summaries(block, drift > options.most_drift);
-        }
+/// Cases measured together, and under which conditions.
+struct MeasuredBlock {
+    std::vector<std::size_t> indices;
+    std::vector<Measurement> measurements;
+    BlockRecord record;
+};
+
+/// A run in progress: what all its blocks share.
+class Run {
+public:
+    Run(const MeasuredDevice& device, const std::vector<KernelCase>& cases, Workspace& workspace,
+        const ProtocolOptions& options)
+        : device_(device),
+          cases_(cases),
+          workspace_(workspace),
+          options_(options),
+          sentinel_(device, workspace),
+          random_(options.seed),
+          start_(Clock::now()) {}
+
+    [[nodiscard]] double seconds_left() const { return options_.seconds - seconds_since(start_); }
+    std::mt19937_64& random() { return random_; }
+
+    /// Takes at most so many seconds beyond the least samples.
+    MeasuredBlock measured(const std::vector<std::size_t>& indices, double seconds, std::vector<Skipped>& skipped) {
+        MeasuredBlock result;
+        result.indices = indices;
+        Block block = prepare(device_, cases_, indices, workspace_, skipped);
+        result.record.before = sentinel_.read();
+        sample(block, seconds, options_, random_);
+        result.record.after = sentinel_.read();
+        result.record.cases = block.kernels.size();
+        result.measurements = summaries(block);
+        return result;
     }
-    ++run.blocks;
-    run.drifted += drift > options.most_drift ? 1 : 0;
-    run.worst_drift = std::max(run.worst_drift, drift);
-    return kept;
+
+    /// Whether it ran under steady conditions, the same as other blocks.
+    [[nodiscard]] bool is_good(const MeasuredBlock& block, const Conditions& typical) const {
+        return is_steady(block.record.before, block.record.after, options_.limits) &&
+               is_typical(block.record.before, typical, options_.limits) &&
+               is_typical(block.record.after, typical, options_.limits);
+    }
+
+private:
+    const MeasuredDevice& device_;
+    const std::vector<KernelCase>& cases_;
+    Workspace& workspace_;
+    const ProtocolOptions& options_;
+    Sentinel sentinel_;
+    std::mt19937_64 random_;
+    Clock::time_point start_;
+};
+
+Conditions typical_of(const std::vector<MeasuredBlock>& blocks) {
+    std::vector<Conditions> all;
+    for (const MeasuredBlock& block : blocks) {
+        all.push_back(block.record.before);
+        all.push_back(block.record.after);
+    }
+    return median_of(all);
+}
+
+void mark(MeasuredBlock& block, bool drifted) {
+    block.record.drifted = drifted;
+    for (Measurement& measurement : block.measurements) {
+        measurement.drifted = drifted;
+    }
 }
 
 }  // namespace
@@ -156,24 +171,57 @@ double median_uncertainty(const Measurement& measurement) {
     return 1.57 * range / (std::sqrt(static_cast<double>(std::max(measurement.samples, 1))) * measurement.median);
 }
 
+int ProtocolRun::repeated() const {
+    return static_cast<int>(std::count_if(blocks.begin(), blocks.end(), [](const BlockRecord& b) { return b.attempts > 1; }));
+}
+
+int ProtocolRun::drifted() const {
+    return static_cast<int>(std::count_if(blocks.begin(), blocks.end(), [](const BlockRecord& b) { return b.drifted; }));
+}
+
 ProtocolRun measure(const MeasuredDevice& device, const std::vector<KernelCase>& cases, std::vector<std::size_t> indices,
                     Workspace& workspace, const ProtocolOptions& options, const BlockDone& block_done) {
-    ProtocolRun run;
-    std::mt19937_64 random(options.seed);
-    std::shuffle(indices.begin(), indices.end(), random);
-    Sentinel sentinel(workspace);
-    const Clock::time_point start = Clock::now();
+    constexpr int most_attempts = 4;
+    ProtocolRun result;
+    Run run(device, cases, workspace, options);
+    std::shuffle(indices.begin(), indices.end(), run.random());
+    std::vector<MeasuredBlock> blocks;
     for (std::size_t first = 0; first < indices.size(); first += options.cases_a_block) {
         const std::size_t last = std::min(indices.size(), first + options.cases_a_block);
-        Block block = prepare(device, cases, {indices.begin() + std::ptrdiff_t(first), indices.begin() + std::ptrdiff_t(last)},
-                              workspace, run.skipped);
-        const double left = options.seconds - seconds_since(start);
-        const double share = left * static_cast<double>(last - first) / static_cast<double>(indices.size() - first);
-        const std::vector<Measurement> measured = measure_block(block, sentinel, 0.5 * share, share, options, random, run);
-        run.measurements.insert(run.measurements.end(), measured.begin(), measured.end());
-        block_done(measured, last, indices.size());
+        // Half of the time is for what must be repeated.
+        const double share =
+            0.5 * run.seconds_left() * static_cast<double>(last - first) / static_cast<double>(indices.size() - first);
+        blocks.push_back(run.measured({indices.begin() + std::ptrdiff_t(first), indices.begin() + std::ptrdiff_t(last)}, share,
+                                      result.skipped));
+        mark(blocks.back(), !is_steady(blocks.back().record.before, blocks.back().record.after, options.limits));
+        block_done(blocks.back().measurements, last, indices.size());
     }
-    return run;
+    const Conditions typical = typical_of(blocks);
+    const double share = 0.5 * options.seconds / static_cast<double>(std::max<std::size_t>(blocks.size(), 1));
+    for (int attempt = 2; attempt <= most_attempts; ++attempt) {
+        for (MeasuredBlock& block : blocks) {
+            if (run.is_good(block, typical) || run.seconds_left() <= 0.0) {
+                continue;
+            }
+            std::vector<Skipped> known;
+            MeasuredBlock again = run.measured(block.indices, share, known);
+            if (run.is_good(again, typical)) {
+                block = std::move(again);
+            }
+            block.record.attempts = attempt;
+        }
+    }
+    for (MeasuredBlock& block : blocks) {
+        const bool was_marked = block.record.drifted;
+        mark(block, !run.is_good(block, typical));
+        if (block.record.attempts > 1 || block.record.drifted != was_marked) {
+            block_done(block.measurements, indices.size(), indices.size());
+        }
+        result.measurements.insert(result.measurements.end(), block.measurements.begin(), block.measurements.end());
+        result.blocks.push_back(block.record);
+    }
+    result.typical = typical;
+    return result;
 }
 
 }  // namespace treeline

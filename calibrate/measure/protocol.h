@@ -1,5 +1,5 @@
-// The protocol of a measurement run: cases in blocks, each block in randomly interleaved order between two readings of a
-// sentinel, until medians are known well enough.
+// The protocol of a measurement run: cases in blocks, each block in randomly interleaved order between two readings of the
+// machine's conditions, until medians are known well enough; then blocks that ran under other conditions than most once more.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/measure/conditions.h"
 #include "calibrate/measure/kernel_timer.h"
 
 namespace treeline {
 
 struct ProtocolOptions {
     int least_samples = 7, most_samples = 30;
-    double enough = 0.01;      ///< a case is done when the 95 % interval of its median is within ± this share
-    double seconds = 150.0;    ///< for all cases: blocks share it out evenly; least_samples come first
-    double most_drift = 0.02;  ///< of the sentinel over a block: beyond it the block is repeated, once, in the time left
+    double enough = 0.01;    ///< a case is done when the 95 % interval of its median is within ± this share
+    double seconds = 150.0;  ///< for all cases: blocks share it out evenly; least_samples come first
+    ConditionLimits limits;  ///< beyond them a block is repeated in the time left
     std::size_t cases_a_block = 24;
     std::uint64_t seed = 20'261'121;
 };
@@ -26,7 +27,7 @@ struct Measurement {
     double median = 0.0, first_quartile = 0.0, third_quartile = 0.0;
     double deviation = 0.0;  ///< median absolute deviation from the median
     int samples = 0;
-    bool drifted = false;  ///< the sentinel moved by more than it may while this was measured
+    bool drifted = false;  ///< conditions changed while this was measured, or were not those of the other blocks
 };
 Measurement summary_of(std::size_t kernel, const std::vector<double>& samples);
 
@@ -39,14 +40,26 @@ struct Skipped {
     std::string reason;  ///< a sentence
 };
 
+/// What a block of cases ran under, as it was kept.
+struct BlockRecord {
+    std::size_t cases = 0;
+    Conditions before, after;
+    int attempts = 1;
+    bool drifted = false;  ///< as Measurement::drifted
+};
+
 struct ProtocolRun {
     std::vector<Measurement> measurements;
     std::vector<Skipped> skipped;
-    int blocks = 0, repeated = 0, drifted = 0;  ///< drifted: moved in the repetition as well, or had no time for one
-    double worst_drift = 0.0;                   ///< of the blocks that were kept
+    std::vector<BlockRecord> blocks;
+    Conditions typical;  ///< medians over the blocks
+
+    [[nodiscard]] int repeated() const;
+    [[nodiscard]] int drifted() const;
 };
 
-/// Called after each block with its measurements: what is written then survives an interruption. `done` and `total` are cases.
+/// Called after each block with its measurements, and again with those of a block that was measured once more, which replace
+/// them: what is written then survives an interruption. `done` and `total` are cases.
 using BlockDone = std::function<void(const std::vector<Measurement>& block, std::size_t done, std::size_t total)>;
 
 /// Measures the cases with these indices. Cases that do not fit the workspace, or that the device has no memory for, are

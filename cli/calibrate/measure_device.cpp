@@ -30,7 +30,7 @@ struct OwnDevice {
     Machine machine;
 };
 
-OwnDevice own_cpu() { return {{&kernels::cpu_backend(), false}, host_machine()}; }
+OwnDevice own_cpu() { return {{&kernels::cpu_backend(), false, {}}, host_machine()}; }
 
 OwnDevice own_gpu(const std::string& named) {
     const kernels::CudaDevices found = kernels::available_devices();
@@ -46,7 +46,8 @@ OwnDevice own_gpu(const std::string& named) {
         }
     }
     kernels::select_cuda_device(index);
-    return {{&kernels::cuda_backend(), true}, gpu_machine(found.devices[static_cast<std::size_t>(index)])};
+    const kernels::CudaDevice& device = found.devices[static_cast<std::size_t>(index)];
+    return {{&kernels::cuda_backend(), true, device.pci_bus_id}, gpu_machine(device)};
 }
 
 /// Four times the last-level cache (the protocol asks for more than three), room for the largest cases, and little of the
@@ -91,10 +92,13 @@ Measured measure_missing(const OwnDevice& own, bool quick, MeasurementFiles& fil
     measured.run = measure(own.device, cases, missing, workspace, options,
                            [&](const std::vector<Measurement>& block, std::size_t done, std::size_t total) {
                                for (const Measurement& each : block) {
-                                   files.append(cases[each.kernel], each, rotation);
+                                   files.write(cases[each.kernel], each, rotation);
                                }
                                progress.show(done, total);
                            });
+    if (!measured.run.blocks.empty()) {
+        files.write_conditions(measured.run);
+    }
     for (const Skipped& skipped : measured.run.skipped) {
         measured.skipped.push_back(skipped.reason);
     }
@@ -110,6 +114,17 @@ std::string launches_text(const MachineFigures& figures) {
     return text;
 }
 
+std::string clock_text(const ProtocolRun& run) {
+    if (run.blocks.empty() || !(run.typical.clock > 0.0)) {
+        return {};
+    }
+    const auto slowest = std::min_element(run.blocks.begin(), run.blocks.end(),
+                                          [](const auto& a, const auto& b) { return a.after.clock < b.after.clock; });
+    const std::optional<double> temperature = run.blocks.back().after.temperature;
+    return fmt::format("; clock {:.0f} MHz, {:.0f} in the slowest block{}", 1e-6 * run.typical.clock,
+                       1e-6 * slowest->after.clock, temperature ? fmt::format(", {:.0f} °C at the end", *temperature) : "");
+}
+
 std::string summary_of(const OwnDevice& own, const MachineFigures& figures, const Measured& measured,
                        const std::vector<std::string>& notes) {
     std::string text = fmt::format("{} ({})\n", own.machine.title, own.machine.driver);
@@ -120,10 +135,11 @@ std::string summary_of(const OwnDevice& own, const MachineFigures& figures, cons
         own.device.on_gpu ? fmt::format(", {:.3g} in bf16", figures.bf16_peak.value() / 1e12) : "");
     text += fmt::format("A launch of nothing: {}.\n", launches_text(figures));
     text += fmt::format(
-        "{} cases measured now, {} before; {} of {} blocks repeated, {} still drifted (at most {:.0f} %); load "
-        "{:.2f} per core at the start.\n",
-        measured.run.measurements.size(), measured.before, measured.run.repeated, measured.run.blocks, measured.run.drifted,
-        100.0 * measured.run.worst_drift, measured.load);
+        "{} cases measured now, {} before; {} of {} blocks repeated, {} ran under other conditions than most all the same; "
+        "load "
+        "{:.2f} per core at the start{}.\n",
+        measured.run.measurements.size(), measured.before, measured.run.repeated(), measured.run.blocks.size(),
+        measured.run.drifted(), measured.load, clock_text(measured.run));
     for (const std::vector<std::string>* list : {&notes, &measured.skipped}) {
         for (const std::string& sentence : *list) {
             text += "Left out: " + sentence + ".\n";

@@ -24,6 +24,21 @@ void drop_half_line(const fs::path& file) {
     }
 }
 
+/// A case that is measured again has one line all the same.
+void drop_line(const fs::path& file, const std::string& beginning) {
+    std::ifstream in(file);
+    std::string kept;
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with(beginning)) {
+            kept += line + "\n";
+        }
+    }
+    in.close();
+    write_file(file, kept);
+}
+
+constexpr std::string_view conditions_ending = "_conditions.csv";
+
 bool has_rows(const fs::path& file) {
     std::ifstream in(file);
     int lines = 0;
@@ -38,8 +53,8 @@ std::string header(const Machine& machine, const KernelCase& kernel) {
     std::string text = fmt::format(
         "# Kernels measured by treeline calibrate\n# device: {}\n# driver: {}\n"
         "# latency_us, quartiles: microseconds of one run; spread: median absolute deviation / median;\n"
-        "# rotation_bytes: memory over which weights, caches and states rotate; drifted: 1 where the sentinel moved by more "
-        "than 2 %\n",
+        "# rotation_bytes: memory over which weights, caches and states rotate; drifted: 1 where the "
+        "machine's conditions changed\n",
         machine.title, machine.driver);
     for (const auto& [column, value] : kernel.columns) {
         text += column + ",";
@@ -47,14 +62,20 @@ std::string header(const Machine& machine, const KernelCase& kernel) {
     return text + "device,latency_us,first_quartile_us,third_quartile_us,spread,samples,rotation_bytes,drifted\n";
 }
 
-std::string line(const Machine& machine, const KernelCase& kernel, const Measurement& measured, std::size_t rotation_bytes) {
+/// What the line of a case begins with.
+std::string values_of(const KernelCase& kernel) {
     std::string text;
     for (const auto& [column, value] : kernel.columns) {
         text += value + ",";
     }
-    return text + fmt::format("{},{:.6g},{:.6g},{:.6g},{:.4g},{},{},{}\n", machine.name, 1e6 * measured.median,
-                              1e6 * measured.first_quartile, 1e6 * measured.third_quartile,
-                              measured.deviation / measured.median, measured.samples, rotation_bytes, measured.drifted ? 1 : 0);
+    return text;
+}
+
+std::string line(const Machine& machine, const KernelCase& kernel, const Measurement& measured, std::size_t rotation_bytes) {
+    return values_of(kernel) + fmt::format("{},{:.6g},{:.6g},{:.6g},{:.4g},{},{},{}\n", machine.name, 1e6 * measured.median,
+                                           1e6 * measured.first_quartile, 1e6 * measured.third_quartile,
+                                           measured.deviation / measured.median, measured.samples, rotation_bytes,
+                                           measured.drifted ? 1 : 0);
 }
 
 /// The name that a case with these values has. The columns of a case come first, in the order of the file's header, but values
@@ -110,8 +131,11 @@ fs::path MeasurementFiles::file_of(const std::string& table) const {
     return folder_ / fmt::format("{}_{}.csv", machine_.name, table);
 }
 
-void MeasurementFiles::append(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes) {
+void MeasurementFiles::write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes) {
     const fs::path path = file_of(kernel.table);
+    if (holds(kernel)) {
+        drop_line(path, values_of(kernel));
+    }
     const bool fresh = !fs::exists(path) || fs::file_size(path) == 0;
     std::ofstream out(path, std::ios::binary | std::ios::app);
     out << (fresh ? header(machine_, kernel) : "") << line(machine_, kernel, measurement, rotation_bytes) << std::flush;
@@ -121,10 +145,29 @@ void MeasurementFiles::append(const KernelCase& kernel, const Measurement& measu
     known_.insert(key_of(kernel.table, kernel.columns));
 }
 
+void MeasurementFiles::write_conditions(const ProtocolRun& run) const {
+    std::string text = fmt::format(
+        "# Conditions of each block of measurements on {}: before and after it, in the order of the run\n"
+        "# read_us: a block of main memory read; launch_us: a launch of nothing (0: not asked); clock_mhz: 0 where unknown;\n"
+        "# temperature_c: empty where unknown; load: per core, over the last minute; drifted: as in the other files\n"
+        "cases,attempts,drifted,read_us,read_after_us,launch_us,launch_after_us,clock_mhz,clock_after_mhz,temperature_c,"
+        "temperature_after_c,load,load_after\n",
+        machine_.title);
+    const auto degrees = [](const Conditions& c) { return c.temperature ? fmt::format("{:.0f}", *c.temperature) : ""; };
+    for (const BlockRecord& block : run.blocks) {
+        const Conditions &a = block.before, &b = block.after;
+        text += fmt::format("{},{},{},{:.5g},{:.5g},{:.4g},{:.4g},{:.5g},{:.5g},{},{},{:.2f},{:.2f}\n", block.cases,
+                            block.attempts, block.drifted ? 1 : 0, 1e6 * a.read, 1e6 * b.read, 1e6 * a.launch, 1e6 * b.launch,
+                            1e-6 * a.clock, 1e-6 * b.clock, degrees(a), degrees(b), a.load, b.load);
+    }
+    write_file(folder_ / (machine_.name + std::string(conditions_ending)), text);
+}
+
 std::vector<MeasuredFile> MeasurementFiles::read() const {
     std::vector<fs::path> paths;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-        if (entry.path().extension() == ".csv" && has_rows(entry.path())) {
+        const bool of_conditions = entry.path().filename().string().ends_with(conditions_ending);
+        if (entry.path().extension() == ".csv" && !of_conditions && has_rows(entry.path())) {
             paths.push_back(entry.path());
         }
     }

@@ -20,9 +20,11 @@ public:
 
     /// Whether a case has been measured already.
     [[nodiscard]] bool holds(const KernelCase& kernel) const;
-    /// Adds a measurement to its table's file, at once. Throws OutputError.
-    void append(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes);
-    /// Everything in the folder, as `treeline calibrate --from` would read it.
+    /// Puts a measurement into its table's file, at once, in place of an earlier one of the case. Throws OutputError.
+    void write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes);
+    /// What the blocks ran under, beside the tables. Throws OutputError.
+    void write_conditions(const ProtocolRun& run) const;
+    /// Every measurement in the folder, as `treeline calibrate --from` would read it.
     [[nodiscard]] std::vector<MeasuredFile> read() const;
 
 private:

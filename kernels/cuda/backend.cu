@@ -35,8 +35,11 @@ void download(void* to_host, const void* from, std::size_t bytes, Queue queue) {
 CudaDevice describe(int index, int driver_version) {
     cudaDeviceProp properties{};
     succeed(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+    char pci_bus_id[32] = {};
+    succeed(cudaDeviceGetPCIBusId(pci_bus_id, sizeof(pci_bus_id), index), "cudaDeviceGetPCIBusId");
     return {index,
             properties.name,
+            pci_bus_id,
             properties.major,
             properties.minor,
             properties.multiProcessorCount,

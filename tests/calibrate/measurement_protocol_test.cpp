@@ -47,14 +47,14 @@ TEST_CASE("every case is measured once, and a slower one takes longer") {
     const std::vector<KernelCase> cases = {waiting("fast", 200, fast_runs), waiting("slow", 2000, slow_runs),
                                            waiting("third", 200, third_runs)};
     std::size_t reported = 0;
-    const ProtocolRun run = measure({&kernels::cpu_backend(), false}, cases, {0, 1, 2}, workspace, short_run(),
+    const ProtocolRun run = measure({&kernels::cpu_backend(), false, {}}, cases, {0, 1, 2}, workspace, short_run(),
                                     [&](const std::vector<Measurement>& block, std::size_t, std::size_t total) {
                                         reported += block.size();
                                         CHECK(total == 3);
                                     });
     REQUIRE(run.measurements.size() == 3);
-    CHECK(reported == 3);
-    CHECK(run.blocks == 2);  // three cases in blocks of two
+    CHECK(reported >= 3);           // a block that was measured again is reported again
+    CHECK(run.blocks.size() == 2);  // three cases in blocks of two
     std::vector<double> medians(3);
     for (const Measurement& each : run.measurements) {
         medians[each.kernel] = each.median;
@@ -73,7 +73,7 @@ TEST_CASE("a case that does not fit is skipped with a sentence, the others are m
     int runs = 0;
     std::vector<KernelCase> cases = {waiting("fits", 100, runs), waiting("large", 100, runs)};
     cases[1].largest_piece = std::size_t{3} << 20;
-    const ProtocolRun run = measure({&kernels::cpu_backend(), false}, cases, {0, 1}, workspace, short_run(),
+    const ProtocolRun run = measure({&kernels::cpu_backend(), false, {}}, cases, {0, 1}, workspace, short_run(),
                                     [](const std::vector<Measurement>&, std::size_t, std::size_t) {});
     CHECK(run.measurements.size() == 1);
     REQUIRE(run.skipped.size() == 1);

@@ -86,8 +86,8 @@ TEST_CASE("an interrupted run finds what it measured, and drops half a line") {
     const Machine machine = some_machine();
     {
         MeasurementFiles files(folder.path, machine);
-        files.append(product(1, 4096), taking(1e-3), 200'000'000);
-        files.append(product(2, 4096), taking(2e-3), 200'000'000);
+        files.write(product(1, 4096), taking(1e-3), 200'000'000);
+        files.write(product(2, 4096), taking(2e-3), 200'000'000);
     }
     std::ofstream(folder.path / "some-cpu-2-cores_gemm.csv", std::ios::app) << "fp32,4,4096,10";
     const MeasurementFiles again(folder.path, machine);
@@ -104,14 +104,36 @@ TEST_CASE("an interrupted run finds what it measured, and drops half a line") {
                 "was measured on some-cpu-2-cores, but this is other-cpu"));
 }
 
+TEST_CASE("a case that is measured again keeps one line, the last; conditions stand beside the tables") {
+    const Folder folder;
+    const Machine machine = some_machine();
+    MeasurementFiles files(folder.path, machine);
+    files.write(product(1, 4096), taking(1e-3), 200'000'000);
+    files.write(product(16, 4096), taking(5e-3), 200'000'000);
+    files.write(product(1, 4096), taking(2e-3), 200'000'000);
+    ProtocolRun run;
+    run.blocks.resize(2);
+    run.blocks[1].before.clock = 3.5e9;
+    run.blocks[1].after.temperature = 52.0;
+    files.write_conditions(run);
+    const std::vector<MeasuredFile> read = files.read();
+    REQUIRE(read.size() == 1);
+    REQUIRE(read[0].rows.size() == 2);
+    CHECK(read[0].rows[0].time == Seconds(5e-3));
+    CHECK(read[0].rows[1].time == Seconds(2e-3));
+    std::ifstream conditions(folder.path / "some-cpu-2-cores_conditions.csv");
+    const std::string text{std::istreambuf_iterator<char>(conditions), {}};
+    CHECK(holds(text, ",3500,0,,52,"));
+}
+
 TEST_CASE("own measurements become tables from main memory, with their scatter, and a description") {
     const Folder folder;
     const Machine machine = some_machine();
     MeasurementFiles files(folder.path, machine);
     for (const int n : {1024, 2048, 4096}) {
-        files.append(product(8, n), taking(1e-3), 200'000'000);
+        files.write(product(8, n), taking(1e-3), 200'000'000);
     }
-    files.append(reading(), taking(1e-4), 200'000'000);
+    files.write(reading(), taking(1e-4), 200'000'000);
     const MachineFigures figures = figures_of(files.read());
     CHECK(figures.read.value() == Approx(1e6 / 0.9e-4));  // the quartile of fast runs
     CHECK(figures.fp32_peak.value() == Approx(2.0 * 8 * 4096 * 1024 / 0.9e-3));

@@ -1,0 +1,71 @@
+// What a machine is like at a moment: measured times mean something only beside times taken under the same conditions.
+//
+// A virtual machine's cores are moved between caches, clocks fall with heat, neighbours take bandwidth. None of it can be
+// switched off from here, so it is read before and after each block of measurements, and blocks that ran under other conditions
+// than most are measured again.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "calibrate/measure/kernel_timer.h"
+
+namespace treeline {
+
+struct Conditions {
+    double read = 0.0;                  ///< s: reading a block of main memory
+    double launch = 0.0;                ///< s: a launch of nothing; on a CPU, how fast its cores meet
+    double clock = 0.0;                 ///< Hz; 0: not known
+    std::optional<double> temperature;  ///< °C
+    double load = 0.0;                  ///< as load_per_core(); 0 where the system does not say
+};
+
+/// Reads the conditions of one device.
+class Sentinel {
+public:
+    /// The workspace outlives it.
+    Sentinel(const MeasuredDevice& device, Workspace& workspace);
+    [[nodiscard]] Conditions read() const;
+
+private:
+    [[nodiscard]] double seconds_of_reading() const;
+    [[nodiscard]] double seconds_of_launching() const;
+
+    MeasuredDevice device_;
+    Workspace& workspace_;
+    std::size_t bytes_;
+    unsigned* sum_;
+};
+
+/// What a GPU's driver library says of one GPU: its clock in Hz (0: nothing) and temperature.
+struct GpuSensors {
+    double clock = 0.0;
+    std::optional<double> temperature;
+};
+
+/// Asks the management library of NVIDIA's driver (loaded while running; `library` is its file name) for the GPU with this PCI
+/// bus id. Nothing is known where the library or one of its functions is missing.
+GpuSensors gpu_sensors(const std::string& pci_bus_id, const char* library = "libnvidia-ml.so.1");
+
+/// Steps of a chain of dependent operations that take a cycle each, a second: the clock of the core that this runs on.
+double core_clock();
+
+/// How far conditions are apart: the largest of the relative differences of reading and (on a CPU, where launches are between
+/// cores) of launching, the latter as shares of what it may scatter; and whether the clock fell.
+struct ConditionLimits {
+    double most_read = 0.02;        ///< relative change of reading over a block
+    double most_shift = 0.06;       ///< of reading, from what most blocks saw
+    double most_launch = 0.20;      ///< of launching, likewise: cores that are moved apart double it
+    double most_clock_drop = 0.10;  ///< over a block, or below what most blocks saw
+};
+
+/// Whether a block that began and ended so was measured steadily.
+bool is_steady(const Conditions& before, const Conditions& after, const ConditionLimits& limits);
+
+/// Whether conditions are those of the run's other blocks, given their medians.
+bool is_typical(const Conditions& conditions, const Conditions& typical, const ConditionLimits& limits);
+
+/// Medians, each quantity on its own.
+Conditions median_of(const std::vector<Conditions>& all);
+
+}  // namespace treeline
