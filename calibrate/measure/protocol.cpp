@@ -132,8 +132,8 @@ private:
     Clock::time_point start_;
 };
 
-Conditions typical_of(const std::vector<MeasuredBlock>& blocks) {
-    std::vector<Conditions> all;
+Conditions typical_of(const std::vector<MeasuredBlock>& blocks, const std::vector<Conditions>& earlier) {
+    std::vector<Conditions> all = earlier;
     for (const MeasuredBlock& block : blocks) {
         all.push_back(block.record.before);
         all.push_back(block.record.after);
@@ -196,7 +196,7 @@ ProtocolRun measure(const MeasuredDevice& device, const std::vector<KernelCase>&
         mark(blocks.back(), !is_steady(blocks.back().record.before, blocks.back().record.after, options.limits));
         block_done(blocks.back().measurements, last, indices.size());
     }
-    const Conditions typical = typical_of(blocks);
+    const Conditions typical = typical_of(blocks, options.earlier);
     const double share = 0.5 * options.seconds / static_cast<double>(std::max<std::size_t>(blocks.size(), 1));
     for (int attempt = 2; attempt <= most_attempts; ++attempt) {
         for (MeasuredBlock& block : blocks) {

@@ -19,6 +19,7 @@ struct ProtocolOptions {
     ConditionLimits limits;  ///< beyond them a block is repeated in the time left
     std::size_t cases_a_block = 24;
     std::uint64_t seed = 20'261'121;
+    std::vector<Conditions> earlier;  ///< of blocks that a run before measured: this one should go on under the same
 };
 
 /// What the samples of one case say, in seconds.
@@ -52,7 +53,7 @@ struct ProtocolRun {
     std::vector<Measurement> measurements;
     std::vector<Skipped> skipped;
     std::vector<BlockRecord> blocks;
-    Conditions typical;  ///< medians over the blocks
+    Conditions typical;  ///< medians over the blocks, earlier ones included
 
     [[nodiscard]] int repeated() const;
     [[nodiscard]] int drifted() const;

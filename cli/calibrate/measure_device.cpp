@@ -88,6 +88,7 @@ Measured measure_missing(const OwnDevice& own, bool quick, MeasurementFiles& fil
     ProtocolOptions options;
     options.seconds = quick ? 35.0 : 200.0;
     options.least_samples = quick ? 5 : 7;
+    options.earlier = files.conditions();
     Progress progress;
     measured.run = measure(own.device, cases, missing, workspace, options,
                            [&](const std::vector<Measurement>& block, std::size_t done, std::size_t total) {

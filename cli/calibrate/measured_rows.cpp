@@ -45,10 +45,15 @@ void MeasuredRows::add(const std::string& place, RowValues values, std::optional
     if (named != values.end()) {
         device(named->second);
     }
-    file_.rows.push_back({fmt::format("{}: {}", file_.path, place), std::move(values), Seconds(*seconds)});
+    const auto mark = values.find("drifted");
+    std::vector<MeasuredRow>& rows = mark != values.end() && mark->second == "1" ? file_.drifted : file_.rows;
+    rows.push_back({fmt::format("{}: {}", file_.path, place), std::move(values), Seconds(*seconds)});
 }
 
 MeasuredFile MeasuredRows::finish() {
+    if (file_.rows.empty()) {
+        std::swap(file_.rows, file_.drifted);
+    }
     if (problems_.empty() && file_.rows.empty()) {
         problem("holds no measurements");
     }

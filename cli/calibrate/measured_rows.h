@@ -21,6 +21,9 @@ struct MeasuredFile {
     std::string path;
     std::string device;  ///< as the file names it; empty where it does not
     std::vector<MeasuredRow> rows;
+    /// Rows that Treeline's own protocol marked (drifted = 1): measured under other conditions than most. They say nothing of
+    /// the device as the others saw it. Where all are marked they are in `rows`.
+    std::vector<MeasuredRow> drifted;
 };
 
 /// Reads, by content:

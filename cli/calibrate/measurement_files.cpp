@@ -1,6 +1,7 @@
 #include "cli/calibrate/measurement_files.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -94,6 +95,17 @@ bool is_of_measurement(const std::string& column) {
     return names.count(column) > 0;
 }
 
+std::string key_of(const MeasuredRow& row) {
+    const TableKind* kind = kind_of(row);
+    std::vector<std::pair<std::string, std::string>> columns;
+    for (const auto& [name, value] : row.values) {
+        if (!is_of_measurement(name)) {
+            columns.emplace_back(name, value);
+        }
+    }
+    return key_of(kind != nullptr ? std::string(kind->name) : "", std::move(columns));
+}
+
 }  // namespace
 
 MeasurementFiles::MeasurementFiles(fs::path folder, const Machine& machine) : folder_(std::move(folder)), machine_(machine) {
@@ -113,14 +125,11 @@ MeasurementFiles::MeasurementFiles(fs::path folder, const Machine& machine) : fo
                                           file.path, file.device.empty() ? "an unnamed device" : file.device, machine_.name)});
         }
         for (const MeasuredRow& row : file.rows) {
-            const TableKind* kind = kind_of(row);
-            std::vector<std::pair<std::string, std::string>> columns;
-            for (const auto& [name, value] : row.values) {
-                if (!is_of_measurement(name)) {
-                    columns.emplace_back(name, value);
-                }
-            }
-            known_.insert(key_of(kind != nullptr ? std::string(kind->name) : "", std::move(columns)));
+            lines_.insert(key_of(row));
+            known_.insert(key_of(row));
+        }
+        for (const MeasuredRow& row : file.drifted) {
+            lines_.insert(key_of(row));
         }
     }
 }
@@ -133,7 +142,8 @@ fs::path MeasurementFiles::file_of(const std::string& table) const {
 
 void MeasurementFiles::write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes) {
     const fs::path path = file_of(kernel.table);
-    if (holds(kernel)) {
+    const std::string key = key_of(kernel.table, kernel.columns);
+    if (!lines_.insert(key).second) {
         drop_line(path, values_of(kernel));
     }
     const bool fresh = !fs::exists(path) || fs::file_size(path) == 0;
@@ -142,25 +152,57 @@ void MeasurementFiles::write(const KernelCase& kernel, const Measurement& measur
     if (!out) {
         throw OutputError(fmt::format("{}: cannot be written", path.string()));
     }
-    known_.insert(key_of(kernel.table, kernel.columns));
+    if (!measurement.drifted) {
+        known_.insert(key);
+    }
 }
 
+fs::path MeasurementFiles::conditions_file() const { return folder_ / (machine_.name + std::string(conditions_ending)); }
+
 void MeasurementFiles::write_conditions(const ProtocolRun& run) const {
-    std::string text = fmt::format(
-        "# Conditions of each block of measurements on {}: before and after it, in the order of the run\n"
-        "# read_us: a block of main memory read; launch_us: a launch of nothing (0: not asked); clock_mhz: 0 where unknown;\n"
-        "# temperature_c: empty where unknown; load: per core, over the last minute; drifted: as in the other files\n"
-        "cases,attempts,drifted,read_us,read_after_us,launch_us,launch_after_us,clock_mhz,clock_after_mhz,temperature_c,"
-        "temperature_after_c,load,load_after\n",
-        machine_.title);
+    const fs::path path = conditions_file();
+    const bool fresh = !fs::exists(path);
+    std::ofstream out(path, std::ios::binary | std::ios::app);
+    if (fresh) {
+        out << fmt::format(
+            "# Conditions of each block of measurements on {}: before and after it, in the order of the run\n"
+            "# read_us: a block of main memory read; launch_us: a launch of nothing (0: not asked); clock_mhz: 0 where "
+            "unknown;\n"
+            "# temperature_c: empty where unknown; load: per core, over the last minute; drifted: as in the other files\n"
+            "cases,attempts,drifted,read_us,read_after_us,launch_us,launch_after_us,clock_mhz,clock_after_mhz,temperature_c,"
+            "temperature_after_c,load,load_after\n",
+            machine_.title);
+    }
     const auto degrees = [](const Conditions& c) { return c.temperature ? fmt::format("{:.0f}", *c.temperature) : ""; };
     for (const BlockRecord& block : run.blocks) {
         const Conditions &a = block.before, &b = block.after;
-        text += fmt::format("{},{},{},{:.5g},{:.5g},{:.4g},{:.4g},{:.5g},{:.5g},{},{},{:.2f},{:.2f}\n", block.cases,
-                            block.attempts, block.drifted ? 1 : 0, 1e6 * a.read, 1e6 * b.read, 1e6 * a.launch, 1e6 * b.launch,
-                            1e-6 * a.clock, 1e-6 * b.clock, degrees(a), degrees(b), a.load, b.load);
+        out << fmt::format("{},{},{},{:.5g},{:.5g},{:.4g},{:.4g},{:.5g},{:.5g},{},{},{:.2f},{:.2f}\n", block.cases,
+                           block.attempts, block.drifted ? 1 : 0, 1e6 * a.read, 1e6 * b.read, 1e6 * a.launch, 1e6 * b.launch,
+                           1e-6 * a.clock, 1e-6 * b.clock, degrees(a), degrees(b), a.load, b.load);
     }
-    write_file(folder_ / (machine_.name + std::string(conditions_ending)), text);
+    if (!out.flush()) {
+        throw OutputError(fmt::format("{}: cannot be written", path.string()));
+    }
+}
+
+std::vector<Conditions> MeasurementFiles::conditions() const {
+    std::vector<Conditions> found;
+    std::ifstream in(conditions_file());
+    for (std::string line; std::getline(in, line);) {
+        int cases = 0, attempts = 0, drifted = 0;
+        double read[2] = {}, launch[2] = {}, clock[2] = {};
+        if (std::sscanf(line.c_str(), "%d,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf", &cases, &attempts, &drifted, &read[0], &read[1],
+                        &launch[0], &launch[1], &clock[0], &clock[1]) == 9 &&
+            drifted == 0) {
+            for (const int i : {0, 1}) {
+                found.emplace_back();
+                found.back().read = 1e-6 * read[i];
+                found.back().launch = 1e-6 * launch[i];
+                found.back().clock = 1e6 * clock[i];
+            }
+        }
+    }
+    return found;
 }
 
 std::vector<MeasuredFile> MeasurementFiles::read() const {

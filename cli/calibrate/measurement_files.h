@@ -18,21 +18,25 @@ public:
     /// unreadable, OutputError where the folder cannot be made.
     MeasurementFiles(std::filesystem::path folder, const Machine& machine);
 
-    /// Whether a case has been measured already.
+    /// Whether a case has been measured already, under the same conditions as most.
     [[nodiscard]] bool holds(const KernelCase& kernel) const;
     /// Puts a measurement into its table's file, at once, in place of an earlier one of the case. Throws OutputError.
     void write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes);
-    /// What the blocks ran under, beside the tables. Throws OutputError.
+    /// Adds what the blocks ran under, beside the tables. Throws OutputError.
     void write_conditions(const ProtocolRun& run) const;
+    /// Those of the blocks that were kept as good, as far as they are compared: memory, launches, clock.
+    [[nodiscard]] std::vector<Conditions> conditions() const;
     /// Every measurement in the folder, as `treeline calibrate --from` would read it.
     [[nodiscard]] std::vector<MeasuredFile> read() const;
 
 private:
     [[nodiscard]] std::filesystem::path file_of(const std::string& table) const;
+    [[nodiscard]] std::filesystem::path conditions_file() const;
 
     std::filesystem::path folder_;
     const Machine& machine_;
-    std::set<std::string> known_;  ///< KernelCase::name() of each measurement
+    std::set<std::string> lines_;  ///< KernelCase::name() of each measurement
+    std::set<std::string> known_;  ///< of those that need not be measured again
 };
 
 }  // namespace treeline

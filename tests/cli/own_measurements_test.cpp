@@ -121,6 +121,17 @@ TEST_CASE("a case that is measured again keeps one line, the last; conditions st
     REQUIRE(read[0].rows.size() == 2);
     CHECK(read[0].rows[0].time == Seconds(5e-3));
     CHECK(read[0].rows[1].time == Seconds(2e-3));
+    // Marked as drifted, it stays out of what is fitted, and is to be measured again.
+    Measurement drifted = taking(3e-3);
+    drifted.drifted = true;
+    files.write(product(2, 4096), drifted, 200'000'000);
+    const MeasurementFiles again(folder.path, machine);
+    CHECK(again.holds(product(1, 4096)));
+    CHECK_FALSE(again.holds(product(2, 4096)));
+    CHECK(again.read()[0].rows.size() == 2);
+    CHECK(again.read()[0].drifted.size() == 1);
+    REQUIRE(again.conditions().size() == 4);
+    CHECK(again.conditions()[2].clock == 3.5e9);
     std::ifstream conditions(folder.path / "some-cpu-2-cores_conditions.csv");
     const std::string text{std::istreambuf_iterator<char>(conditions), {}};
     CHECK(holds(text, ",3500,0,,52,"));
