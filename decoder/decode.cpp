@@ -28,8 +28,10 @@ Batch batch_of(const DecodeSetup& setup) {
     Batch batch;
     batch.sequences = setup.batch;
     batch.tree_tokens = setup.tree.verified_tokens();
-    const int verified = verify_layout(setup.verification, setup.tree).rows;
-    batch.positions = setup.context_tokens + setup.prompt_tokens + setup.new_tokens + verified;
+    const VerifyLayout layout = verify_layout(setup.verification, setup.tree);
+    const int verified = setup.rollback == Rollback::joint ? Joint::most_rows(layout, setup.tree.depth()) : layout.rows;
+    batch.longest_text = setup.context_tokens + setup.prompt_tokens + setup.new_tokens;
+    batch.positions = batch.longest_text + verified;
     batch.fixed_shapes = setup.device == DeviceKind::cuda && setup.graphs != GraphUse::none;
     // A GPU has more multiprocessors than a small batch has heads: long contexts are cut, to about 512 positions a part.
     batch.splits = setup.device == DeviceKind::cuda ? std::clamp(batch.positions / 512, 1, 16) : 1;

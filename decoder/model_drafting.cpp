@@ -47,6 +47,7 @@ NetworkSizes sizes_of(const DecodeSetup& setup, const Batch& batch, const DraftT
     sizes.state_slots = batch.sequences * inner.verified_tokens();
     sizes.window_slots = sizes.state_slots;
     sizes.moved_rows = batch.sequences * (inner.depth() + 1);
+    sizes.longest_text = batch.longest_text;
     sizes.splits = batch.splits;
     sizes.state_elements = setup.state_elements;
     return sizes;

@@ -1,54 +1,11 @@
-// Construction, the way through the blocks, and what rollback asks of a network. The blocks themselves: blocks.cpp.
+// The way through the blocks, and what rollback moves. Memory: network_buffers.cpp; blocks: attention_block.cpp,
+// recurrent_blocks.cpp, feed_forward_blocks.cpp.
 #include "decoder/network.h"
-
-#include <algorithm>
 
 #include "decoder/network_buffers.h"
 #include "decoder/random_fill.h"
-#include "kernels/rotary.h"
 
 namespace treeline::decoder {
-namespace {
-
-/// The widest row that any block wants of each buffer.
-struct Widths {
-    int wide = 0, mixed = 0, gated = 0, projection = 0, channels = 0, keys_values = 0, window = 0, attention_out = 0;
-
-    void add(const AttentionWeights& block) {
-        wide = std::max(wide, block.qkv.outputs);
-        mixed = std::max(mixed, block.query_width());
-        keys_values = std::max(keys_values, 2 * block.kv_width());
-        attention_out = std::max(attention_out, block.query_heads * (block.head_dim + 2));
-    }
-    void add(const Mamba2Weights& block) {
-        projection = std::max(projection, block.in.outputs);
-        channels = std::max(channels, block.channels());
-        mixed = std::max(mixed, block.inner());
-        gated = std::max(gated, block.inner());
-        window = std::max(window, (block.conv_width - 1) * block.channels());
-    }
-    void add(const MlpWeights& block) {
-        wide = std::max(wide, block.up.outputs);
-        gated = std::max(gated, block.hidden);
-    }
-};
-
-/// How many blocks in a row read one norm, at most.
-std::size_t most_side_by_side(const std::vector<BlockWeights>& blocks) {
-    std::size_t most = 1, now = 0;
-    for (const BlockWeights& block : blocks) {
-        now = block.norm != nullptr ? 1 : now + 1;
-        most = std::max(most, now);
-    }
-    return most;
-}
-
-/// Rows without gaps between them.
-kernels::Rows dense_rows(Memory& memory, std::int64_t count, std::int64_t width, kernels::ElementType type) {
-    return {memory.allocate(static_cast<std::size_t>(count * width) * kernels::bytes_of(type)), type, width};
-}
-
-}  // namespace
 
 Network::Network(NetworkWeights weights, const NetworkSizes& sizes, Memory& memory)
     : weights_(std::move(weights)), sizes_(sizes), memory_(memory), buffers_(std::make_unique<Buffers>()) {
@@ -56,58 +13,6 @@ Network::Network(NetworkWeights weights, const NetworkSizes& sizes, Memory& memo
     for (const BlockWeights& block : weights_.blocks) {
         caches_.push_back(new_cache(block));
     }
-}
-
-void Network::allocate_buffers() {
-    const kernels::ElementType type = weights_.elements;
-    Widths widths;
-    for (const BlockWeights& block : weights_.blocks) {
-        std::visit([&](const auto& kind) { widths.add(kind); }, block.kind);
-    }
-    Buffers& at = *buffers_;
-    at.residual = memory_.rows(sizes_.most_rows, weights_.width, type);
-    at.normed = memory_.rows(sizes_.most_rows, weights_.width, type);
-    at.selected = memory_.rows(sizes_.most_logits, weights_.width, type);
-    at.logits = memory_.rows(sizes_.most_logits, weights_.vocabulary, kernels::ElementType::fp32);
-    for (std::size_t i = 0; i < most_side_by_side(weights_.blocks); ++i) {
-        at.outputs.push_back(memory_.rows(sizes_.most_rows, weights_.width, type));
-    }
-    at.wide = memory_.rows(sizes_.most_rows, widths.wide, type);
-    at.mixed = memory_.rows(sizes_.most_rows, widths.mixed, type);
-    at.gated = memory_.rows(sizes_.most_rows, widths.gated, type);
-    at.projection = memory_.rows(sizes_.most_rows, widths.projection, type);
-    at.convolved = memory_.rows(sizes_.most_rows, widths.channels, type);
-    at.moved = memory_.rows(sizes_.moved_rows, widths.keys_values, type);
-    at.windows_aside = memory_.array<std::byte>(static_cast<std::size_t>(sizes_.most_branches) * std::size_t(widths.window) *
-                                                kernels::bytes_of(type));
-    if (sizes_.splits > 1) {
-        at.attention_scratch = memory_.array<float>(static_cast<std::size_t>(sizes_.most_rows) * std::size_t(sizes_.splits) *
-                                                    std::size_t(widths.attention_out));
-    }
-}
-
-Network::Cache Network::new_cache(const BlockWeights& block) {
-    const kernels::ElementType type = weights_.elements;
-    Cache cache;
-    if (const auto* attention = std::get_if<AttentionWeights>(&block.kind)) {
-        const std::int64_t rows = std::int64_t{sizes_.sequences} * sizes_.positions;
-        cache.keys_values = dense_rows(memory_, rows, 2 * std::int64_t{attention->kv_width()}, type);
-        if (!buffers_->turning.contains(attention->head_dim)) {
-            const std::vector<float> table = kernels::rotary_table(sizes_.positions, attention->head_dim);
-            auto* on_device = memory_.array<float>(table.size());
-            memory_.backend().upload(on_device, table.data(), table.size() * sizeof(float), memory_.queue());
-            wait();
-            buffers_->turning[attention->head_dim] = on_device;
-        }
-    } else if (const auto* mamba = std::get_if<Mamba2Weights>(&block.kind)) {
-        cache.states = dense_rows(memory_, sizes_.state_slots, mamba->state_elements(), sizes_.state_elements);
-        cache.windows = dense_rows(memory_, sizes_.window_slots, std::int64_t{mamba->conv_width - 1} * mamba->channels(), type);
-        if (sizes_.kept_rows > 0) {
-            cache.projection = memory_.rows(sizes_.kept_rows, mamba->in.outputs, type);
-            cache.convolved = memory_.rows(sizes_.kept_rows, mamba->channels(), type);
-        }
-    }
-    return cache;
 }
 
 Network::~Network() = default;
@@ -122,33 +27,47 @@ void Network::forward(const Pass& pass) {
     backend.gather_rows({rows, weights_.width, weights_.embedding, pass.ids, at.residual, nullptr}, queue);
 
     std::vector<kernels::Rows> pending;  // outputs that the residual stream has yet to take up
-    const auto normalise = [&](const float* weight) {
+    const auto take_up = [&](const NormWeights& norm) {
         if (pending.empty()) {
-            backend.rms_norm({rows, weights_.width, at.residual, {}, weight, 1e-5F, at.normed}, queue);
+            normalise(norm, rows, at.residual, {}, at.normed);
         }
         for (const kernels::Rows& output : pending) {  // each sum is normalised, the last one for good
-            backend.rms_norm({rows, weights_.width, output, at.residual, weight, 1e-5F, at.normed}, queue);
+            normalise(norm, rows, output, at.residual, at.normed);
         }
         pending.clear();
     };
     for (std::size_t i = 0; i < weights_.blocks.size(); ++i) {
         const BlockWeights& block = weights_.blocks[i];
-        if (block.norm != nullptr) {
-            normalise(block.norm);
+        if (block.norm.weight != nullptr) {
+            take_up(block.norm);
         }
         const kernels::Rows output = at.outputs[pending.size()];
         pending.push_back(std::visit([&](const auto& kind) { return run(kind, caches_[i], pass, output); }, block.kind));
+        if (block.post_norm.weight != nullptr) {
+            normalise(block.post_norm, rows, output, {}, output);
+        }
     }
     if (pass.logits == 0) {
         return;
     }
-    normalise(weights_.final_norm);
+    take_up(weights_.final_norm);
     kernels::ConstRows last = at.normed;
     if (pass.logit_rows) {
         backend.gather_rows({pass.logits, weights_.width, at.normed, pass.logit_rows.device(), at.selected, nullptr}, queue);
         last = at.selected;
     }
     multiply(weights_.head, pass.logits, last, at.logits);
+}
+
+void Network::normalise(const NormWeights& norm, int rows, kernels::ConstRows x, kernels::Rows residual, kernels::Rows output) {
+    memory_.backend().rms_norm({rows, weights_.width, x, residual, norm.weight, 1e-5F, output, norm.bias}, memory_.queue());
+}
+
+void Network::multiply(const Dense& dense, int rows, kernels::ConstRows x, kernels::Rows y) {
+    memory_.backend().linear({rows, dense.inputs, dense.outputs, x, dense.weight, y}, memory_.queue());
+    if (dense.bias != nullptr) {
+        memory_.backend().add_bias({rows, dense.outputs, y, dense.bias}, memory_.queue());
+    }
 }
 
 void Network::move_cache(int rows, Indices from, Indices to) {
@@ -162,40 +81,12 @@ void Network::move_cache(int rows, Indices from, Indices to) {
     }
 }
 
-void Network::replay(const AcceptedRows& accepted) {
-    for (std::size_t i = 0; i < caches_.size(); ++i) {
-        const auto* block = std::get_if<Mamba2Weights>(&weights_.blocks[i].kind);
-        if (block == nullptr) {
-            continue;
-        }
-        const Cache& cache = caches_[i];
-        kernels::Scan scan;
-        scan.shape = {accepted.sequences, accepted.tokens, block->heads, block->head_dim, block->state, block->groups};
-        scan.tokens.x = cache.convolved;
-        scan.tokens.b = slice(cache.convolved, block->inner());
-        scan.tokens.dt = slice(cache.projection, block->inner() + block->channels());
-        scan.tokens.a = block->a;
-        scan.tokens.dt_bias = block->dt_bias;
-        scan.row_of = accepted.row_of.device();
-        scan.initial = {cache.states.data, cache.states.type};
-        scan.state_of = accepted.initial_state.device();
-        scan.write = kernels::StateWrite::final;
-        scan.written = {cache.states.data, cache.states.type};
-        scan.written_to = accepted.written_state.device();
-        memory_.backend().scan(scan, memory_.queue());
-    }
-    advance_windows(accepted);
-}
-
-void Network::advance_windows(const AcceptedRows& accepted) {
-    for (std::size_t i = 0; i < caches_.size(); ++i) {
-        if (const auto* block = std::get_if<Mamba2Weights>(&weights_.blocks[i].kind)) {
-            memory_.backend().convolution_advance({{accepted.sequences, accepted.tokens, block->channels(), block->conv_width},
-                                                   slice(caches_[i].projection, block->inner()),
-                                                   accepted.row_of.device(),
-                                                   caches_[i].windows.data},
-                                                  memory_.queue());
-        }
+void Network::copy_kept_rows(int count, Indices from, Indices to) {
+    for (Cache& cache : caches_) {
+        for_each_rows(cache.kept, [&](kernels::Rows rows) {
+            const auto width = static_cast<int>(rows.stride);
+            memory_.backend().gather_rows({count, width, rows, from.device(), rows, to.device()}, memory_.queue());
+        });
     }
 }
 

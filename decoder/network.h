@@ -15,6 +15,15 @@ enum class Recurrence {
     forget,      ///< it is only read
     keep_every,  ///< it is only read; the state after each token is written to slot sequence * tokens + step
     tree,        ///< it is only read, by the tokens of a tree
+    keep_tree,   ///< likewise, level by level; the state after each token is written, see TreeLevel
+};
+
+/// Tokens of one level of a tree, in all sequences.
+struct TreeLevel {
+    int tokens = 1, first = 0;  ///< of the pass's tokens, level by level
+    Indices row_of;             ///< [tokens]: rows of the pass
+    Indices parent_state;       ///< [tokens]: slots that they start from
+    Indices own_state;          ///< [tokens]: slots that they leave their states in
 };
 
 /// The tokens of one pass: `sequences` times `tokens` rows, a sequence's next to each other.
@@ -36,8 +45,19 @@ struct Pass {
     /// `first_window` on if the pass advances, else aside. None: the windows from `first_window` on are read.
     Indices window_from;
     int first_window = 0;
-    Indices row_of;          ///< advance: as in kernels::Scan, sequences that end early; none: all of them are whole
+    Indices row_of;  ///< advance: as in kernels::Scan, sequences that end early; none: all of them are whole
+    /// Windows are only read, though the pass advances; then they move on by the rows of `advanced`.
+    bool windows_apart = false;
+    Indices advanced;  ///< [sequences][advanced_tokens]; a negative one ends a sequence
+    int advanced_tokens = 0;
     bool keep_rows = false;  ///< the recurrent layers' activations stay until the next such pass, for Network::replay()
+
+    /// What scans see instead of the pass's rows in order: rows among the kept ones (NetworkSizes::ring_rows first).
+    int scan_tokens = 0;            ///< of each branch; 0: the pass's
+    Indices scan_row_of;            ///< [sequences * branches * scan_tokens]; a negative one ends a sequence
+    kernels::TreeView scan_tree;    ///< scanned as a tree; none: as `recurrence` says
+    Indices output_of_row;          ///< [rows]: which of the scan's outputs is that of a row; none: its own
+    std::vector<TreeLevel> levels;  ///< of keep_tree
 
     int logits = 0;      ///< rows with logits; 0: none are wanted
     Indices logit_rows;  ///< which; none: all rows
@@ -52,19 +72,42 @@ struct NetworkSizes {
     int most_logits = 1;    ///< rows of a pass with logits
     int most_branches = 1;  ///< sequences of recurrent layers that are not in windows of their own
     int kept_rows = 0;      ///< of passes with keep_rows
+    int ring_rows = 0;      ///< rows before these that passes leave alone, and one that changes no state behind them
+    int scan_outputs = 0;   ///< most outputs of scans with output_of_row
     int state_slots = 1;
     int window_slots = 1;
-    int moved_rows = 1;  ///< most rows of move_cache()
-    int splits = 1;      ///< of attention's context
+    int moved_rows = 1;    ///< most rows of move_cache()
+    int longest_text = 1;  ///< what a share of the context is a share of
+    int splits = 1;        ///< of attention's context
     kernels::ElementType state_elements = kernels::ElementType::fp32;
 };
 
-/// The accepted tokens of a verification pass whose rows were kept.
+/// Accepted tokens of verification passes whose rows were kept.
 struct AcceptedRows {
     int sequences = 1, tokens = 1;
-    Indices row_of;         ///< [sequences * tokens], a negative one ends a sequence
-    Indices initial_state;  ///< [sequences]
+    Indices row_of;         ///< [sequences * tokens] among the kept rows (the ring's first); a negative one ends a sequence
+    Indices initial_state;  ///< [sequences]; a negative one leaves the sequence out
     Indices written_state;
+};
+
+/// Activations of a recurrent block; what its kind does not have is empty.
+struct RecurrentRows {
+    kernels::Rows projection;  ///< of the block's input
+    kernels::Rows convolved;
+    kernels::Rows selected;  ///< Mamba (1): step sizes in low rank, B, C
+    kernels::Rows steps;     ///< Mamba (1): a step size a channel
+};
+
+/// What a scan of any recurrent kind is asked for: kernels::Scan or kernels::TreeScan without tokens.
+struct ScanPlan {
+    int sequences = 1, tokens = 1;
+    const int* row_of = nullptr;
+    kernels::TreeView tree;  ///< none: chains
+    kernels::States states;  ///< read and written
+    const int* state_of = nullptr;
+    kernels::Rows y;  ///< none: states alone
+    kernels::StateWrite write = kernels::StateWrite::none;
+    const int* written_to = nullptr;
 };
 
 class Network {
@@ -81,9 +124,11 @@ public:
     /// Keys and values of cache rows `from` go to `to`; a pair with a negative member is left out. At most `moved_rows`.
     void move_cache(int rows, Indices from, Indices to);
     /// The recurrent states move on by accepted tokens, from the activations kept.
-    void replay(const AcceptedRows& accepted);
-    /// The convolution windows alone.
+    void replay_states(const AcceptedRows& accepted);
+    /// The convolution windows likewise.
     void advance_windows(const AcceptedRows& accepted);
+    /// Kept rows copied among each other.
+    void copy_kept_rows(int count, Indices from, Indices to);
     /// Recurrent states copied between slots.
     void copy_states(int count, Indices from, Indices to);
 
@@ -97,15 +142,41 @@ private:
     struct Buffers;
     struct Cache;
     void allocate_buffers();
+    void allocate_expert_buffers();
     Cache new_cache(const BlockWeights& block);
+    Cache cache_of(const AttentionWeights& block);
+    template <RecurrentWeights Block>
+    Cache cache_of(const Block& block);
+    template <class Block>
+    Cache cache_of(const Block& block);
+    void add_rotary_table(int head_dim);
+    template <RecurrentWeights Block>
+    void write_row_without_effect(const Block& block, const RecurrentRows& kept, std::int64_t row);
     kernels::Rows run(const AttentionWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);
-    kernels::Rows run(const Mamba2Weights& block, Cache& cache, const Pass& pass, kernels::Rows output);
     kernels::Rows run(const MlpWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);
+    kernels::Rows run(const ExpertsWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);
+    template <RecurrentWeights Block>
+    kernels::Rows run(const Block& block, Cache& cache, const Pass& pass, kernels::Rows output);
+    void cache_keys_values(const AttentionWeights& block, const Cache& cache, const Pass& pass);
+    void normalise(const NormWeights& norm, int rows, kernels::ConstRows x, kernels::Rows residual, kernels::Rows output);
     void multiply(const Dense& dense, int rows, kernels::ConstRows x, kernels::Rows y);
-    void convolve(const Mamba2Weights& block, const Cache& cache, const Pass& pass, kernels::ConstRows input,
+    void activate(bool gated, int rows, int hidden, kernels::ConstRows up, kernels::Rows output);
+    void convolve(const Convolution& convolution, const Cache& cache, const Pass& pass, kernels::ConstRows input,
                   kernels::Rows output);
-    void scan(const Mamba2Weights& block, const Cache& cache, const Pass& pass, kernels::ConstRows projection,
-              kernels::ConstRows convolved);
+    template <RecurrentWeights Block>
+    void scan_pass(const Block& block, const Cache& cache, const Pass& pass, const RecurrentRows& rows);
+
+    /// How each recurrent kind scans its rows.
+    void scan(const Mamba1Weights& block, const RecurrentRows& rows, const ScanPlan& plan);
+    void scan(const Mamba2Weights& block, const RecurrentRows& rows, const ScanPlan& plan);
+    void scan(const GatedDeltaWeights& block, const RecurrentRows& rows, const ScanPlan& plan);
+    /// From the convolution to what the scan reads, and from the scan's outputs (in Buffers::mixed) to those of the block.
+    void select(const Mamba1Weights& block, int rows, const RecurrentRows& at);
+    void select(const Mamba2Weights& block, int rows, const RecurrentRows& at);
+    void select(const GatedDeltaWeights& block, int rows, const RecurrentRows& at);
+    void finish(const Mamba1Weights& block, int rows, const RecurrentRows& at, kernels::Rows output);
+    void finish(const Mamba2Weights& block, int rows, const RecurrentRows& at, kernels::Rows output);
+    void finish(const GatedDeltaWeights& block, int rows, const RecurrentRows& at, kernels::Rows output);
 
     NetworkWeights weights_;
     NetworkSizes sizes_;

@@ -63,21 +63,21 @@ Problems problems_of_policy(const DecodeSetup& setup) {
     if (setup.tree.nodes() == 0) {
         return {};
     }
-    Problems problems;
-    const std::string policy(name_of(setup.rollback)), verification(name_of(setup.verification));
+    const std::string policy(name_of(setup.rollback));
     const std::vector<Rollback> possible = rollbacks_for(setup.target);
-    if (setup.verification == Verification::unrolled_chunk) {
-        problems.push_back("verification '" + verification + "' has no kernel: there is no chunk scan");
+    if (std::find(possible.begin(), possible.end(), setup.rollback) == possible.end()) {
+        return {has_recurrent_state(setup.target)
+                    ? "rollback '" + policy + "' cannot serve " + setup.target.name + ", which has recurrent states"
+                    : "rollback '" + policy + "' is for recurrent states, and " + setup.target.name +
+                          " has none: use 'truncate'"};
     }
-    if (setup.rollback == Rollback::ring || setup.rollback == Rollback::joint) {
-        problems.push_back("rollback '" + policy + "' has no kernel");
-    } else if (std::find(possible.begin(), possible.end(), setup.rollback) == possible.end()) {
-        problems.push_back(has_recurrent_state(setup.target)
-                               ? "rollback '" + policy + "' cannot serve " + setup.target.name + ", which has recurrent states"
-                               : "rollback '" + policy + "' is for recurrent states, and " + setup.target.name +
-                                     " has none: use 'truncate'");
-    } else if (setup.rollback == Rollback::snapshot && setup.verification == Verification::packed) {
-        problems.push_back("rollback 'snapshot' cannot follow verification 'packed': the tree scan writes no states");
+    Problems problems;
+    if (const std::string problem = rollback_problem(setup.rollback, setup.verification); !problem.empty()) {
+        problems.push_back(problem);
+    }
+    if (setup.rollback == Rollback::ring && setup.tree.depth() + 1 > ring_capacity) {
+        problems.push_back("drafts of depth " + std::to_string(setup.tree.depth()) + " do not fit the ring of " +
+                           std::to_string(ring_capacity) + " tokens of rollback 'ring'");
     }
     return problems;
 }

@@ -11,6 +11,7 @@ namespace treeline::decoder {
 struct Batch {
     int sequences = 1;
     int positions = 1;          ///< of a sequence in the caches
+    int longest_text = 1;       ///< positions of a sequence's context, prompt and output
     int tree_tokens = 1;        ///< of the draft, root included
     bool fixed_shapes = false;  ///< passes must be as large as they can get, since graphs replay them
     int splits = 1;             ///< of attention's context

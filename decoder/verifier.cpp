@@ -9,6 +9,17 @@ namespace treeline::decoder {
 namespace {
 
 bool snapshots(const DecodeSetup& setup) { return setup.rollback == Rollback::snapshot && setup.tree.nodes() > 0; }
+bool rings(const DecodeSetup& setup) { return setup.rollback == Rollback::ring && setup.tree.nodes() > 0; }
+bool joins(const DecodeSetup& setup) { return setup.rollback == Rollback::joint && setup.tree.nodes() > 0; }
+bool is_packed(const DecodeSetup& setup) { return setup.verification == Verification::packed; }
+
+int state_slots(const DecodeSetup& setup, const Batch& batch, const VerifyLayout& layout) {
+    const int rows = batch.sequences * layout.rows;
+    return joins(setup)           ? Joint::state_slots(layout, batch)
+           : !snapshots(setup)    ? batch.sequences
+           : layout.branches == 1 ? rows
+                                  : rows + batch.sequences;
+}
 
 /// Snapshots are picked by index where one branch alone reads the state picked; several would read what another overwrites, so
 /// theirs is copied to a slot behind the snapshots.
@@ -17,14 +28,21 @@ NetworkSizes sizes_of(const DecodeSetup& setup, const Batch& batch, const Verify
     sizes.sequences = batch.sequences;
     sizes.positions = batch.positions;
     const int rows = batch.sequences * layout.rows;
-    sizes.most_rows = std::max({rows, most_prompt_rows, batch.sequences * (setup.tree.depth() + 1)});
+    const int joint_rows = joins(setup) ? batch.sequences * Joint::most_rows(layout, setup.tree.depth()) : 0;
+    sizes.most_rows = std::max({rows, joint_rows, most_prompt_rows, batch.sequences * (setup.tree.depth() + 1)});
     sizes.most_logits = rows;
-    sizes.most_branches = layout.branches > 1 ? batch.sequences * layout.branches : 0;
-    const bool keeps_rows = setup.tree.nodes() > 0 && (setup.rollback == Rollback::replay || snapshots(setup));
+    sizes.most_branches = joins(setup)          ? batch.sequences * (layout.branches + 1)
+                          : layout.branches > 1 ? batch.sequences * layout.branches
+                                                : 0;
+    const bool keeps_rows =
+        setup.tree.nodes() > 0 && (setup.rollback == Rollback::replay || setup.rollback == Rollback::ring || snapshots(setup));
     sizes.kept_rows = keeps_rows ? rows : 0;
-    sizes.state_slots = !snapshots(setup) ? batch.sequences : layout.branches == 1 ? rows : rows + batch.sequences;
+    sizes.ring_rows = rings(setup) ? Ring::rows(batch) : 0;
+    sizes.scan_outputs = rings(setup) ? Ring::most_outputs(layout, batch) : snapshots(setup) && is_packed(setup) ? rows : 0;
+    sizes.state_slots = state_slots(setup, batch, layout);
     sizes.window_slots = batch.sequences;
     sizes.moved_rows = batch.sequences * (setup.tree.depth() + 1);
+    sizes.longest_text = batch.longest_text;
     sizes.splits = batch.splits;
     sizes.state_elements = setup.state_elements;
     return sizes;
@@ -63,10 +81,21 @@ Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights 
     memory.backend().upload(result_.draft_ids + drafted - 1, &padding, sizeof(padding), memory.queue());
     memory.backend().wait(memory.queue());
 
-    verify_ids_ = setup.verification == Verification::packed ? result_.draft_ids : memory.array<int>(rows);
+    const bool by_chunks = setup.verification == Verification::unrolled_chunk && !plain_;
+    verify_ids_ = is_packed(setup) ? result_.draft_ids : memory.array<int>(rows);
     add_indices(table);
+    if (rings(setup)) {
+        ring_.emplace(layout_, is_packed(setup), setup.tree.depth(), batch, memory, table);
+    } else if (joins(setup)) {
+        joint_.emplace(layout_, setup.tree.depth(), by_chunks, batch, memory, table);
+    } else if (snapshots_ && is_packed(setup)) {
+        add_tree_levels(table);
+    }
+    if (by_chunks) {
+        scanned_ = on_device(chains_side_by_side(1, layout_.rows_of_branch()), memory);
+    }
     for (int sequence = 0; sequence < sequences; ++sequence) {
-        set_live_state(sequence, first_live_slot(setup, batch, layout_, sequence));
+        set_live_state(sequence, joint_ ? joint_->first_live_slot(sequence) : first_live_slot(setup, batch, layout_, sequence));
     }
 }
 
@@ -106,6 +135,28 @@ void Verifier::add_indices(IndexTable& table) {
     }
 }
 
+/// Level by level, each token from its parent's state to its own, slots in the order of the pass's rows.
+void Verifier::add_tree_levels(IndexTable& table) {
+    const DraftTree& tree = setup_.tree;
+    std::vector<int> output_of_row(product(batch_.sequences, layout_.rows));
+    int first = 0;
+    for (int level = 0; level <= tree.depth(); ++level) {
+        std::vector<int> rows, parents;
+        for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
+            for (int token = tree.level_range(level).first; token < tree.level_range(level).second; ++token) {
+                rows.push_back(sequence * layout_.rows + token);
+                parents.push_back(token == 0 ? -1 : sequence * layout_.rows + tree.parent(token));
+                output_of_row[static_cast<std::size_t>(rows.back())] = first + static_cast<int>(rows.size()) - 1;
+            }
+        }
+        const Indices of_rows = table.add(rows);
+        tree_levels_.push_back(
+            {static_cast<int>(rows.size()), first, of_rows, level == 0 ? live_state_ : table.add(parents), of_rows});
+        first += static_cast<int>(rows.size());
+    }
+    output_of_row_ = table.add(output_of_row);
+}
+
 void Verifier::prepare(const std::vector<Outcome>& outcomes, const std::vector<Text>& texts) {
     if (!outcomes.empty() && !plain_) {
         for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
@@ -114,7 +165,14 @@ void Verifier::prepare(const std::vector<Outcome>& outcomes, const std::vector<T
         }
         if (setup_.rollback == Rollback::recompute) {
             prepare_recompute(outcomes);
+        } else if (ring_) {
+            ring_->take(outcomes);
         }
+    }
+    if (ring_) {
+        ring_->prepare();
+    } else if (joint_) {
+        joint_->prepare(outcomes, texts);
     }
     for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
         const int context = texts[static_cast<std::size_t>(sequence)].context();
@@ -133,6 +191,10 @@ void Verifier::verify() {
     if (id_of_row_) {
         gather_ints(memory_, batch_.sequences * layout_.rows, result_.draft_ids, id_of_row_, verify_ids_, {});
     }
+    network_.forward(joint_ ? joint_->pass(result_.draft_ids) : verify_pass());
+}
+
+Pass Verifier::verify_pass() const {
     Pass pass;
     pass.sequences = batch_.sequences;
     pass.tokens = layout_.rows;
@@ -148,13 +210,19 @@ void Verifier::verify() {
     if (plain_) {
         pass.recurrence = Recurrence::advance;
         pass.written_state = live_state_;
-    } else {
-        pass.recurrence = setup_.verification == Verification::packed ? Recurrence::tree
-                          : snapshots_                                ? Recurrence::keep_every
-                                                                      : Recurrence::forget;
-        pass.keep_rows = recurrent_ && setup_.rollback != Rollback::recompute;
+        return pass;
     }
-    network_.forward(pass);
+    pass.recurrence = is_packed(setup_) ? (snapshots_ ? Recurrence::keep_tree : Recurrence::tree)
+                      : snapshots_      ? Recurrence::keep_every
+                                        : Recurrence::forget;
+    pass.keep_rows = recurrent_ && setup_.rollback != Rollback::recompute;
+    pass.scan_tree = scanned_;
+    pass.levels = tree_levels_;
+    pass.output_of_row = output_of_row_;
+    if (ring_) {
+        ring_->add_to(pass);
+    }
+    return pass;
 }
 
 void Verifier::accept() {

@@ -1,10 +1,13 @@
 // The target's side of a round: verification, acceptance, and the rollback of its caches and states.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "decoder/decode.h"
+#include "decoder/joint.h"
 #include "decoder/network.h"
+#include "decoder/ring.h"
 #include "decoder/round.h"
 #include "decoder/verify_layout.h"
 
@@ -34,10 +37,12 @@ public:
 
 private:
     void add_indices(IndexTable& table);
+    void add_tree_levels(IndexTable& table);
     [[nodiscard]] Outcome greedy_outcome(int sequence) const;
     void prepare_rollback(int sequence, const Outcome& outcome, int context);
     void prepare_recompute(const std::vector<Outcome>& outcomes);
     [[nodiscard]] AcceptedRows accepted_rows() const;
+    [[nodiscard]] Pass verify_pass() const;
     [[nodiscard]] Pass recompute_pass() const;
     void set_live_state(int sequence, int slot);
 
@@ -57,6 +62,12 @@ private:
     Indices live_state_, accepted_row_, move_from_, move_to_, picked_state_;
     Indices again_ids_, again_positions_, again_cache_rows_, again_context_, again_row_;
     int again_tokens_ = 1;  ///< of a sequence in the pass that recomputes
+
+    std::optional<Ring> ring_;
+    std::optional<Joint> joint_;
+    std::vector<TreeLevel> tree_levels_;  ///< snapshots of a packed tree
+    Indices output_of_row_;               ///< likewise
+    kernels::TreeView scanned_;           ///< a path, where chunks are scanned
 };
 
 }  // namespace treeline::decoder

@@ -16,7 +16,8 @@ void Verifier::prepare_rollback(int sequence, const Outcome& outcome, int contex
         const bool there = !outcome.finished && level < static_cast<int>(outcome.rows.size());
         const int row = there ? outcome.rows[static_cast<std::size_t>(level)] : -1;
         const int first = sequence * batch_.positions + context;
-        accepted_row_.host()[i] = there ? sequence * layout_.rows + row : -1;
+        const int first_kept = ring_ ? Ring::rows(batch_) : 0;
+        accepted_row_.host()[i] = there ? first_kept + sequence * layout_.rows + row : -1;
         move_from_.host()[i] = there && row != level ? first + row : -1;
         move_to_.host()[i] = there && row != level ? first + level : -1;
     }
@@ -70,7 +71,7 @@ Pass Verifier::recompute_pass() const {
 }
 
 void Verifier::rollback() {
-    if (plain_) {
+    if (plain_ || joint_) {
         return;
     }
     if (setup_.rollback == Rollback::recompute) {
@@ -81,7 +82,11 @@ void Verifier::rollback() {
         network_.move_cache(batch_.sequences * (setup_.tree.depth() + 1), move_from_, move_to_);
     }
     if (setup_.rollback == Rollback::replay) {
-        network_.replay(accepted_rows());
+        network_.replay_states(accepted_rows());
+        network_.advance_windows(accepted_rows());
+    } else if (ring_) {
+        ring_->move_on(network_);
+        network_.advance_windows(accepted_rows());
     } else if (snapshots_) {
         if (layout_.branches > 1) {
             network_.copy_states(batch_.sequences, picked_state_, live_state_);

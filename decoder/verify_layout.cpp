@@ -14,22 +14,23 @@ DraftTree chain(int draft_tokens) {
     return DraftTree::from_parents(parents);
 }
 
-/// Chains side by side: none sees another.
-kernels::PackedTree forest(int chains, int length) {
+/// Any forest, given by the parents of its tokens; -1 has none.
+kernels::PackedTree packed_forest(std::vector<int> parents) {
     kernels::PackedTree packed;
-    packed.mask.tokens = chains * length;
+    packed.mask.tokens = static_cast<int>(parents.size());
     packed.mask.words_per_row = (packed.mask.tokens + 63) / 64;
-    packed.mask.bits.resize(static_cast<std::size_t>(packed.mask.tokens) * std::size_t(packed.mask.words_per_row));
-    for (int token = 0; token < chains * length; ++token) {
-        const int level = token % length;
-        packed.parent.push_back(level == 0 ? -1 : token - 1);
-        packed.level.push_back(level);
-        for (int other = token - level; other <= token; ++other) {
-            const std::size_t word =
-                static_cast<std::size_t>(token) * std::size_t(packed.mask.words_per_row) + static_cast<std::size_t>(other / 64);
-            packed.mask.bits[word] |= std::uint64_t{1} << (other % 64);
+    const auto words = static_cast<std::size_t>(packed.mask.words_per_row);
+    packed.mask.bits.resize(parents.size() * words);
+    for (std::size_t token = 0; token < parents.size(); ++token) {
+        std::uint64_t* row = packed.mask.bits.data() + token * words;
+        const auto parent = static_cast<std::size_t>(std::max(parents[token], 0));
+        if (parents[token] >= 0) {
+            std::copy_n(packed.mask.bits.data() + parent * words, words, row);
         }
+        row[token / 64] |= std::uint64_t{1} << (token % 64);
+        packed.level.push_back(parents[token] < 0 ? 0 : packed.level[parent] + 1);
     }
+    packed.parent = std::move(parents);
     return packed;
 }
 
@@ -58,7 +59,7 @@ VerifyLayout unrolled_layout(const DraftTree& tree) {
         }
     }
     if (layout.branches > 1) {
-        layout.attended = forest(layout.branches, length);
+        layout.attended = chains_side_by_side(layout.branches, length);
     }
     layout.walked = kernels::packed_tree(chain(tree.depth()));
     return layout;
@@ -73,6 +74,25 @@ const Value* uploaded(const std::vector<Value>& values, Memory& memory) {
 }
 
 }  // namespace
+
+kernels::PackedTree chains_side_by_side(int chains, int length) {
+    std::vector<int> parents;
+    for (int token = 0; token < chains * length; ++token) {
+        parents.push_back(token % length == 0 ? -1 : token - 1);
+    }
+    return packed_forest(std::move(parents));
+}
+
+kernels::PackedTree behind_chain(const kernels::PackedTree& tree, int length) {
+    std::vector<int> parents;
+    for (int token = 0; token < length; ++token) {
+        parents.push_back(token - 1);
+    }
+    for (const int parent : tree.parent) {
+        parents.push_back(length + parent);  // -1, the root's, becomes the last of the chain, or stays -1 where there is none
+    }
+    return packed_forest(std::move(parents));
+}
 
 std::vector<int> VerifyLayout::rows_of(const std::vector<int>& path) const {
     const int length = rows_of_branch();

@@ -28,6 +28,11 @@ struct VerifyLayout {
 
 VerifyLayout verify_layout(Verification verification, const DraftTree& tree);
 
+/// Chains of which none sees another.
+kernels::PackedTree chains_side_by_side(int chains, int length);
+/// The tree with its root behind the last token of a chain.
+kernels::PackedTree behind_chain(const kernels::PackedTree& tree, int length);
+
 /// The tree's arrays in the memory of a device; an empty view for a tree without tokens.
 kernels::TreeView on_device(const kernels::PackedTree& tree, Memory& memory);
 

@@ -38,72 +38,27 @@ void release(void* memory) { std::free(memory); }
 void copy(void* to, const void* from, std::size_t bytes, Queue /*queue*/) { std::memcpy(to, from, bytes); }
 void nothing(Queue /*queue*/) {}
 
-void empty_parallel_region(Queue /*queue*/) {
-#pragma omp parallel
-    {
-        asm volatile("");  // keeps the region from being left out
-    }
+Backend host_backend(std::string_view name, void (*put_kernels)(Backend&)) {
+    Backend backend{};
+    backend.name = name;
+    backend.allocate = allocate;
+    backend.release = release;
+    backend.upload = copy;
+    backend.download = copy;
+    backend.wait = nothing;
+    put_kernels(backend);
+    return backend;
 }
 
 }  // namespace
 
 const Backend& reference_backend() {
-    static const Backend backend = {
-        .name = "reference",
-        .allocate = allocate,
-        .release = release,
-        .upload = copy,
-        .download = copy,
-        .wait = nothing,
-        .scan = reference::scan,
-        .tree_scan = reference::tree_scan,
-        .convolution_update = reference::convolution_update,
-        .convolution_advance = reference::convolution_advance,
-        .attention = reference::attention,
-        .linear = reference::linear,
-        .rms_norm = reference::rms_norm,
-        .gated_rms_norm = reference::gated_rms_norm,
-        .gated_activation = reference::gated_activation,
-        .rotary = reference::rotary,
-        .top_choices = reference::top_choices,
-        .greedy_verification = reference::greedy_verification,
-        .rejection_verification = reference::rejection_verification,
-        .gather_rows = reference::gather_rows,
-        .read_probe = reference::read_probe,
-        .write_probe = reference::write_probe,
-        .copy_probe = reference::copy_probe,
-        .empty = nothing,
-    };
+    static const Backend backend = host_backend("reference", reference::put_kernels);
     return backend;
 }
 
 const Backend& cpu_backend() {
-    static const Backend backend = {
-        .name = "cpu",
-        .allocate = allocate,
-        .release = release,
-        .upload = copy,
-        .download = copy,
-        .wait = nothing,
-        .scan = cpu::scan,
-        .tree_scan = cpu::tree_scan,
-        .convolution_update = cpu::convolution_update,
-        .convolution_advance = cpu::convolution_advance,
-        .attention = cpu::attention,
-        .linear = cpu::linear,
-        .rms_norm = cpu::rms_norm,
-        .gated_rms_norm = cpu::gated_rms_norm,
-        .gated_activation = cpu::gated_activation,
-        .rotary = cpu::rotary,
-        .top_choices = cpu::top_choices,
-        .greedy_verification = cpu::greedy_verification,
-        .rejection_verification = cpu::rejection_verification,
-        .gather_rows = cpu::gather_rows,
-        .read_probe = cpu::read_probe,
-        .write_probe = cpu::write_probe,
-        .copy_probe = cpu::copy_probe,
-        .empty = empty_parallel_region,
-    };
+    static const Backend backend = host_backend("cpu", cpu::put_kernels);
     return backend;
 }
 

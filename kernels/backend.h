@@ -16,6 +16,8 @@
 
 #include "kernels/attention.h"
 #include "kernels/convolution.h"
+#include "kernels/delta_scan.h"
+#include "kernels/experts.h"
 #include "kernels/gather.h"
 #include "kernels/linear.h"
 #include "kernels/pointwise.h"
@@ -47,14 +49,20 @@ struct Backend {
 
     void (*scan)(const Scan&, Queue);
     void (*tree_scan)(const TreeScan&, Queue);
+    void (*channel_scan)(const ChannelScan&, Queue);
+    void (*delta_scan)(const DeltaScan&, Queue);
     void (*convolution_update)(const ConvolutionUpdate&, Queue);
     void (*convolution_advance)(const ConvolutionAdvance&, Queue);
     void (*attention)(const Attention&, Queue);
     void (*linear)(const Linear&, Queue);
+    void (*add_bias)(const AddBias&, Queue);
     void (*rms_norm)(const RmsNorm&, Queue);
     void (*gated_rms_norm)(const GatedRmsNorm&, Queue);
     void (*gated_activation)(const GatedActivation&, Queue);
     void (*rotary)(const Rotary&, Queue);
+    void (*expert_choice)(const ExpertChoice&, Queue);
+    void (*expert_linear)(const ExpertLinear&, Queue);
+    void (*expert_sum)(const ExpertSum&, Queue);
     void (*top_choices)(const TopChoices&, Queue);
     void (*greedy_verification)(const GreedyVerification&, Queue);
     void (*rejection_verification)(const RejectionVerification&, Queue);

@@ -112,6 +112,13 @@ void check(const Attention& attention) {
             "several splits need scratch, and none is no number of them");
 }
 
+void check(const AddBias& sum) {
+    const char* kernel = "bias";
+    require(sum.rows > 0 && sum.width > 0, kernel, "a dimension is not positive");
+    require_rows(sum.x, sum.width, kernel, "x");
+    require(sum.bias != nullptr, kernel, "the bias is missing");
+}
+
 void check(const RmsNorm& norm) {
     const char* kernel = "RMSNorm";
     require(norm.rows > 0 && norm.width > 0, kernel, "a dimension is not positive");
@@ -126,7 +133,7 @@ void check(const GatedRmsNorm& norm) {
     require(norm.rows > 0 && norm.width > 0 && norm.groups > 0, kernel, "a dimension is not positive");
     require(norm.width % norm.groups == 0, kernel, "the width is not a multiple of the groups");
     require_rows(norm.x, norm.width, kernel, "x");
-    require_rows(norm.gate, norm.width, kernel, "the gate");
+    require(!norm.gate || norm.gate.stride >= norm.width, kernel, "rows of the gate overlap");
     require_rows(norm.output, norm.width, kernel, "the output");
     require_same_type({norm.x, norm.gate, norm.output}, kernel);
     require(norm.weight != nullptr, kernel, "the weight is missing");

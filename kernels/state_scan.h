@@ -61,7 +61,8 @@ struct Scan {
     /// step.
     const int* row_of = nullptr;
     ConstStates initial;
-    const int* state_of = nullptr;  ///< [sequences]: the state in `initial` that each starts from; null: its own number
+    /// [sequences]: the state in `initial` that each starts from; a negative one leaves the sequence out; null: its own number.
+    const int* state_of = nullptr;
     Rows y;  ///< row sequence * tokens + step, heads * head_dim wide; rows past the end of a sequence are left as they are
     StateWrite write = StateWrite::final;
     /// final: one state a sequence. every: state sequence * tokens + step. May be the same memory as `initial` when no two
@@ -79,9 +80,10 @@ struct Scan {
 struct TreeScan {
     ScanShape shape;  ///< tokens = those of the tree
     ScanTokens tokens;
+    const int* row_of = nullptr;  ///< [sequences][tokens]: the row of each token in `tokens`; null: sequence * tokens + token
     TreeView tree;
     ConstStates initial;
-    const int* state_of = nullptr;  ///< as in Scan
+    const int* state_of = nullptr;  ///< as in Scan, none negative
     Rows y;
 };
 

@@ -7,6 +7,19 @@
 namespace treeline::kernels::cpu {
 namespace {
 
+void add_constant(float* values, int count, float constant) {
+    for (int i = 0; i < count; ++i) {
+        values[i] += constant;
+    }
+}
+
+/// values = values / (1 + exp(-gate))
+void multiply_by_sigmoid(float* __restrict values, const float* __restrict gate, int count) {
+    for (int i = 0; i < count; ++i) {
+        values[i] /= 1.0F + std::exp(-gate[i]);
+    }
+}
+
 float norm_factor(const float* values, int count, float epsilon) {
     return 1.0F / std::sqrt(sum_of_squares(values, count) / static_cast<float>(count) + epsilon);
 }
@@ -23,6 +36,20 @@ void turn(float* __restrict low, float* __restrict high, const float* __restrict
 
 }  // namespace
 
+void add_bias(const AddBias& sum, Queue /*queue*/) {
+    check(sum);
+#pragma omp parallel
+    {
+        const Buffer values(static_cast<std::size_t>(sum.width));
+#pragma omp for schedule(static)
+        for (int row = 0; row < sum.rows; ++row) {
+            load(sum.x, row, 0, sum.width, values.data());
+            add(values.data(), sum.bias, sum.width);
+            store(sum.x, row, 0, sum.width, values.data());
+        }
+    }
+}
+
 void rms_norm(const RmsNorm& norm, Queue /*queue*/) {
     check(norm);
 #pragma omp parallel
@@ -36,8 +63,14 @@ void rms_norm(const RmsNorm& norm, Queue /*queue*/) {
                 add(values.data(), residual.data(), norm.width);
                 store(norm.residual, row, 0, norm.width, values.data());
             }
+            if (norm.bias != nullptr) {
+                add_constant(values.data(), norm.width, -sum(values.data(), norm.width) / static_cast<float>(norm.width));
+            }
             const float factor = norm_factor(values.data(), norm.width, norm.epsilon);
             scale_by(values.data(), norm.weight, factor, values.data(), norm.width);
+            if (norm.bias != nullptr) {
+                add(values.data(), norm.bias, norm.width);
+            }
             store(norm.output, row, 0, norm.width, values.data());
         }
     }
@@ -52,12 +85,19 @@ void gated_rms_norm(const GatedRmsNorm& norm, Queue /*queue*/) {
 #pragma omp for schedule(static)
         for (int row = 0; row < norm.rows; ++row) {
             load(norm.x, row, 0, norm.width, values.data());
-            load(norm.gate, row, 0, norm.width, gate.data());
-            multiply_by_silu(values.data(), gate.data(), norm.width);
+            if (norm.gate) {
+                load(norm.gate, row, 0, norm.width, gate.data());
+            }
+            if (norm.gate && !norm.gate_after) {
+                multiply_by_silu(values.data(), gate.data(), norm.width);
+            }
             for (int begin = 0; begin < norm.width; begin += part) {
                 float* values_of_part = values + begin;
                 const float factor = norm_factor(values_of_part, part, norm.epsilon);
                 scale_by(values_of_part, norm.weight + begin, factor, values_of_part, part);
+            }
+            if (norm.gate && norm.gate_after) {
+                multiply_by_silu(values.data(), gate.data(), norm.width);
             }
             store(norm.output, row, 0, norm.width, values.data());
         }
@@ -94,7 +134,11 @@ void gated_activation(const GatedActivation& activation, Queue /*queue*/) {
                 const int count = std::min(block, activation.width - first);
                 load(activation.up, row, first, count, up.data());
                 load(activation.gate, row, first, count, gate.data());
-                multiply_by_silu(up.data(), gate.data(), count);
+                if (activation.function == GateFunction::sigmoid) {
+                    multiply_by_sigmoid(up.data(), gate.data(), count);
+                } else {
+                    multiply_by_silu(up.data(), gate.data(), count);
+                }
                 store(activation.output, row, first, count, up.data());
             }
         }

@@ -168,6 +168,9 @@ void scan(const Scan& scan, Queue /*queue*/) {
 #pragma omp for collapse(2) schedule(static)
         for (int sequence = 0; sequence < scan.shape.sequences; ++sequence) {
             for (int head = 0; head < scan.shape.heads; ++head) {
+                if (scan.state_of != nullptr && scan.state_of[sequence] < 0) {
+                    continue;
+                }
                 one.run(sequence, head);
             }
         }

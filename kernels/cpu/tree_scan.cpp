@@ -14,7 +14,7 @@ public:
     HeadTreeScan(const TreeScan& scan, const Paths& paths)
         : scan_(scan),
           shape_(scan.shape),
-          tokens_(scan.shape, scan.tokens, nullptr, true, true),
+          tokens_(scan.shape, scan.tokens, scan.row_of, true, true),
           outputs_(paths),
           block_(static_cast<std::size_t>(block_rows) * shape_.state_size),
           products_(static_cast<std::size_t>(block_rows * padded_tokens(shape_.tokens))),

@@ -68,32 +68,17 @@ CudaDevices available_devices() {
 }
 
 const Backend& cuda_backend() {
-    static const Backend backend = {
-        .name = "cuda",
-        .allocate = allocate,
-        .release = release,
-        .upload = upload,
-        .download = download,
-        .wait = wait,
-        .scan = cuda::scan,
-        .tree_scan = cuda::tree_scan,
-        .convolution_update = cuda::convolution_update,
-        .convolution_advance = cuda::convolution_advance,
-        .attention = cuda::attention,
-        .linear = cuda::linear,
-        .rms_norm = cuda::rms_norm,
-        .gated_rms_norm = cuda::gated_rms_norm,
-        .gated_activation = cuda::gated_activation,
-        .rotary = cuda::rotary,
-        .top_choices = cuda::top_choices,
-        .greedy_verification = cuda::greedy_verification,
-        .rejection_verification = cuda::rejection_verification,
-        .gather_rows = cuda::gather_rows,
-        .read_probe = cuda::read_probe,
-        .write_probe = cuda::write_probe,
-        .copy_probe = cuda::copy_probe,
-        .empty = cuda::empty,
-    };
+    static const Backend backend = [] {
+        Backend made{};
+        made.name = "cuda";
+        made.allocate = allocate;
+        made.release = release;
+        made.upload = upload;
+        made.download = download;
+        made.wait = wait;
+        cuda::put_kernels(made);
+        return made;
+    }();
     return backend;
 }
 

@@ -65,6 +65,7 @@ void with_type(ElementType type, Use use) {
     }
 }
 
+__device__ inline float sigmoid(float value) { return 1.0F / (1.0F + expf(-value)); }
 __device__ inline float silu(float value) { return value / (1.0F + expf(-value)); }
 
 /// Over the aligned groups of `lanes` (a power of 2) threads of a warp; every thread gets the sum.

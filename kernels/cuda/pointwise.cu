@@ -8,20 +8,39 @@ namespace {
 
 constexpr int threads = 256;
 
-/// blockIdx = row.
+/// blockIdx = (part of the row, row).
 template <class Element>
-__global__ void __launch_bounds__(threads) rms_norm_kernel(int width, Matrix<const Element> x, Matrix<Element> residual,
-                                                           const float* weight, float epsilon, Matrix<Element> output) {
+__global__ void __launch_bounds__(threads) add_bias_kernel(int width, Matrix<Element> x, const float* bias) {
+    const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+    if (i < width) {
+        Element* row = x.row(blockIdx.y);
+        put(row, i, get(row, i) + bias[i]);
+    }
+}
+
+/// blockIdx = row. Without a bias it is RMSNorm, whose mean counts as 0.
+template <class Element>
+__global__ void __launch_bounds__(threads)
+    rms_norm_kernel(int width, Matrix<const Element> x, Matrix<Element> residual, const float* weight, const float* bias,
+                    float epsilon, Matrix<Element> output) {
     const std::int64_t row = blockIdx.x;
     const auto sum_at = [&](int i) { return get(x.row(row), i) + (residual ? get(residual.row(row), i) : 0.0F); };
+    float mean = 0.0F;
+    if (bias != nullptr) {
+        for (int i = static_cast<int>(threadIdx.x); i < width; i += threads) {
+            mean += sum_at(i);
+        }
+        mean = sum_over_block(mean) / static_cast<float>(width);
+    }
     float squares = 0.0F;
     for (int i = static_cast<int>(threadIdx.x); i < width; i += threads) {
-        squares += sum_at(i) * sum_at(i);
+        const float u = sum_at(i) - mean;
+        squares += u * u;
     }
     const float factor = rsqrtf(sum_over_block(squares) / static_cast<float>(width) + epsilon);
     for (int i = static_cast<int>(threadIdx.x); i < width; i += threads) {
         const float u = sum_at(i);
-        put(output.row(row), i, weight[i] * (u * factor));
+        put(output.row(row), i, weight[i] * ((u - mean) * factor) + (bias != nullptr ? bias[i] : 0.0F));
         if (residual) {
             put(residual.row(row), i, u);
         }
@@ -30,11 +49,13 @@ __global__ void __launch_bounds__(threads) rms_norm_kernel(int width, Matrix<con
 
 /// blockIdx = (row, group).
 template <class Element>
-__global__ void __launch_bounds__(threads) gated_rms_norm_kernel(int part, Matrix<const Element> x, Matrix<const Element> gate,
-                                                                 const float* weight, float epsilon, Matrix<Element> output) {
+__global__ void __launch_bounds__(threads)
+    gated_rms_norm_kernel(int part, Matrix<const Element> x, Matrix<const Element> gate, bool gate_after, const float* weight,
+                          float epsilon, Matrix<Element> output) {
     const std::int64_t row = blockIdx.x;
     const int begin = static_cast<int>(blockIdx.y) * part;
-    const auto gated_at = [&](int i) { return get(x.row(row), i) * silu(get(gate.row(row), i)); };
+    const auto factor_at = [&](int i) { return gate ? silu(get(gate.row(row), i)) : 1.0F; };
+    const auto gated_at = [&](int i) { return get(x.row(row), i) * (gate_after ? 1.0F : factor_at(i)); };
     float squares = 0.0F;
     for (int i = begin + static_cast<int>(threadIdx.x); i < begin + part; i += threads) {
         const float u = gated_at(i);
@@ -42,29 +63,42 @@ __global__ void __launch_bounds__(threads) gated_rms_norm_kernel(int part, Matri
     }
     const float factor = rsqrtf(sum_over_block(squares) / static_cast<float>(part) + epsilon);
     for (int i = begin + static_cast<int>(threadIdx.x); i < begin + part; i += threads) {
-        put(output.row(row), i, weight[i] * (gated_at(i) * factor));
+        put(output.row(row), i, weight[i] * (gated_at(i) * factor) * (gate_after ? factor_at(i) : 1.0F));
     }
 }
 
 /// blockIdx = (part of the row, row).
 template <class Element>
 __global__ void __launch_bounds__(threads)
-    gated_activation_kernel(int width, Matrix<const Element> gate, Matrix<const Element> up, Matrix<Element> output) {
+    gated_activation_kernel(int width, Matrix<const Element> gate, Matrix<const Element> up, GateFunction function,
+                            Matrix<Element> output) {
     const std::int64_t row = blockIdx.y;
     const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
     if (i < width) {
-        put(output.row(row), i, silu(get(gate.row(row), i)) * get(up.row(row), i));
+        const float value = get(gate.row(row), i);
+        put(output.row(row), i, (function == GateFunction::sigmoid ? sigmoid(value) : silu(value)) * get(up.row(row), i));
     }
 }
 
 }  // namespace
+
+void add_bias(const AddBias& sum, Queue queue) {
+    check(sum);
+    with_type(sum.x.type, [&](auto element) {
+        using Element = decltype(element);
+        launch("bias", add_bias_kernel<Element>,
+               {dim3(blocks_for(sum.width, threads), static_cast<unsigned>(sum.rows)), threads}, queue, sum.width,
+               typed<Element>(sum.x), sum.bias);
+    });
+}
 
 void rms_norm(const RmsNorm& norm, Queue queue) {
     check(norm);
     with_type(norm.x.type, [&](auto element) {
         using Element = decltype(element);
         launch("RMSNorm", rms_norm_kernel<Element>, {dim3(static_cast<unsigned>(norm.rows)), threads}, queue, norm.width,
-               typed<Element>(norm.x), typed<Element>(norm.residual), norm.weight, norm.epsilon, typed<Element>(norm.output));
+               typed<Element>(norm.x), typed<Element>(norm.residual), norm.weight, norm.bias, norm.epsilon,
+               typed<Element>(norm.output));
     });
 }
 
@@ -74,8 +108,8 @@ void gated_rms_norm(const GatedRmsNorm& norm, Queue queue) {
         using Element = decltype(element);
         launch("gated RMSNorm", gated_rms_norm_kernel<Element>,
                {dim3(static_cast<unsigned>(norm.rows), static_cast<unsigned>(norm.groups)), threads}, queue,
-               norm.width / norm.groups, typed<Element>(norm.x), typed<Element>(norm.gate), norm.weight, norm.epsilon,
-               typed<Element>(norm.output));
+               norm.width / norm.groups, typed<Element>(norm.x), typed<Element>(norm.gate), norm.gate_after, norm.weight,
+               norm.epsilon, typed<Element>(norm.output));
     });
 }
 
@@ -85,7 +119,7 @@ void gated_activation(const GatedActivation& activation, Queue queue) {
         using Element = decltype(element);
         launch("gated activation", gated_activation_kernel<Element>,
                {dim3(blocks_for(activation.width, threads), static_cast<unsigned>(activation.rows)), threads}, queue,
-               activation.width, typed<Element>(activation.gate), typed<Element>(activation.up),
+               activation.width, typed<Element>(activation.gate), typed<Element>(activation.up), activation.function,
                typed<Element>(activation.output));
     });
 }

@@ -52,6 +52,10 @@ __global__ void __launch_bounds__(threads) scan_kernel(Parameters<Activation, St
     extern __shared__ Step steps[];
     const int head = static_cast<int>(blockIdx.y), sequence = static_cast<int>(blockIdx.z);
     const ScanShape& shape = p.shape;
+    const std::int64_t initial = p.state_of != nullptr ? p.state_of[sequence] : sequence;
+    if (initial < 0) {
+        return;
+    }
     for (int t = static_cast<int>(threadIdx.x); t < shape.tokens; t += threads) {
         const int place = sequence * shape.tokens + t;
         const int row = p.row_of != nullptr ? p.row_of[place] : place;
@@ -64,7 +68,6 @@ __global__ void __launch_bounds__(threads) scan_kernel(Parameters<Activation, St
     const int rows_at_once = threads / p.lanes;
     const int first_row =
         static_cast<int>(blockIdx.x) * rows_at_once * rows_of_thread + static_cast<int>(threadIdx.x) / p.lanes;
-    const std::int64_t initial = p.state_of != nullptr ? p.state_of[sequence] : sequence;
     const auto element = [&](std::int64_t state, int r, int chunk) {
         return ((state * shape.heads + head) * shape.head_dim + first_row + r * rows_at_once) * shape.state_size +
                4 * (lane + chunk * p.lanes);

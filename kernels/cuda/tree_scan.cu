@@ -16,6 +16,7 @@ template <class Activation, class State>
 struct Parameters {
     ScanShape shape;
     DeviceTokens<Activation> tokens;
+    const int* row_of;
     TreeView tree;
     const State* initial;
     const int* state_of;
@@ -90,13 +91,15 @@ struct Block {
     __device__ std::int64_t column(int channel) const {
         return static_cast<std::int64_t>(head) * p.shape.head_dim + first_channel + channel;
     }
-    __device__ const Activation* c_row(int token) const {
-        return p.tokens.c.row(first_row + first_token + token) + group_column;
+    /// Where the tokens have a token of this sequence.
+    __device__ std::int64_t row(int token) const {
+        return p.row_of != nullptr ? p.row_of[first_row + token] : first_row + token;
     }
+    __device__ const Activation* c_row(int token) const { return p.tokens.c.row(row(first_token + token)) + group_column; }
 
     __device__ void find_decays() const {
         for (int t = static_cast<int>(threadIdx.x); t < first_token + tokens; t += threads) {
-            decays[t].dt = p.tokens.step(first_row + t, head);
+            decays[t].dt = p.tokens.step(row(t), head);
         }
         __syncthreads();
         for (int t = static_cast<int>(threadIdx.x); t < first_token + tokens; t += threads) {
@@ -140,7 +143,7 @@ struct Block {
             __syncthreads();
             load_tile(left, Tokens, tokens, first, p.shape.state_size, [&](int token) { return c_row(token); });
             load_tile(right, Tokens, others, first, p.shape.state_size,
-                      [&](int other) { return p.tokens.b.row(first_row + first_other + other) + group_column; });
+                      [&](int other) { return p.tokens.b.row(row(first_other + other)) + group_column; });
             __syncthreads();
             multiply_tiles(left, right, products);
         }
@@ -163,7 +166,7 @@ struct Block {
         for (int i = static_cast<int>(threadIdx.x); i < Tokens * channels_of_block; i += threads) {
             const int other = i / channels_of_block, channel = i % channels_of_block;
             const bool there = other < others && channel < channels;
-            inputs[other][channel] = there ? get(p.tokens.x.row(first_row + first_other + other), column(channel)) : 0.0F;
+            inputs[other][channel] = there ? get(p.tokens.x.row(row(first_other + other)), column(channel)) : 0.0F;
         }
         __syncthreads();
         for (int other = 0; other < others; ++other) {
@@ -184,8 +187,8 @@ struct Block {
             for (int j = 0; j < channel_parts; ++j) {
                 const int token = y + side * i, channel = x + side * j;
                 if (token < tokens && channel < channels) {
-                    const std::int64_t row = first_row + first_token + token;
-                    put(p.y.row(row), column(channel), p.tokens.finish(sum[i][j], row, head, column(channel)));
+                    put(p.y.row(first_row + first_token + token), column(channel),
+                        p.tokens.finish(sum[i][j], row(first_token + token), head, column(channel)));
                 }
             }
         }
@@ -244,9 +247,13 @@ void launch_tiles(const TreeScan& scan, Queue queue) {
         with_type(scan.initial.type, [&](auto state) {
             using Activation = decltype(activation);
             using State = decltype(state);
-            const Parameters<Activation, State> parameters{shape,         DeviceTokens<Activation>(scan.tokens),
-                                                           scan.tree,     static_cast<const State*>(scan.initial.data),
-                                                           scan.state_of, typed<Activation>(scan.y)};
+            const Parameters<Activation, State> parameters{shape,
+                                                           DeviceTokens<Activation>(scan.tokens),
+                                                           scan.row_of,
+                                                           scan.tree,
+                                                           static_cast<const State*>(scan.initial.data),
+                                                           scan.state_of,
+                                                           typed<Activation>(scan.y)};
             launch("tree scan", tree_scan_kernel<Activation, State, Tokens>, launch_shape, queue, parameters);
         });
     });

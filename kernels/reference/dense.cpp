@@ -21,18 +21,30 @@ void linear(const Linear& linear, Queue /*queue*/) {
     }
 }
 
+void add_bias(const AddBias& sum, Queue /*queue*/) {
+    check(sum);
+    for (int row = 0; row < sum.rows; ++row) {
+        for (int i = 0; i < sum.width; ++i) {
+            store(sum.x, row, i, load(sum.x, row, i) + sum.bias[i]);
+        }
+    }
+}
+
 void rms_norm(const RmsNorm& norm, Queue /*queue*/) {
     check(norm);
     for (int row = 0; row < norm.rows; ++row) {
         const auto sum_at = [&](int i) { return load(norm.x, row, i) + (norm.residual ? load(norm.residual, row, i) : 0.0); };
-        double squares = 0.0;
+        double mean = 0.0, squares = 0.0;
+        for (int i = 0; i < norm.width && norm.bias != nullptr; ++i) {
+            mean += sum_at(i) / norm.width;
+        }
         for (int i = 0; i < norm.width; ++i) {
-            squares += sum_at(i) * sum_at(i);
+            squares += (sum_at(i) - mean) * (sum_at(i) - mean);
         }
         const double factor = 1.0 / std::sqrt(squares / norm.width + norm.epsilon);
         for (int i = 0; i < norm.width; ++i) {
             const double u = sum_at(i);
-            store(norm.output, row, i, norm.weight[i] * u * factor);
+            store(norm.output, row, i, norm.weight[i] * (u - mean) * factor + (norm.bias != nullptr ? norm.bias[i] : 0.0));
             if (norm.residual) {
                 store(norm.residual, row, i, u);
             }
@@ -44,7 +56,8 @@ void gated_rms_norm(const GatedRmsNorm& norm, Queue /*queue*/) {
     check(norm);
     const int part = norm.width / norm.groups;
     for (int row = 0; row < norm.rows; ++row) {
-        const auto gated_at = [&](int i) { return load(norm.x, row, i) * silu(load(norm.gate, row, i)); };
+        const auto factor_at = [&](int i) { return norm.gate ? silu(load(norm.gate, row, i)) : 1.0; };
+        const auto gated_at = [&](int i) { return load(norm.x, row, i) * (norm.gate_after ? 1.0 : factor_at(i)); };
         for (int begin = 0; begin < norm.width; begin += part) {
             double squares = 0.0;
             for (int i = begin; i < begin + part; ++i) {
@@ -52,7 +65,7 @@ void gated_rms_norm(const GatedRmsNorm& norm, Queue /*queue*/) {
             }
             const double factor = 1.0 / std::sqrt(squares / part + norm.epsilon);
             for (int i = begin; i < begin + part; ++i) {
-                store(norm.output, row, i, norm.weight[i] * gated_at(i) * factor);
+                store(norm.output, row, i, norm.weight[i] * gated_at(i) * factor * (norm.gate_after ? factor_at(i) : 1.0));
             }
         }
     }
@@ -62,7 +75,9 @@ void gated_activation(const GatedActivation& activation, Queue /*queue*/) {
     check(activation);
     for (int row = 0; row < activation.rows; ++row) {
         for (int i = 0; i < activation.width; ++i) {
-            store(activation.output, row, i, silu(load(activation.gate, row, i)) * load(activation.up, row, i));
+            const double gate = load(activation.gate, row, i);
+            const double factor = activation.function == GateFunction::sigmoid ? sigmoid(gate) : silu(gate);
+            store(activation.output, row, i, factor * load(activation.up, row, i));
         }
     }
 }
@@ -97,6 +112,8 @@ void gather_rows(const GatherRows& gather, Queue /*queue*/) {
         }
     }
 }
+
+void empty(Queue /*queue*/) {}
 
 void read_probe(const ReadProbe& probe, Queue /*queue*/) {
     check(probe);

@@ -4,6 +4,7 @@
 
 namespace treeline::kernels::reference {
 
-inline double silu(double value) { return value / (1.0 + std::exp(-value)); }
+inline double sigmoid(double value) { return 1.0 / (1.0 + std::exp(-value)); }
+inline double silu(double value) { return value * sigmoid(value); }
 
 }  // namespace treeline::kernels::reference

@@ -74,6 +74,9 @@ void scan(const Scan& scan, Queue /*queue*/) {
     check(scan);
     for (std::int64_t sequence = 0; sequence < scan.shape.sequences; ++sequence) {
         for (int head = 0; head < scan.shape.heads; ++head) {
+            if (scan.state_of != nullptr && scan.state_of[sequence] < 0) {
+                continue;
+            }
             const Head one{scan.shape, scan.tokens, head};
             std::vector<double> state = one.read(scan.initial, scan.state_of != nullptr ? scan.state_of[sequence] : sequence);
             for (int step = 0; step < scan.shape.tokens; ++step) {
@@ -105,10 +108,11 @@ void tree_scan(const TreeScan& scan, Queue /*queue*/) {
             const auto initial = one.read(scan.initial, scan.state_of != nullptr ? scan.state_of[sequence] : sequence);
             std::vector<std::vector<double>> states(std::size_t(scan.shape.tokens));
             for (int token = 0; token < scan.shape.tokens; ++token) {
-                const std::int64_t row = sequence * scan.shape.tokens + token;
+                const std::int64_t place = sequence * scan.shape.tokens + token;
+                const std::int64_t row = scan.row_of != nullptr ? scan.row_of[place] : place;
                 states[token] = scan.tree.parent[token] < 0 ? initial : states[scan.tree.parent[token]];
                 one.advance(states[token], row);
-                one.output(states[token], row, scan.y, row);
+                one.output(states[token], row, scan.y, place);
             }
         }
     }

@@ -9,6 +9,7 @@
 #include "decoder/phases.h"
 #include "decoder_models.h"
 #include "kernels/backend.h"
+#include "sim/rollback/rollback.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -59,9 +60,9 @@ TEST_CASE("drafts are accepted as often as given, by position and by rank") {
 }
 
 TEST_CASE("given acceptance runs with every verification and policy, whatever is drafted") {
-    for (const Verification verification : {Verification::packed, Verification::unrolled}) {
-        for (const Rollback rollback : {Rollback::replay, Rollback::recompute, Rollback::snapshot}) {
-            if (rollback == Rollback::snapshot && verification == Verification::packed) {
+    for (const Verification verification : all_verifications) {
+        for (const Rollback rollback : rollbacks_for(tiny_model("hybrid"))) {
+            if (!rollback_problem(rollback, verification).empty()) {
                 continue;
             }
             DecodeSetup setup = drafting_setup("hybrid");
@@ -110,7 +111,7 @@ TEST_CASE("a result holds every timed round, all tokens, and is the same again")
 }
 
 TEST_CASE("tokens depend on more than the last one: else rolled-back states could be wrong unseen") {
-    for (const char* architecture : {"transformer", "mamba2", "hybrid"}) {
+    for (const char* architecture : all_architectures) {
         DecodeSetup setup = plain(drafting_setup(architecture));
         setup.new_tokens = 60;
         const std::vector<int> tokens = decode(setup).tokens.front();
@@ -165,16 +166,19 @@ TEST_CASE("what has no kernel or makes no sense is refused in a sentence") {
         return problems.empty() ? std::string() : problems.front();
     };
     CHECK(problems_of(drafting_setup("hybrid")).empty());
-    CHECK(problem([](DecodeSetup& s) { s.rollback = Rollback::ring; }) == "rollback 'ring' has no kernel");
-    CHECK(problem([](DecodeSetup& s) { s.rollback = Rollback::joint; }) == "rollback 'joint' has no kernel");
+    CHECK(problem([](DecodeSetup& s) { s.rollback = Rollback::joint; }) ==
+          "'joint' cannot follow verification 'packed': it adds a row to rows that are padded on the left, and a packed tree "
+          "has none");
     CHECK(problem([](DecodeSetup& s) { s.rollback = Rollback::truncate; }) ==
           "rollback 'truncate' cannot serve tiny-hybrid, which has recurrent states");
     CHECK(problem([](DecodeSetup& s) { s.target = tiny_model("transformer"); }) ==
           "rollback 'replay' is for recurrent states, and tiny-transformer has none: use 'truncate'");
-    CHECK(problem([](DecodeSetup& s) { s.rollback = Rollback::snapshot; }) ==
-          "rollback 'snapshot' cannot follow verification 'packed': the tree scan writes no states");
-    CHECK(problem([](DecodeSetup& s) { s.verification = Verification::unrolled_chunk; }) ==
-          "verification 'unrolled-chunk' has no kernel: there is no chunk scan");
+    CHECK(problem([](DecodeSetup& s) {
+              s.rollback = Rollback::snapshot;
+              s.verification = Verification::unrolled_chunk;
+          }) ==
+          "'snapshot' cannot follow verification 'unrolled-chunk': the chunk scan starts from the live state and returns the "
+          "last one only");
     CHECK(problem([](DecodeSetup& s) { s.drafter = std::monostate{}; }) == "there are draft tokens, but no drafter");
     CHECK(problem([](DecodeSetup& s) { s.tree = DraftTree(); }) == "there is a drafter, but no draft tokens");
     CHECK(problem([](DecodeSetup& s) { s.drafter = SharedLayers{.layers = 5}; }) ==
@@ -190,15 +194,15 @@ TEST_CASE("what has no kernel or makes no sense is refused in a sentence") {
     CHECK(problem([](DecodeSetup& s) { s.tree = DraftTree::from_child_counts({65}); }) ==
           "a token has 65 children, but at most 64 (and no more than the vocabulary) can be chosen");
     CHECK(problem([](DecodeSetup& s) { s.batch = 0; }) == "the batch is 0, but must be 1 to 4096");
-    CHECK(problem([](DecodeSetup& s) { s.target.kinds[0].blocks[0].kind = Mamba1{.inner = 96, .dt_rank = 3}; }) ==
-          "tiny-hybrid: Mamba (1) has no kernel");
+    CHECK(problem([](DecodeSetup& s) { s.target.kinds[0].blocks[0].kind = Mamba1{.inner = 96, .state = 12, .dt_rank = 3}; }) ==
+          "tiny-hybrid: Mamba (1) needs a state that is a power of 2 from 4 to 32, and a convolution of width 2 to 8");
     CHECK(problem([](DecodeSetup& s) { std::get<Attention>(s.target.kinds[1].blocks[0].kind).learned_sinks = true; }) ==
           "tiny-hybrid: attention with learned sinks has no kernel");
 }
 
 TEST_CASE("a CUDA decoder says why it cannot run, or runs") {
     DecodeSetup setup = drafting_setup("hybrid");
-    setup.device = DeviceKind::cuda;
+    setup.device = decoder::DeviceKind::cuda;
     const kernels::CudaDevices found = kernels::available_devices();
     if (found.devices.empty()) {
         CHECK_THROWS_WITH(decode(setup), "CUDA cannot be used here: " + found.reason);

@@ -1,6 +1,7 @@
 // Small models of each architecture that the decoder runs.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "decoder/decode.h"
@@ -31,7 +32,36 @@ inline Block mlp_block() {
     return {mlp};
 }
 
-/// Four layers: "transformer", "mamba2", or "hybrid" of both in turn.
+inline Block mamba1_block() {
+    Mamba1 mamba;
+    mamba.inner = 96;
+    mamba.state = 8;
+    mamba.dt_rank = 4;
+    return {mamba};
+}
+
+inline Block gated_delta_block() {
+    GatedDelta delta;
+    delta.key_heads = 2;
+    delta.value_heads = 4;
+    delta.key_dim = 16;
+    delta.value_dim = 12;
+    return {delta};
+}
+
+inline Block experts_block() {
+    MixtureOfExperts experts;
+    experts.experts = 6;
+    experts.active = 2;
+    experts.hidden = 48;
+    return {experts};
+}
+
+/// As tiny_model() knows them.
+inline constexpr std::array all_architectures = {"transformer", "mamba2", "hybrid", "experts", "mamba1", "delta"};
+
+/// Four layers: "transformer", "mamba2", "mamba1", "hybrid" of Mamba-2 and a transformer, "delta" likewise with the gated delta
+/// rule, or "experts": a transformer of which every second layer is a mixture.
 inline Model tiny_model(const std::string& architecture) {
     Model model;
     model.name = "tiny-" + architecture;
@@ -39,12 +69,26 @@ inline Model tiny_model(const std::string& architecture) {
     model.vocabulary_size = 96;
     model.width = 48;
     const LayerKind attention{"attention", {attention_block(), mlp_block()}};
-    const LayerKind mamba{"mamba", {mamba2_block()}};
-    if (architecture == "hybrid") {
-        model.kinds = {mamba, attention};
+    const auto one_kind = [&](Block block) {
+        model.kinds = {{"one", {std::move(block)}}};
+        model.order = {0, 0, 0, 0};
+    };
+    const auto in_turn = [&](const LayerKind& first) {
+        model.kinds = {first, attention};
         model.order = {0, 1, 0, 1};
+    };
+    if (architecture == "hybrid") {
+        in_turn({"mamba", {mamba2_block()}});
+    } else if (architecture == "delta") {
+        in_turn({"delta", {gated_delta_block(), mlp_block()}});
+    } else if (architecture == "experts") {
+        in_turn({"experts", {attention_block(), experts_block()}});
+    } else if (architecture == "mamba2") {
+        one_kind(mamba2_block());
+    } else if (architecture == "mamba1") {
+        one_kind(mamba1_block());
     } else {
-        model.kinds = {architecture == "mamba2" ? mamba : attention};
+        model.kinds = {attention};
         model.order = {0, 0, 0, 0};
     }
     return model;

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "decoder_models.h"
+#include "sim/rollback/rollback.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -46,13 +47,9 @@ Yardstick yardstick(DecodeSetup setup) {
 }
 
 std::vector<Rollback> policies(const Model& target, Verification verification) {
-    if (!has_recurrent_state(target)) {
-        return {Rollback::truncate};
-    }
-    if (verification == Verification::packed) {
-        return {Rollback::replay, Rollback::recompute};
-    }
-    return {Rollback::replay, Rollback::recompute, Rollback::snapshot};
+    std::vector<Rollback> possible = rollbacks_for(target);
+    std::erase_if(possible, [&](Rollback rollback) { return !rollback_problem(rollback, verification).empty(); });
+    return possible;
 }
 
 std::vector<DraftTree> shapes() {
@@ -64,7 +61,7 @@ std::vector<DraftTree> shapes() {
 /// Every verification and policy; the accept length of the last.
 double check_all_ways(const Yardstick& plain_run, const Drafter& drafter, const DraftTree& tree) {
     double accept_length = 0.0;
-    for (const Verification verification : {Verification::packed, Verification::unrolled}) {
+    for (const Verification verification : all_verifications) {
         for (const Rollback rollback : policies(plain_run.setup.target, verification)) {
             DecodeSetup setup = plain_run.setup;
             setup.drafter = drafter;
@@ -84,7 +81,7 @@ double check_all_ways(const Yardstick& plain_run, const Drafter& drafter, const 
 }  // namespace
 
 TEST_CASE("self-speculation by fewer layers changes no token, on every architecture, shape, verification and policy") {
-    for (const char* architecture : {"transformer", "mamba2", "hybrid"}) {
+    for (const char* architecture : all_architectures) {
         const Yardstick plain_run = yardstick(small_setup(tiny_model(architecture)));
         for (const DraftTree& tree : shapes()) {
             const double accept_length = check_all_ways(plain_run, SharedLayers{.layers = 2}, tree);

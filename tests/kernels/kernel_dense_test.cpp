@@ -69,6 +69,43 @@ TEST_CASE("norms and the gated activation agree with the reference") {
     }
 }
 
+TEST_CASE("biases, LayerNorm, norms of heads and both kinds of gates agree with the reference, in place as well") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
+        const int rows = pick(random, {1, 7, 64}), heads = pick(random, {1, 4, 6}), width = heads * pick(random, {8, 64, 96});
+        const InputRows x(rows, width, type, random, -1, 3), gate(rows, width, type, random, -4, 4);
+        const Both<float> weight(random_floats(random, std::size_t(width), 0.5, 1.5));
+        const Both<float> bias(random_floats(random, std::size_t(width), -1, 1));
+        Output summed(rows, width, type, random, -1, 1), centred(rows, width, type), of_heads(rows, width, type, random, -1, 1);
+        Output gated_after(rows, width, type), opened(rows, width, type, random, -1, 1);
+        Output added(rows, width, type), residual(rows, width, type, random, -2, 2);
+        for (const Side side : {Side::reference, Side::device}) {
+            const Backend& backend = side == Side::reference ? reference_backend() : backend_under_test();
+            const auto in_place = [&](Output& output) { return output.on(side); };
+            backend.add_bias({rows, width, summed.on(side), bias.on(side)}, {});
+            backend.rms_norm({rows, width, x.on(side), {}, weight.on(side), 1e-5F, centred.on(side), bias.on(side)}, {});
+            backend.rms_norm(
+                {rows, width, x.on(side), residual.on(side), weight.on(side), 1e-5F, added.on(side), bias.on(side)}, {});
+            backend.gated_rms_norm({rows, width, heads, in_place(of_heads), {}, weight.on(side), 1e-6F, in_place(of_heads)},
+                                   {});
+            backend.gated_rms_norm(
+                {rows, width, heads, x.on(side), gate.on(side), weight.on(side), 1e-6F, gated_after.on(side), true}, {});
+            backend.gated_activation({rows, width, gate.on(side), in_place(opened), in_place(opened), GateFunction::sigmoid},
+                                     {});
+        }
+        INFO(name_of(type) << ", " << rows << " x " << width << ", heads " << heads);
+        CHECK(summed.relative_error() < tolerance({type}));
+        CHECK(centred.relative_error() < tolerance({type}));
+        CHECK(added.relative_error() < tolerance({type}));
+        CHECK(residual.relative_error() < tolerance({type}));
+        CHECK(of_heads.relative_error() < tolerance({type}));
+        CHECK(gated_after.relative_error() < tolerance({type}));
+        CHECK(opened.relative_error() < tolerance({type}));
+    }
+}
+
 TEST_CASE("silu keeps its ends: no overflow for large gates of either sign") {
     // silu(-200) = -200 / (1 + e^200), about -3e-85: 0 in fp32; silu(200) = 200.
     const Both<float> gate({-200.0F, -88.0F, 0.0F, 200.0F}), up({1.0F, 1.0F, 1.0F, 1.0F});

@@ -77,7 +77,7 @@ TEST_CASE("sequences start from the states they name, end where they say, and ov
     std::mt19937_64 random(seed);
     const ScanCase data({4, 3, 2, 64, 128, 1}, 6, 5, ElementType::fp32, ElementType::fp32, random);
     // Sequence 1 takes two steps, sequence 3 none; two sequences read state 4.
-    const Both<int> row_of({0, 2, 5, 1, 3, -1, 4, 4, 0, -1, -1, -1}), state_of({4, 0, 4, 2}), written_to({3, 1, 0, 2});
+    const Both<int> row_of({0, 2, 5, 1, 3, -1, 4, 4, 0, -1, -1, -1}), state_of({4, 0, -1, 2}), written_to({3, 1, 0, 2});
     Output y = data.new_y();
     Output written = data.new_states(4);
     const auto on = [&](Side side, States target, const int* to) {
@@ -158,6 +158,24 @@ TEST_CASE("decays that vanish leave no NaN in the tree scan") {
     reference_backend().tree_scan(data.tree_scan(Side::reference, tree, y), {});
     backend_under_test().tree_scan(data.tree_scan(Side::device, tree, y), {});
     CHECK(y.relative_error() < 1e-5);
+}
+
+TEST_CASE("the tokens of a tree may lie anywhere, and several of its tokens in one row") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    const TreeOnBoth tree(build_tree(BranchingShape{{2, 2}}, {}));  // 7 tokens
+    for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
+        const ScanCase data({2, 7, 2, 64, 32, 1}, 9, 2, type, type, random);
+        const Both<int> row_of({8, 3, 3, 0, 1, 7, 5, 2, 2, 2, 6, 4, 8, 0});
+        Output y = data.new_y();
+        for (const Side side : {Side::reference, Side::device}) {
+            TreeScan scan = data.tree_scan(side, tree, y);
+            scan.row_of = row_of.on(side);
+            (side == Side::reference ? reference_backend() : backend_under_test()).tree_scan(scan, {});
+        }
+        CHECK(y.relative_error() < data.allowed_error());
+    }
 }
 
 TEST_CASE("the unrolled scan gives the packed scan's outputs, path by path") {
