@@ -60,12 +60,12 @@ enum class GraphUse {
 };
 
 struct DecodeSetup {
-    Model target;  ///< attention (grouped heads), Mamba-2 and feed-forward blocks; precision is not read
+    Model target;  ///< problems_of() says which blocks have no kernels; precision is not read
     Drafter drafter;
-    DraftTree tree;                                    ///< of each round; the root alone: plain decoding
-    Verification verification = Verification::packed;  ///< unrolled_chunk has no kernel
-    Rollback rollback = Rollback::truncate;            ///< ring and joint have no kernel
-    std::optional<GivenAcceptance> given_acceptance;   ///< nothing: greedy acceptance
+    DraftTree tree;  ///< of each round; the root alone: plain decoding
+    Verification verification = Verification::packed;
+    Rollback rollback = Rollback::truncate;
+    std::optional<GivenAcceptance> given_acceptance;  ///< nothing: greedy acceptance
     int batch = 1;
     int prompt_tokens = 16;  ///< read by target and drafter before the first round; random
     int context_tokens = 0;  ///< before the prompt; its caches and states are filled with random numbers
@@ -102,8 +102,9 @@ struct DecodeResult {
     /// The least that the chosen token's logit was above the next one's, in standard deviations of the row: what rounding must
     /// stay below for two ways of decoding to agree. Infinite where not measured.
     double smallest_margin = unlimited;
-    std::string device;              ///< "cpu", or the CUDA device's name
-    std::vector<std::string> notes;  ///< where the run differs from the described model (biases left out, ...)
+    std::string device;  ///< "cpu", or the CUDA device's name
+    std::vector<std::string>
+        notes;  ///< where the run differs from the described model (activations that it does not name, ...)
 
     /// tau: mean tokens of a sequence and round, all rounds, the bonus token included.
     [[nodiscard]] double accept_length() const;

@@ -1,0 +1,166 @@
+// Which models of the catalogue can the decoder run, and are their tokens, each shrunk to a few small layers of every kind that
+// it has, those of plain decoding?
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include "decoder/weights.h"
+#include "decoder_models.h"
+#include "models/catalogue.h"
+#include "sim/rollback/rollback.h"
+#include "source_folder.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+using namespace treeline::decoder;
+
+namespace {
+
+/// Widths of a few dozen; ratios of heads and everything that makes a block another kind of block stay.
+struct Shrunk {
+    BlockKind operator()(Attention block) const {
+        block.kv_heads = block.query_heads == block.kv_heads ? 4 : 2;
+        block.query_heads = 4;
+        block.head_dim = 16;
+        block.query_key_norm = block.query_key_norm > 0 ? 2 * block.head_dim : 0;
+        block.input_width = block.input_width > 0 ? 128 : 0;
+        block.reach.window = std::min(block.reach.window, 9.0);
+        return block;
+    }
+    BlockKind operator()(LatentAttention block) const {
+        block.heads = 3;
+        block.q_lora_rank = block.q_lora_rank > 0 ? 24 : 0;
+        block.kv_lora_rank = 32;
+        block.nope_dim = 16;
+        block.rope_dim = 8;
+        block.value_dim = 12;
+        return block;
+    }
+    BlockKind operator()(Mamba1 block) const {
+        block.inner = 96;
+        block.dt_rank = 4;
+        return block;
+    }
+    BlockKind operator()(Mamba2 block) const {
+        const bool shared = block.shared_width > 0;
+        block.heads = 4;
+        block.head_dim = 16;
+        block.state = 16;
+        block.groups = shared ? 4 : std::min<Count>(block.groups, 2);
+        block.shared_width = shared ? 32 : 0;
+        return block;
+    }
+    BlockKind operator()(GatedDelta block) const {
+        block.value_heads = 2 * block.value_heads / block.key_heads;
+        block.key_heads = 2;
+        block.key_dim = 16;
+        block.value_dim = 16;
+        return block;
+    }
+    BlockKind operator()(Mlp block) const {
+        block.hidden = 96;
+        return block;
+    }
+    BlockKind operator()(MixtureOfExperts block) const {
+        block.experts = std::min<Count>(block.experts, 12);
+        block.active = std::min<Count>(block.active, 3);
+        block.hidden = 48;
+        block.shared_hidden = block.shared_hidden > 0 ? 32 : 0;
+        return block;
+    }
+    BlockKind operator()(Projection block) const { return block; }
+};
+
+/// The first layer of every kind in the order of the model, then its first layers again, four in all.
+Model shrunk(Model model) {
+    std::vector<std::size_t> order;
+    for (const std::size_t kind : model.order) {
+        if (std::find(order.begin(), order.end(), kind) == order.end()) {
+            order.push_back(kind);
+        }
+    }
+    const std::size_t kinds = order.size();
+    for (std::size_t i = 0; order.size() < 4; ++i) {
+        order.push_back(order[i % kinds]);
+    }
+    model.order = order;
+    model.width = 64;
+    model.vocabulary_size = 96;
+    model.published_parameters.reset();
+    model.published_body_parameters.reset();
+    for (LayerKind& kind : model.kinds) {
+        for (Block& block : kind.blocks) {
+            block.kind = std::visit(Shrunk{}, block.kind);
+        }
+    }
+    return model;
+}
+
+std::filesystem::path catalogue() { return source_folder() / "models"; }
+
+/// Plain decoding with the first seed whose largest logits are never close (lossless_test.cpp).
+DecodeSetup with_clear_choices(DecodeSetup setup, std::vector<std::vector<int>>& tokens) {
+    for (setup.seed = 1; setup.seed < 200; ++setup.seed) {
+        DecodeSetup without = plain(setup);
+        without.measure_margin = true;
+        const DecodeResult result = decode(without);
+        if (result.smallest_margin > 2e-3) {
+            tokens = result.tokens;
+            return setup;
+        }
+    }
+    FAIL("no seed of 200 keeps the largest logits apart");
+    return setup;
+}
+
+}  // namespace
+
+TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks have no kernels") {
+    std::map<std::string, std::string> refused;
+    for (const std::string& name : model_names(catalogue())) {
+        const std::vector<std::string> problems = problems_of_weights(load_model(catalogue(), name).value);
+        if (!problems.empty()) {
+            refused[name] = problems.front();
+        }
+    }
+    CHECK(
+        refused ==
+        std::map<std::string, std::string>{
+            {"deepseek-v3", "deepseek-v3: latent attention has no kernel"},
+            {"llama3.1-mamba2-8b-distill", "llama3.1-mamba2-8b-distill: Mamba-2 whose heads share x and B has no kernel"},
+            {"llama3.1-mamba2-8b-distill-0", "llama3.1-mamba2-8b-distill-0: Mamba-2 whose heads share x and B has no kernel"},
+            {"llama3.1-mamba2-8b-distill-25", "llama3.1-mamba2-8b-distill-25: Mamba-2 whose heads share x and B has no kernel"},
+            {"mamba2-llama3.1-draft", "mamba2-llama3.1-draft: Mamba-2 whose heads share x and B has no kernel"},
+            {"zamba2-7b", "zamba2-7b: attention that reads another width than the model's has no kernel"},
+        });
+}
+
+TEST_CASE("models of the catalogue, shrunk, lose no token by speculation") {
+    int run = 0;
+    for (const std::string& name : model_names(catalogue())) {
+        const Model model = shrunk(load_model(catalogue(), name).value);
+        if (!problems_of_weights(model).empty()) {
+            continue;
+        }
+        DecodeSetup setup;
+        setup.target = model;
+        setup.batch = 2;
+        setup.prompt_tokens = 9;
+        setup.new_tokens = 16;
+        std::vector<std::vector<int>> tokens;
+        setup = with_clear_choices(setup, tokens);
+        setup.drafter = SharedLayers{.layers = 2};
+        setup.tree = DraftTree::from_parents({0, 0, 1, 1, 2, 3});
+        for (const Rollback rollback : rollbacks_for(model)) {
+            setup.rollback = rollback;
+            setup.verification =
+                rollback_problem(rollback, Verification::packed).empty() ? Verification::packed : Verification::unrolled;
+            INFO(name << ", " << name_of(rollback));
+            CHECK(decode(setup).tokens == tokens);
+        }
+        ++run;
+    }
+    INFO(run << " models");
+    CHECK(run >= 37);
+}
