@@ -6,6 +6,7 @@
 #include <new>
 #include <random>
 
+#include "calibrate/measure/sentinel.h"
 #include "calibrate/timings.h"
 
 namespace treeline {
@@ -14,31 +15,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Reads a block of the workspace: as much as fits, up to a gigabyte.
-class Sentinel {
-public:
-    explicit Sentinel(Workspace& workspace)
-        : workspace_(workspace),
-          bytes_(std::min(workspace.rotation() / 2, std::size_t{1} << 30) / 16 * 16),
-          sum_(static_cast<unsigned*>(workspace.scratch(sizeof(unsigned)))) {}
-
-    double seconds() {
-        std::vector<double> samples;
-        for (int i = 0; i < 5; ++i) {
-            const Clock::time_point start = Clock::now();
-            workspace_.backend().read_probe({workspace_.next_input(bytes_), bytes_, sum_}, {});
-            workspace_.backend().wait({});
-            samples.push_back(seconds_since(start));
-        }
-        return quantile(samples, 0.5);
-    }
-
-private:
-    Workspace& workspace_;
-    std::size_t bytes_;
-    unsigned* sum_;
-};
 
 /// The cases of a block with their timers and samples.
 struct Block {
@@ -161,7 +137,7 @@ ProtocolRun measure(const MeasuredDevice& device, const std::vector<KernelCase>&
     ProtocolRun run;
     std::mt19937_64 random(options.seed);
     std::shuffle(indices.begin(), indices.end(), random);
-    Sentinel sentinel(workspace);
+    Sentinel sentinel(workspace.backend(), workspace.rotation() / 2);
     const Clock::time_point start = Clock::now();
     for (std::size_t first = 0; first < indices.size(); first += options.cases_a_block) {
         const std::size_t last = std::min(indices.size(), first + options.cases_a_block);

@@ -20,8 +20,10 @@ public:
 
     /// Whether a case has been measured already.
     [[nodiscard]] bool holds(const KernelCase& kernel) const;
-    /// Adds a measurement to its table's file, at once. Throws OutputError.
-    void append(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes);
+    /// Adds a measurement to its table's file, at once. `parts`: what its time is made of, in seconds, as columns of their own
+    /// ("draft" becomes draft_us); the same for every row of a table. Throws OutputError.
+    void append(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes,
+                const std::vector<std::pair<std::string, double>>& parts = {});
     /// Everything in the folder, as `treeline calibrate --from` would read it.
     [[nodiscard]] std::vector<MeasuredFile> read() const;
 
