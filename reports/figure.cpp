@@ -64,6 +64,9 @@ Json figure_json(const Figure& figure) {
     add_flag("stacked", figure.stacked);
     add_flag("step", figure.steps);
     add_flag("diagonal", figure.diagonal);
+    if (figure.band > 0.0) {
+        json["band"] = figure.band;
+    }
     for (const FigureRule& rule : figure.rules) {
         json["rules"].push_back({{"at", rule.at}, {"label", rule.label}});
     }

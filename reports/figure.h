@@ -56,6 +56,7 @@ struct Figure {
     bool stacked = false;   ///< bars of one place on one another, instead of side by side
     bool steps = false;     ///< lines as steps
     bool diagonal = false;  ///< a line where x equals y
+    double band = 0.0;      ///< with `diagonal`: lines at so large a share above and below it as well
     std::vector<FigureRule> rules;
     std::vector<FigureChoice> choices;
     std::vector<FigureColumn> columns;

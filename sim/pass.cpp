@@ -230,7 +230,9 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
                           const std::vector<Operation>& extra) {
     options.pass.ranks = platform.ranks;
     std::vector<Operation> operations = operations_of(model, precision, options.pass);
-    if (options.sampling != Sampling::none) {
+    if (options.sampling == Sampling::none) {  // no logits are wanted: the pass ends with the last layer
+        std::erase_if(operations, [](const Operation& operation) { return operation.part == ModelPart::head; });
+    } else {
         operations.push_back(sampling_operation(model, platform.ranks, options.sampling));
     }
     if (platform.mode == CostMode::hoi) {

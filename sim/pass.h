@@ -189,7 +189,7 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
 
 /// How a pass picks tokens from its logits.
 enum class Sampling {
-    none,       ///< no logits are used
+    none,       ///< no logits are used: the pass ends before the final norm and the LM head
     greedy,     ///< one read of the logits
     rejection,  ///< softmax and rejection sampling, section 1: about 12·(2k+1)·V·b bytes
 };

@@ -60,7 +60,7 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
         const PassId id = i > 0 && drafting.tree_attention ? PassId::draft_tree : PassId::draft;
         steps_of(steps, id).push_back({Phase::draft, pass.rows, pass.tokens, pass.logits, pass.context_offset, pass.runs});
     }
-    if (drafting.copied_states > 0.0) {
+    if (drafting.copied_states > 0.0 && inputs.setup.platform.stack.state_copy != StateCopy::by_index) {
         steps_of(steps, PassId::draft_copy).push_back({Phase::draft, drafting.copied_states, 1.0, 0.0, 0.0, 1.0});
     }
     row.draft_states = inputs.drafter.has_cache ? drafting.kept_states : 0.0;
@@ -94,6 +94,14 @@ void add_verification(const RowInputs& inputs, const Speculation& speculation, c
     }
 }
 
+/// Rows of an unrolled verification start from a state each: copies of the live one, or of the row that attained it.
+double state_copies(const RowInputs& inputs, const VerifyShape& shape) {
+    if (inputs.setup.platform.stack.state_copy == StateCopy::by_index) {
+        return inputs.rollback.states_per_verified_token > 0.0 && shape.sequences > 1.0 ? 1.0 : 0.0;
+    }
+    return inputs.rollback.joins_next_round ? shape.sequences : shape.sequences - 1.0;
+}
+
 void add_rollback(const RowInputs& inputs, const VerifyShape& shape, const DraftTree& tree, RoundRow& row, StepsByPass& steps) {
     const RollbackPlan& plan = inputs.rollback;
     const double verified = shape.sequences * shape.tokens;
@@ -107,9 +115,7 @@ void add_rollback(const RowInputs& inputs, const VerifyShape& shape, const Draft
         steps_of(steps, PassId::ring_flush).push_back({Phase::rollback, 1.0, 1.0, 0.0, 0.0, ring.flush_probability});
         row.cached_activations += ring_capacity;
     }
-    // Rows of an unrolled verification start from a state each: copies of the live one, or of the row that attained it.
-    const double copies = plan.joins_next_round ? shape.sequences : shape.sequences - 1.0;
-    if (copies > 0.0) {
+    if (const double copies = state_copies(inputs, shape); copies > 0.0) {
         // The host copies one row after the other; a kernel within a graph reads the state once and writes all of them.
         const bool eager = inputs.setup.platform.stack.state_copy == StateCopy::eager;
         steps_of(steps, PassId::state_copy)

@@ -10,8 +10,14 @@
 
 namespace treeline {
 
-/// How copies of recurrent states are launched: by the host, one by one, or within the captured graph, just in time.
-enum class StateCopy { eager, in_graph };
+/// How rows that go on from one recurrent state come by it.
+enum class StateCopy {
+    eager,     ///< copies, launched by the host, one by one
+    in_graph,  ///< copies within the captured graph, just in time
+    /// No copies: scans read a state at one index and write it at another. Only a snapshot that several rows of the next
+    /// verification start from is copied, once, out of the way of what that verification writes.
+    by_index,
+};
 
 /// What software adds to a device. A pass costs max(device time + launches·node_cost, launches·host_launch) + host_per_pass.
 struct Stack {

@@ -26,17 +26,19 @@ double relative_change(double value, double reference) { return reference > 0.0 
 
 }  // namespace
 
-Sentinel::Sentinel(const MeasuredDevice& device, Workspace& workspace)
+Sentinel::Sentinel(const MeasuredDevice& device, std::size_t bytes)
     : device_(device),
-      workspace_(workspace),
-      bytes_(std::min(workspace.rotation() / 2, std::size_t{1} << 30) / 16 * 16),
-      sum_(static_cast<unsigned*>(workspace.scratch(sizeof(unsigned)))) {}
+      block_(*device.backend, std::min(bytes, std::size_t{1} << 30) / 16 * 16),
+      sum_(*device.backend, sizeof(unsigned)) {
+    device_.backend->write_probe({block_.data(), block_.bytes(), 1}, {});
+    device_.backend->wait({});
+}
 
 double Sentinel::seconds_of_reading() const {
     std::vector<double> samples;
     for (int i = 0; i < 5; ++i) {
         const Clock::time_point start = Clock::now();
-        device_.backend->read_probe({workspace_.next_input(bytes_), bytes_, sum_}, {});
+        device_.backend->read_probe({block_.data(), block_.bytes(), reinterpret_cast<unsigned*>(sum_.data())}, {});
         device_.backend->wait({});
         samples.push_back(seconds_since(start));
     }

@@ -23,8 +23,9 @@ struct Conditions {
 /// Reads the conditions of one device.
 class Sentinel {
 public:
-    /// The workspace outlives it.
-    Sentinel(const MeasuredDevice& device, Workspace& workspace);
+    /// Reads `bytes` of memory of its own, a gigabyte at most; they should exceed the last-level cache by far. Throws
+    /// KernelError or std::bad_alloc where the device has no room for it.
+    Sentinel(const MeasuredDevice& device, std::size_t bytes);
     [[nodiscard]] Conditions read() const;
 
 private:
@@ -32,9 +33,7 @@ private:
     [[nodiscard]] double seconds_of_launching() const;
 
     MeasuredDevice device_;
-    Workspace& workspace_;
-    std::size_t bytes_;
-    unsigned* sum_;
+    DeviceBlock block_, sum_;
 };
 
 /// What a GPU's driver library says of one GPU: its clock in Hz (0: nothing) and temperature.

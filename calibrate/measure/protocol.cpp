@@ -95,7 +95,7 @@ public:
           cases_(cases),
           workspace_(workspace),
           options_(options),
-          sentinel_(device, workspace),
+          sentinel_(device, workspace.rotation() / 2),
           random_(options.seed),
           start_(Clock::now()) {}
 

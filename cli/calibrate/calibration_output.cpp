@@ -72,6 +72,61 @@ Json kernel_json(const CalibratedTable& kernel) {
             {"log_covariance", covariance}};
 }
 
+Json layers_json(const std::vector<CheckRow>& layers) {
+    Json rows = Json::array();
+    for (const CheckRow& row : layers) {
+        rows.push_back({{"held_out", row.family},
+                        {"pass", row.what},
+                        {"measured_us", rounded(1e6 * row.measured.value())},
+                        {"predicted_us", rounded(1e6 * row.predicted.value())}});
+    }
+    return rows;
+}
+
+/// [measured, predicted] of each phase of a round.
+Json phases_json(const DecoderCheck& check) {
+    const auto both = [&](Seconds RoundPhases::*phase) {
+        return Json{rounded(1e6 * (check.measured_phases.*phase).value()),
+                    rounded(1e6 * (check.predicted_phases.*phase).value())};
+    };
+    return {{"draft", both(&RoundPhases::draft)},
+            {"verify", both(&RoundPhases::verify)},
+            {"rollback", both(&RoundPhases::rollback)},
+            {"host", both(&RoundPhases::host)}};
+}
+
+Json decoders_json(const std::vector<DecoderCheck>& decoders) {
+    Json rows = Json::array();
+    for (const DecoderCheck& check : decoders) {
+        rows.push_back({{"decoder", group_of(check.decoder)},
+                        {"round", policy_of(check.decoder)},
+                        {"tokens", check.tokens()},
+                        {"measured_us", rounded(1e6 * check.measured.value())},
+                        {"predicted_us", rounded(1e6 * check.predicted.value())},
+                        {"phases_us", phases_json(check)}});
+    }
+    return rows;
+}
+
+Json check_json(const CalibrationAnswer& answer) {
+    Json check = Json::object();
+    if (!answer.check.empty()) {
+        check["layers"] = layers_json(answer.check);
+        check["layer_errors"] = errors_json(errors_of_checks(answer.check));
+    }
+    if (!answer.decoders.empty()) {
+        check["decoders"] = decoders_json(answer.decoders);
+        check["decoder_errors"] = errors_json(errors_of_checks(answer.decoders));
+    }
+    for (const DecoderChoice& choice : choices_of(answer.decoders)) {
+        check["choices"].push_back({{"decoder", choice.group},
+                                    {"best_measured", choice.best_measured},
+                                    {"best_predicted", choice.best_predicted},
+                                    {"regret", rounded(choice.regret)}});
+    }
+    return check;
+}
+
 }  // namespace
 
 std::string text_of(const KernelParameter& parameter, double base_value) {
@@ -134,11 +189,8 @@ std::string calibration_json(const CalibrationAnswer& answer) {
                  {"source", answer.source},
                  {"kind", answer.kernels.empty() ? "derived" : answer.kind},
                  {"kernels", kernels}};
-    for (const CheckRow& row : answer.check) {
-        json["check"].push_back({{"held_out", row.family},
-                                 {"pass", row.what},
-                                 {"measured_us", rounded(1e6 * row.measured.value())},
-                                 {"predicted_us", rounded(1e6 * row.predicted.value())}});
+    if (!answer.check.empty() || !answer.decoders.empty()) {
+        json["check"] = check_json(answer);
     }
     return json.dump(2) + "\n";
 }

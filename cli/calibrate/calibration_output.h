@@ -6,6 +6,8 @@
 
 #include "calibrate/kernel_fit.h"
 #include "cli/calibrate/check_table.h"
+#include "cli/calibrate/decoder_check.h"
+#include "reports/figure.h"
 
 namespace treeline {
 
@@ -20,7 +22,8 @@ struct CalibrationAnswer {
     std::string source;              ///< where the measurements come from, as the user says or their files
     std::string kind = "published";  ///< of the measurements: measured | published; "derived" where there are none
     std::vector<CalibratedTable> kernels;
-    std::vector<CheckRow> check;            ///< what was held out altogether; may be empty
+    std::vector<CheckRow> check;            ///< whole layers, held out altogether; may be empty
+    std::vector<DecoderCheck> decoders;     ///< whole rounds of decoders, likewise
     std::string derived_from;               ///< device whose laws stand in for what was not measured; empty = none
     std::vector<CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet
 };
@@ -31,7 +34,12 @@ std::string calibration_json(const CalibrationAnswer& answer);
 /// One line a measurement: kernel, format, site, measured and held-out predicted time.
 std::string calibration_csv(const CalibrationAnswer& answer);
 
-/// A self-contained page: measured roofline, predicted against measured times, residuals. At least one kernel was fitted.
+/// The section of that page on what was held out altogether: predicted against measured, and the choices that follow. Not for
+/// an answer without a check.
+FigureSection check_section(const CalibrationAnswer& answer);
+
+/// A self-contained page: the check where there is one, measured roofline, predicted against measured times, residuals. At
+/// least one kernel was fitted.
 std::string calibration_page(const CalibrationAnswer& answer);
 
 /// "3.64 us", "0.897": a value with the parameter's unit.

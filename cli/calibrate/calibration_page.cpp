@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "cli/calibrate/calibration_output.h"
-#include "reports/figure.h"
 
 namespace treeline {
 namespace {
@@ -121,6 +120,9 @@ std::string calibration_page(const CalibrationAnswer& answer) {
             ? std::string("No law fits what was measured.")
             : fmt::format("{} laws, fitted with whole shapes held out; the largest median error is {:.1f} %, of {}.",
                           answer.kernels.size(), 100.0 * worst->fit.held_out.median, kernel_name(*worst));
+    if (!answer.check.empty() || !answer.decoders.empty()) {
+        page.sections.push_back(check_section(answer));
+    }
     page.sections.push_back(roofline_section(answer));
     for (std::size_t i = 0; i < answer.kernels.size(); ++i) {
         page.sections.push_back(kernel_section(answer.kernels[i], i));

@@ -1,7 +1,6 @@
 #include "cli/calibrate/check_table.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -63,14 +62,6 @@ std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, con
     return rows;
 }
 
-KernelErrors errors_of(const std::vector<CheckRow>& rows) {
-    std::vector<double> residuals;
-    for (const CheckRow& row : rows) {
-        residuals.push_back(std::log(row.predicted / row.measured));
-    }
-    return errors_of(residuals);
-}
-
 std::string check_text(const std::vector<CheckRow>& rows) {
     TextTable table({{"Held out", Align::left}, {"Pass", Align::left}, {"Measured (us)"}, {"Predicted (us)"}, {"Error"}});
     for (const CheckRow& row : rows) {
@@ -78,7 +69,7 @@ std::string check_text(const std::vector<CheckRow>& rows) {
                    fmt::format("{:.1f}", 1e6 * row.predicted.value()),
                    fmt::format("{:+.1f} %", 100.0 * (row.predicted / row.measured - 1.0))});
     }
-    const KernelErrors errors = errors_of(rows);
+    const KernelErrors errors = errors_of_checks(rows);
     return fmt::format(
         "Whole layers, predicted from the calibration alone:\n\n{}\nErrors: median {:.1f} %, 90th percentile {:.1f} "
         "%, bias {:+.1f} %.\n",

@@ -1,6 +1,7 @@
 // Does a calibration foretell what it was not fitted to? Measured times beside those that it predicts.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace treeline {
 
-/// One thing that was measured and predicted. Anything that runs our kernels can be checked so (a decoder's round, say).
+/// A whole layer that was measured and predicted.
 struct CheckRow {
     std::string family, what;
     Seconds measured, predicted;
@@ -20,7 +21,16 @@ struct CheckRow {
 /// layers that held_out_layers() has.
 std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, const Device& device);
 
-KernelErrors errors_of(const std::vector<CheckRow>& rows);
+/// Of anything with members `measured` and `predicted`.
+template <class Rows>
+KernelErrors errors_of_checks(const Rows& rows) {
+    std::vector<double> residuals;
+    for (const auto& row : rows) {
+        residuals.push_back(std::log(row.predicted / row.measured));
+    }
+    return errors_of(residuals);
+}
+
 std::string check_text(const std::vector<CheckRow>& rows);
 
 }  // namespace treeline

@@ -72,6 +72,7 @@ void run_on_own_device(const CalibrateFlags& flags, const KernelFitOptions& opti
     std::string text = text_of(result.answer, format);
     if (format == Format::table) {
         text += result.answer.check.empty() ? "" : "\n" + check_text(result.answer.check);
+        text += result.answer.decoders.empty() ? "" : "\n" + decoder_check_text(result.answer.decoders);
         text = fmt::format("{}\n{}\nPrice with it: --device {} --stack ideal --mode calibrated\n", result.summary, text,
                            result.description.string());
     }
@@ -130,7 +131,9 @@ Run add_calibrate(CLI::App& app) {
            "This machine's own device (cpu, cuda, cuda:1), which is then measured; with --from, the one that was measured")
         ->type_name("NAME")
         ->required();
-    app.add_flag("--check", flags->check, "Then predict whole layers that no law was fitted to, and compare");
+    app.add_flag("--check", flags->check,
+                 "Also run small speculative decoders; then predict them, and whole layers that no law was fitted to, and "
+                 "compare");
     app.add_flag("--quick", flags->quick, "Measure for less than a minute instead of five");
     app.add_option("--source", flags->source, "Where the measurements come from; kept in the calibration file")
         ->type_name("TEXT");

@@ -9,6 +9,7 @@
 
 #include "cli/calibrate/fit_tables.h"
 #include "cli/calibrate/kernel_tables.h"
+#include "cli/calibrate/measure_decoders.h"
 #include "cli/calibrate/measured_machine.h"
 #include "cli/calibrate/measurement_files.h"
 #include "cli/progress.h"
@@ -63,6 +64,7 @@ struct Measured {
     double load = 0.0;       ///< per core, before the first measurement
     std::size_t before = 0;  ///< cases that were there already
     std::vector<std::string> skipped;
+    MeasuredDecoders decoders;
 };
 
 /// Measures what is missing, block by block into the files.
@@ -141,7 +143,12 @@ std::string summary_of(const OwnDevice& own, const MachineFigures& figures, cons
         "{:.2f} per core at the start{}.\n",
         measured.run.measurements.size(), measured.before, measured.run.repeated(), measured.run.blocks.size(),
         measured.run.drifted(), measured.load, clock_text(measured.run));
-    for (const std::vector<std::string>* list : {&notes, &measured.skipped}) {
+    if (const MeasuredDecoders& decoders = measured.decoders; decoders.measured + decoders.before > 0) {
+        text += fmt::format(
+            "{} decoders run now, {} before; {} run again, {} under other conditions than the kernels all the same.\n",
+            decoders.measured, decoders.before, decoders.repeated, decoders.drifted);
+    }
+    for (const std::vector<std::string>* list : {&notes, &measured.skipped, &measured.decoders.skipped}) {
         for (const std::string& sentence : *list) {
             text += "Left out: " + sentence + ".\n";
         }
@@ -163,6 +170,10 @@ MeasureResult measure_device(const MeasureRequest& request) {
     Measured measured;
     try {
         measured = measure_missing(own, request.quick, files);
+        if (request.check) {
+            const std::size_t sentinel = rotation_for(own.machine, own.device.on_gpu) / 2;
+            measured.decoders = measure_missing_decoders(own.device, request.quick, sentinel, files);
+        }
     } catch (const kernels::KernelError& error) {
         throw InputError({fmt::format("--device {}: {}; what was measured before is kept in {}", request.device, error.what(),
                                       (request.folder / "measurements").string())});
@@ -187,6 +198,7 @@ MeasureResult measure_device(const MeasureRequest& request) {
         // By the calibration as it was written, so that what is checked is what others will read.
         const Device calibrated = load_device({}, result.description.string()).value;
         result.answer.check = checked_layers(rows, calibrated);
+        result.answer.decoders = checked_decoders(rows, calibrated);
         write_file(request.folder / calibration_file, calibration_json(result.answer));
     }
     result.summary = summary_of(own, figures, measured, notes);

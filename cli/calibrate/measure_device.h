@@ -16,7 +16,7 @@ bool names_own_device(const std::string& device);
 struct MeasureRequest {
     std::string device;
     bool quick = false;
-    bool check = false;  ///< predict the whole layers that were measured beside the kernels
+    bool check = false;  ///< run decoders as well; predict them, and the whole layers that were measured beside the kernels
     std::filesystem::path folder;
     KernelFitOptions fit;
 };

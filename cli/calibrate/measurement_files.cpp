@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using Parts = std::vector<std::pair<std::string, double>>;
+
 /// An interrupted run may have left half a line.
 void drop_half_line(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
@@ -50,7 +52,7 @@ bool has_rows(const fs::path& file) {
 }
 
 /// What a file begins with. Columns are those of the case, then these.
-std::string header(const Machine& machine, const KernelCase& kernel) {
+std::string header(const Machine& machine, const KernelCase& kernel, const Parts& parts) {
     std::string text = fmt::format(
         "# Kernels measured by treeline calibrate\n# device: {}\n# driver: {}\n"
         "# latency_us, quartiles: microseconds of one run; spread: median absolute deviation / median;\n"
@@ -60,7 +62,11 @@ std::string header(const Machine& machine, const KernelCase& kernel) {
     for (const auto& [column, value] : kernel.columns) {
         text += column + ",";
     }
-    return text + "device,latency_us,first_quartile_us,third_quartile_us,spread,samples,rotation_bytes,drifted\n";
+    text += "device,latency_us,first_quartile_us,third_quartile_us,spread,samples,rotation_bytes,drifted";
+    for (const auto& [part, seconds] : parts) {
+        text += "," + part + "_us";
+    }
+    return text + "\n";
 }
 
 /// What the line of a case begins with.
@@ -72,11 +78,16 @@ std::string values_of(const KernelCase& kernel) {
     return text;
 }
 
-std::string line(const Machine& machine, const KernelCase& kernel, const Measurement& measured, std::size_t rotation_bytes) {
-    return values_of(kernel) + fmt::format("{},{:.6g},{:.6g},{:.6g},{:.4g},{},{},{}\n", machine.name, 1e6 * measured.median,
-                                           1e6 * measured.first_quartile, 1e6 * measured.third_quartile,
-                                           measured.deviation / measured.median, measured.samples, rotation_bytes,
-                                           measured.drifted ? 1 : 0);
+std::string line(const Machine& machine, const KernelCase& kernel, const Measurement& measured, std::size_t rotation_bytes,
+                 const Parts& parts) {
+    std::string text = values_of(kernel);
+    text += fmt::format("{},{:.6g},{:.6g},{:.6g},{:.4g},{},{},{}", machine.name, 1e6 * measured.median,
+                        1e6 * measured.first_quartile, 1e6 * measured.third_quartile, measured.deviation / measured.median,
+                        measured.samples, rotation_bytes, measured.drifted ? 1 : 0);
+    for (const auto& [part, seconds] : parts) {
+        text += fmt::format(",{:.6g}", 1e6 * seconds);
+    }
+    return text + "\n";
 }
 
 /// The name that a case with these values has. The columns of a case come first, in the order of the file's header, but values
@@ -90,9 +101,8 @@ std::string key_of(const std::string& table, std::vector<std::pair<std::string, 
 }
 
 bool is_of_measurement(const std::string& column) {
-    static const std::set<std::string> names = {
-        "device", "first_quartile_us", "third_quartile_us", "spread", "samples", "rotation_bytes", "drifted"};
-    return names.count(column) > 0;
+    static const std::set<std::string> names = {"device", "spread", "samples", "rotation_bytes", "drifted"};
+    return column.ends_with("_us") || names.count(column) > 0;
 }
 
 std::string key_of(const MeasuredRow& row) {
@@ -140,7 +150,8 @@ fs::path MeasurementFiles::file_of(const std::string& table) const {
     return folder_ / fmt::format("{}_{}.csv", machine_.name, table);
 }
 
-void MeasurementFiles::write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes) {
+void MeasurementFiles::write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes,
+                             const Parts& parts) {
     const fs::path path = file_of(kernel.table);
     const std::string key = key_of(kernel.table, kernel.columns);
     if (!lines_.insert(key).second) {
@@ -148,7 +159,8 @@ void MeasurementFiles::write(const KernelCase& kernel, const Measurement& measur
     }
     const bool fresh = !fs::exists(path) || fs::file_size(path) == 0;
     std::ofstream out(path, std::ios::binary | std::ios::app);
-    out << (fresh ? header(machine_, kernel) : "") << line(machine_, kernel, measurement, rotation_bytes) << std::flush;
+    out << (fresh ? header(machine_, kernel, parts) : "") << line(machine_, kernel, measurement, rotation_bytes, parts)
+        << std::flush;
     if (!out) {
         throw OutputError(fmt::format("{}: cannot be written", path.string()));
     }

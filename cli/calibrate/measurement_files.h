@@ -20,8 +20,11 @@ public:
 
     /// Whether a case has been measured already, under the same conditions as most.
     [[nodiscard]] bool holds(const KernelCase& kernel) const;
-    /// Puts a measurement into its table's file, at once, in place of an earlier one of the case. Throws OutputError.
-    void write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes);
+    /// Puts a measurement into its table's file, at once, in place of an earlier one of the case. `parts`: what its time is
+    /// made of, in seconds, as columns of their own ("draft" becomes draft_us); the same for every row of a table. Throws
+    /// OutputError.
+    void write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes,
+               const std::vector<std::pair<std::string, double>>& parts = {});
     /// Adds what the blocks ran under, beside the tables. Throws OutputError.
     void write_conditions(const ProtocolRun& run) const;
     /// Those of the blocks that were kept as good, as far as they are compared: memory, launches, clock.

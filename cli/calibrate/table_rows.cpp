@@ -159,6 +159,7 @@ const std::vector<TableKind>& table_kinds() {
         {"sampling", "method", sampling_row, "greedy verification, logits from main memory"},
         {"probe", "probe", nullptr, "bandwidth"},
         {"launch", "launches", nullptr, "launches of nothing"},
+        {"decoder", "drafter", nullptr, "rounds of a decoder, held out"},
         {"layer", "family", nullptr, "whole layers, held out"},
         {"llama_bench", "model_bytes", llama_row, "whole passes of models above the last-level cache, without context"},
         {"gemm", "k", linear_row, "weights above twice the last-level cache, at most 1024 rows"},

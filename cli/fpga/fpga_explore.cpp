@@ -16,18 +16,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::vector<Column> columns = {{"Tokens/s"},
-                                     {"round"},
-                                     {"tokens/J"},
-                                     {"used"},
-                                     {"DSP"},
-                                     {"tile"},
-                                     {"tokens"},
-                                     {"lanes"},
-                                     {"FIFO"},
-                                     {"drafter", Align::left},
-                                     {"tree", Align::left},
-                                     {"backtracking", Align::left}};
+const std::vector<Column> design_columns = {{"Tokens/s"},
+                                            {"round"},
+                                            {"tokens/J"},
+                                            {"used"},
+                                            {"DSP"},
+                                            {"tile"},
+                                            {"tokens"},
+                                            {"lanes"},
+                                            {"FIFO"},
+                                            {"drafter", Align::left},
+                                            {"tree", Align::left},
+                                            {"backtracking", Align::left}};
 
 bool plain(const FpgaExploration& exploration, const FpgaCandidate& candidate) {
     return exploration.space.speculations[candidate.speculation].drafter.empty();
@@ -51,7 +51,7 @@ std::vector<std::string> row_of(const FpgaExploration& exploration, const FpgaCa
 }
 
 std::string rows_text(const FpgaExploration& exploration, const std::vector<FpgaCandidate>& candidates) {
-    TextTable table(columns);
+    TextTable table(design_columns);
     for (const FpgaCandidate& candidate : candidates) {
         table.add(row_of(exploration, candidate));
     }

@@ -13,7 +13,7 @@
 namespace treeline {
 namespace {
 
-const std::vector<std::string> kinds = {"geometric", "per_position", "mean_length", "curve"};
+const std::vector<std::string> acceptance_kinds = {"geometric", "per_position", "mean_length", "curve"};
 
 Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = at.number("geometric", 0.0, 1.0);
@@ -104,7 +104,7 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
     AcceptanceChoice choice;
     choice.source = at.text_or("source", "");
     std::vector<std::string> named;
-    for (const std::string& kind : kinds) {
+    for (const std::string& kind : acceptance_kinds) {
         if (at.has(kind)) {
             named.push_back(kind);
         }

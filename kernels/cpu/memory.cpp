@@ -34,17 +34,22 @@ void empty(Queue /*queue*/) {
     }
 }
 
+/// Rows are shared out in pieces: a recurrent state is one row of a megabyte, and there may be one row only.
 void gather_rows(const GatherRows& gather, Queue /*queue*/) {
     check(gather);
-    const std::size_t bytes = bytes_of(gather.from.type);
-#pragma omp parallel for schedule(static)
-    for (int i = 0; i < gather.rows; ++i) {
-        const std::int64_t from = gather.from_row != nullptr ? gather.from_row[i] : i;
-        const std::int64_t to = gather.to_row != nullptr ? gather.to_row[i] : i;
-        if (from >= 0 && to >= 0) {
-            std::memcpy(static_cast<char*>(gather.to.data) + to * gather.to.stride * std::int64_t(bytes),
-                        static_cast<const char*>(gather.from.data) + from * gather.from.stride * std::int64_t(bytes),
-                        std::size_t(gather.width) * bytes);
+    constexpr std::int64_t piece = 1 << 16;
+    const auto element = static_cast<std::int64_t>(bytes_of(gather.from.type));
+    const std::int64_t bytes = gather.width * element, pieces = (bytes + piece - 1) / piece;
+#pragma omp parallel for schedule(static) collapse(2)
+    for (std::int64_t i = 0; i < gather.rows; ++i) {
+        for (std::int64_t part = 0; part < pieces; ++part) {
+            const std::int64_t from = gather.from_row != nullptr ? gather.from_row[i] : i;
+            const std::int64_t to = gather.to_row != nullptr ? gather.to_row[i] : i;
+            if (from >= 0 && to >= 0) {
+                std::memcpy(static_cast<char*>(gather.to.data) + to * gather.to.stride * element + part * piece,
+                            static_cast<const char*>(gather.from.data) + from * gather.from.stride * element + part * piece,
+                            static_cast<std::size_t>(std::min(piece, bytes - part * piece)));
+            }
         }
     }
 }

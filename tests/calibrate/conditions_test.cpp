@@ -46,8 +46,7 @@ TEST_CASE("a core's clock is that of some computer") {
 }
 
 TEST_CASE("the sentinel reads memory and launches") {
-    Workspace workspace(kernels::cpu_backend(), std::size_t{1} << 22);
-    const Conditions read = Sentinel({&kernels::cpu_backend(), false, {}}, workspace).read();
+    const Conditions read = Sentinel({&kernels::cpu_backend(), false, {}}, std::size_t{1} << 22).read();
     CHECK(read.read > 1e-6);
     CHECK(read.launch > 1e-9);
     CHECK(read.clock > 0.0);

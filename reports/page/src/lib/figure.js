@@ -189,20 +189,20 @@ function ruleLayers({ rules = [] }, palette) {
   ]);
 }
 
-/** Where both axes have the same value. */
+/** Where both axes have the same value, and the edges of a band around it. */
 function diagonalLayer(figure, values, palette) {
   if (!figure.diagonal) return [];
   const all = values.flatMap((row) => [row[figure.x.key], row[figure.y.key]]).filter(isNumber);
   if (all.length === 0) return [];
   const ends = [Math.min(...all), Math.max(...all)];
-  return [
-    {
-      data: { values: ends.map((end) => ({ [figure.x.key]: end, [figure.y.key]: end })) },
-      mark: { type: 'line', strokeDash: [3, 3], strokeWidth: 1, stroke: palette.muted },
-      encoding: {
-        x: { field: figure.x.key, type: 'quantitative' },
-        y: { field: figure.y.key, type: 'quantitative' },
-      },
+  const line = (share, strokeDash) => ({
+    data: { values: ends.map((end) => ({ [figure.x.key]: end, [figure.y.key]: end * share })) },
+    mark: { type: 'line', strokeDash, strokeWidth: 1, stroke: palette.muted },
+    encoding: {
+      x: { field: figure.x.key, type: 'quantitative' },
+      y: { field: figure.y.key, type: 'quantitative' },
     },
-  ];
+  });
+  const edges = figure.band ? [1 - figure.band, 1 + figure.band].map((share) => line(share, [1, 4])) : [];
+  return [line(1, [3, 3]), ...edges];
 }

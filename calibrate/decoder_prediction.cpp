@@ -1,0 +1,111 @@
+#include "calibrate/decoder_prediction.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace treeline {
+namespace {
+
+Precision precision_of(const decoder::DecodeSetup& setup) {
+    const auto format = [](kernels::ElementType type) {
+        return type == kernels::ElementType::fp32 ? NumberFormat::fp32 : NumberFormat::bf16;
+    };
+    Precision precision = uniform_precision(format(setup.elements));
+    precision.state = {format(setup.state_elements)};
+    return precision;
+}
+
+/// A model of its own with the target's first layers: it keeps a cache of its own and catches up on its last draft.
+Model first_layers(const Model& target, const decoder::SharedLayers& shared) {
+    Model model = target;
+    model.order.resize(static_cast<std::size_t>(shared.layers));
+    if (shared.window > 0) {
+        ContextReach reach;
+        reach.window = shared.window;
+        reach.sink = shared.sink;
+        return with_reach(std::move(model), reach);
+    }
+    return model;
+}
+
+Drafter drafter_of(const decoder::DecodeSetup& setup, const Precision& precision) {
+    if (const auto* shared = std::get_if<decoder::SharedLayers>(&setup.drafter)) {
+        return IndependentDrafter{first_layers(setup.target, *shared), precision};
+    }
+    if (const auto* own = std::get_if<decoder::OwnModel>(&setup.drafter)) {
+        return IndependentDrafter{own->model, precision};
+    }
+    return NgramDrafter{};
+}
+
+DraftAcceptance acceptance_of(const decoder::GivenAcceptance& given) {
+    DraftAcceptance acceptance;
+    if (given.per_rank.empty()) {
+        acceptance.chain = Acceptance::per_position(given.per_position);
+        acceptance.siblings = RankAcceptance({1.0});  // first choices or none
+    } else {
+        acceptance.chain = Acceptance::geometric(given.per_rank.front());
+        acceptance.siblings = RankAcceptance(given.per_rank);
+    }
+    return acceptance;
+}
+
+ParentsShape shape_of(const DraftTree& tree) {
+    ParentsShape shape;
+    for (int token = 1; token < tree.verified_tokens(); ++token) {
+        shape.parents.push_back(tree.parent(token));
+    }
+    return shape;
+}
+
+}  // namespace
+
+RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const Device& device) {
+    std::vector<std::string> problems = decoder::problems_of(setup);
+    const bool drafts = setup.tree.nodes() > 0;
+    if (problems.empty() && drafts && !setup.given_acceptance) {
+        problems.emplace_back("what is accepted greedily is not known before it is run, so it cannot be predicted");
+    }
+    if (!problems.empty()) {
+        throw std::invalid_argument(problems.front());
+    }
+    RoundSetup round;
+    round.target = setup.target;
+    round.precision = precision_of(setup);
+    round.platform.device = device;
+    round.platform.mode = CostMode::calibrated;
+    round.platform.stack.name = "kernels";
+    round.platform.stack.title = "Kernels alone";
+    round.platform.stack.state_copy = StateCopy::by_index;
+    round.drafter = drafter_of(setup, round.precision);
+    round.rollback = setup.rollback;
+    round.speculations = chains_up_to(0);
+    if (drafts) {
+        round.acceptance = acceptance_of(*setup.given_acceptance);
+        round.speculations.push_back({shape_of(setup.tree), setup.verification, "draft"});
+    }
+    return round;
+}
+
+RoundPhases predicted_phases(const decoder::DecodeSetup& setup, const Device& device, double context) {
+    const CompiledRound round = compile_round(round_setup_of(setup, device));
+    const int speculation = static_cast<int>(round.rows.size()) - 1;
+    if (!round.runs(speculation)) {
+        throw std::invalid_argument(round.row(speculation).problem);
+    }
+    const RoundEstimate estimate = evaluate(round, {speculation, static_cast<double>(setup.batch), context});
+    return {estimate.draft, estimate.verify, estimate.rollback, estimate.host};
+}
+
+RoundPhases measured_phases(const decoder::DecodeResult& result) {
+    const decoder::PhaseSeconds& seconds = result.seconds;
+    if (seconds.verify.empty()) {
+        return {{}, {}, {}, Seconds(decoder::median(seconds.round))};
+    }
+    std::vector<double> verify = seconds.verify;
+    std::transform(verify.begin(), verify.end(), seconds.accept.begin(), verify.begin(), std::plus<>());
+    return {Seconds(decoder::median(seconds.draft)), Seconds(decoder::median(verify)),
+            Seconds(decoder::median(seconds.rollback)), Seconds(decoder::median(seconds.host))};
+}
+
+}  // namespace treeline

@@ -1,0 +1,57 @@
+// Decoders that no law is fitted to: whole speculation rounds of small models, which the calibration alone must foretell.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decoder/decode.h"
+#include "sim/precision.h"
+
+namespace treeline {
+
+enum class DecoderFamily { transformer, mamba2, hybrid };
+std::string_view name_of(DecoderFamily family);
+
+enum class HeldOutDrafter {
+    none,         ///< plain decoding
+    first_layer,  ///< the target's first layer under the target's head
+    ngram,        ///< continuations of earlier occurrences
+};
+std::string_view name_of(HeldOutDrafter drafter);
+
+/// One configuration. Each round accepts the same number of drafts, first choices all of them: rounds are then equal, so that
+/// their median means something, and what a round yields is known beforehand.
+struct HeldOutDecoder {
+    DecoderFamily family = DecoderFamily::transformer;
+    NumberFormat format = NumberFormat::fp32;  ///< of weights, activations, cache and state
+    int batch = 1;
+    int context = 256;  ///< of a sequence, in the middle of the rounds that are timed
+    HeldOutDrafter drafter = HeldOutDrafter::none;
+    std::vector<int> children;  ///< of each node, by level: {1, 1} is a chain of 2, {2, 2} a binary tree of 6 nodes
+    Verification verification = Verification::packed;
+    Rollback rollback = Rollback::truncate;
+    int accepted = 0;  ///< drafts, in each round
+
+    friend bool operator==(const HeldOutDecoder&, const HeldOutDecoder&) = default;
+};
+
+/// Every configuration of a device; those of one group() stand next to each other. Quick: a handful.
+std::vector<HeldOutDecoder> held_out_decoders(bool on_gpu, bool quick);
+
+/// "transformer, fp32, batch 4, context 256": configurations with the same group do the same work, and one may choose between
+/// them.
+std::string group_of(const HeldOutDecoder& decoder);
+/// "first-layer, chain 4, unrolled, replay": what tells them apart.
+std::string policy_of(const HeldOutDecoder& decoder);
+/// "chain 4", "tree 2x2".
+std::string draft_of(const HeldOutDecoder& decoder);
+
+/// How a configuration is run: rounds that are timed, after those that are not.
+struct HeldOutRounds {
+    int untimed = 2;
+    int timed = 12;
+};
+decoder::DecodeSetup setup_of(const HeldOutDecoder& decoder, const HeldOutRounds& rounds, bool on_gpu);
+
+}  // namespace treeline
