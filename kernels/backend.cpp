@@ -1,7 +1,12 @@
 #include "kernels/backend.h"
 
 #include <cstring>
+#include <memory>
 #include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/reference/kernels.h"
@@ -11,7 +16,20 @@ namespace {
 
 constexpr std::align_val_t alignment{256};
 
-void* allocate(std::size_t bytes) { return ::operator new(bytes, alignment); }
+/// Large memory is put on large pages where the system has them: on pages of 4 KB, requests for memory ahead wait for their
+/// addresses (reading is 15 % slower on a Zen 4).
+void* allocate(std::size_t bytes) {
+    void* memory = ::operator new(bytes, alignment);
+#if defined(__linux__)
+    constexpr std::size_t large_page = std::size_t{2} << 20;
+    void* first = memory;
+    std::size_t room = bytes;
+    if (bytes >= 2 * large_page && std::align(large_page, large_page, first, room) != nullptr) {
+        madvise(first, room / large_page * large_page, MADV_HUGEPAGE);  // a hint: that it fails does no harm
+    }
+#endif
+    return memory;
+}
 void release(void* memory) { ::operator delete(memory, alignment); }
 void copy(void* to, const void* from, std::size_t bytes, Queue /*queue*/) { std::memcpy(to, from, bytes); }
 void nothing(Queue /*queue*/) {}
