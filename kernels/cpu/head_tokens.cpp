@@ -1,15 +1,11 @@
 #include "kernels/cpu/head_tokens.h"
 
-#include <cmath>
-
-#include "kernels/cpu/vector_tokens.h"
+#include <algorithm>
 
 namespace treeline::kernels::cpu {
 namespace {
 
 std::size_t elements(int rows, int width) { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width); }
-
-float softplus(float value) { return value > 20.0F ? value : std::log1p(std::exp(value)); }
 
 }  // namespace
 
@@ -19,16 +15,18 @@ HeadTokens::HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const i
       row_of_(row_of),
       with_output_(with_output),
       at_once_(with_output && at_once),
+      x_rows_(static_cast<std::size_t>(shape.tokens)),
       b_(elements(shape.tokens, shape.state_size)),
       c_(with_output ? elements(shape.tokens, shape.state_size) : 0),
-      c_by_token_(at_once_ ? elements(padded_tokens(shape.tokens), shape.state_size) : 0),
-      x_(elements(shape.tokens, shape.head_dim)),
-      input_(elements(shape.tokens, shape.head_dim)),
-      decay_(elements(shape.tokens, 1)),
-      gate_(elements(1, shape.head_dim)) {}
+      x_(tokens.x.type == ElementType::fp32 ? 0 : elements(shape.tokens, shape.head_dim)),
+      dt_(elements(shape.tokens, heads_at_once)),
+      decay_(elements(shape.tokens, heads_at_once)),
+      gate_(elements(1, shape.head_dim)),
+      matrix_(at_once_ ? shape.tokens : 0, shape.state_size) {}
 
 bool HeadTokens::move_to(int sequence, int head) {
-    if (sequence != sequence_) {
+    const bool other_sequence = sequence != sequence_;
+    if (other_sequence) {
         rows_.clear();
         for (int token = 0; token < shape_.tokens; ++token) {
             const std::int64_t place = std::int64_t{sequence} * shape_.tokens + token;
@@ -39,9 +37,13 @@ bool HeadTokens::move_to(int sequence, int head) {
             rows_.push_back(row);
         }
     }
-    const bool other_group = sequence != sequence_ || group_of(head) != group_;
+    const int group = head / (shape_.heads / shape_.groups);
+    const bool other_group = other_sequence || group != group_;
     if (other_group) {
-        load_group(group_of(head));
+        load_group(group);
+    }
+    if (other_sequence || head / heads_at_once != head_ / heads_at_once) {
+        load_steps(head / heads_at_once * heads_at_once);
     }
     load_head(head);
     sequence_ = sequence;
@@ -59,37 +61,56 @@ void HeadTokens::load_group(int group) {
         }
     }
     if (at_once_) {
-        transpose_tokens(c_.data(), count(), shape_.state_size, c_by_token_.data());
+        matrix_.set(c_.data(), count());
     }
+}
+
+/// dt and decay of several heads, vectorised over all tokens.
+void HeadTokens::load_steps(int first_head) {
+    const int heads = std::min(heads_at_once, shape_.heads - first_head), values = count() * heads_at_once;
+    for (int token = 0; token < count(); ++token) {
+        float* dt = dt_ + std::int64_t{token} * heads_at_once;
+        std::fill_n(dt, heads_at_once, 0.0F);
+        load(tokens_.dt, rows_[static_cast<std::size_t>(token)], first_head, heads, dt);
+        for (int i = 0; tokens_.dt_bias != nullptr && i < heads; ++i) {
+            dt[i] += tokens_.dt_bias[first_head + i];
+        }
+    }
+    softplus(dt_.data(), values);
+    for (int token = 0; token < count(); ++token) {
+        const std::int64_t at = std::int64_t{token} * heads_at_once;
+        std::fill_n(decay_ + at, heads_at_once, 0.0F);
+        for (int i = 0; i < heads; ++i) {
+            *(decay_ + (at + i)) = tokens_.a[first_head + i] * *(dt_ + (at + i));
+        }
+    }
+    exponentials(decay_.data(), values, 0.0F);
 }
 
 void HeadTokens::load_head(int head) {
     head_ = head;
     const std::int64_t column = std::int64_t{head} * shape_.head_dim;
     for (int token = 0; token < count(); ++token) {
-        const std::int64_t row = rows_[static_cast<std::size_t>(token)];
-        float raw = 0.0F;
-        load(tokens_.dt, row, head, 1, &raw);
-        const float dt = softplus(raw + (tokens_.dt_bias != nullptr ? tokens_.dt_bias[head] : 0.0F));
-        decay_[static_cast<std::size_t>(token)] = std::exp(tokens_.a[head] * dt);
-        const std::int64_t at = std::int64_t{token} * shape_.head_dim;
-        load(tokens_.x, row, column, shape_.head_dim, x_ + at);
-        for (int p = 0; p < shape_.head_dim; ++p) {
-            *(input_ + (at + p)) = dt * *(x_ + (at + p));
-        }
+        x_rows_[static_cast<std::size_t>(token)] = view(tokens_.x, rows_[static_cast<std::size_t>(token)], column,
+                                                        shape_.head_dim, x_ + std::int64_t{token} * shape_.head_dim);
     }
 }
 
-void HeadTokens::finish(int token, float* sum, Rows y, std::int64_t y_row) const {
+float* HeadTokens::place_of_sums(int token, Rows y, float* sums) const {
+    const std::int64_t row = std::int64_t{sequence_} * shape_.tokens + token;
+    return y.type == ElementType::fp32 ? static_cast<float*>(y.data) + row * y.stride + std::int64_t{head_} * shape_.head_dim
+                                       : sums;
+}
+
+void HeadTokens::finish(int token, float* sums, Rows y) const {
     const std::int64_t column = std::int64_t{head_} * shape_.head_dim;
-    if (tokens_.d != nullptr) {
-        add_scaled(sum, x_ + std::int64_t{token} * shape_.head_dim, shape_.head_dim, tokens_.d[head_]);
-    }
     if (tokens_.gate) {
         load(tokens_.gate, rows_[static_cast<std::size_t>(token)], column, shape_.head_dim, gate_.data());
-        multiply_by_silu(sum, gate_.data(), shape_.head_dim);
+        multiply_by_silu(sums, gate_.data(), shape_.head_dim);
     }
-    store(y, y_row, column, shape_.head_dim, sum);
+    if (y.type != ElementType::fp32) {
+        store(y, std::int64_t{sequence_} * shape_.tokens + token, column, shape_.head_dim, sums);
+    }
 }
 
 }  // namespace treeline::kernels::cpu

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/state_products.h"
 #include "kernels/state_scan.h"
 
 namespace treeline::kernels::cpu {
@@ -11,7 +12,7 @@ namespace treeline::kernels::cpu {
 /// Holds one sequence, group and head at a time; what is shared with the previous head is kept.
 class HeadTokens {
 public:
-    /// `at_once`: outputs are products of all tokens with a state at once, so C is wanted with the tokens as lanes, too.
+    /// `at_once`: outputs are products of all tokens with a state at once, so C is wanted as a TokenMatrix.
     HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, bool with_output, bool at_once);
 
     /// Returns whether B and C are others than before.
@@ -19,20 +20,31 @@ public:
 
     [[nodiscard]] bool has_output() const { return with_output_; }
     [[nodiscard]] int count() const { return static_cast<int>(rows_.size()); }
-    [[nodiscard]] float decay(int token) const { return decay_[static_cast<std::size_t>(token)]; }
+    [[nodiscard]] float dt(int token) const { return dt_[lane_of(token)]; }
+    [[nodiscard]] float decay(int token) const { return decay_[lane_of(token)]; }
+    [[nodiscard]] float d() const { return tokens_.d != nullptr ? tokens_.d[head_] : 0.0F; }
+    /// Rows of state_size elements, one after another.
     [[nodiscard]] const float* b(int token) const { return b_ + std::int64_t{token} * shape_.state_size; }
     [[nodiscard]] const float* c(int token) const { return c_ + std::int64_t{token} * shape_.state_size; }
-    /// C of all tokens as transpose_tokens() leaves it, where it was asked for.
-    [[nodiscard]] const float* c_by_token() const { return c_by_token_.data(); }
-    /// dt * x, head_dim of them.
-    [[nodiscard]] const float* input(int token) const { return input_ + std::int64_t{token} * shape_.head_dim; }
+    [[nodiscard]] const TokenMatrix& matrix() const { return matrix_; }
+    /// head_dim elements.
+    [[nodiscard]] const float* x(int token) const { return x_rows_[static_cast<std::size_t>(token)]; }
+    [[nodiscard]] const float* const* x_rows() const { return x_rows_.data(); }
 
-    /// Writes a token's row of y: `sum` (the part that comes from states, changed on the way) + D x, gated.
-    void finish(int token, float* sum, Rows y, std::int64_t y_row) const;
-    [[nodiscard]] int group_of(int head) const { return head / (shape_.heads / shape_.groups); }
+    /// Where the sums of a token's row of y are best put: there, if it holds floats, else in `sums`.
+    [[nodiscard]] float* place_of_sums(int token, Rows y, float* sums) const;
+    /// Completes a row whose sums are where place_of_sums() says: they are gated and stored.
+    void finish(int token, float* sums, Rows y) const;
 
 private:
+    /// Heads whose dt are made from what the tokens bring together: as many as fill a vector.
+    static constexpr int heads_at_once = 16;
+
+    [[nodiscard]] std::size_t lane_of(int token) const {
+        return static_cast<std::size_t>(token * heads_at_once + head_ % heads_at_once);
+    }
     void load_group(int group);
+    void load_steps(int first_head);
     void load_head(int head);
 
     const ScanShape& shape_;
@@ -41,7 +53,9 @@ private:
     bool with_output_, at_once_;
     int sequence_ = -1, group_ = -1, head_ = -1;
     std::vector<std::int64_t> rows_;
-    Buffer b_, c_, c_by_token_, x_, input_, decay_, gate_;
+    std::vector<const float*> x_rows_;
+    Buffer b_, c_, x_, dt_, decay_, gate_;
+    TokenMatrix matrix_;
 };
 
 }  // namespace treeline::kernels::cpu

@@ -7,3 +7,18 @@
 #else
 #define TREELINE_VECTORISED
 #endif
+
+namespace treeline::kernels::cpu {
+
+/// Whether such a function has 32 registers of 16 floats each; else tiles are chosen for 16 registers of 8.
+inline bool has_wide_registers() {
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+    static const bool result = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return result;
+#else
+    return false;
+#endif
+}
+
+}  // namespace treeline::kernels::cpu

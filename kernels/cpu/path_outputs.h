@@ -36,21 +36,22 @@ public:
 
     /// After tokens.move_to(), which says whether B and C are others than before.
     void move_to(const HeadTokens& tokens, const ScanShape& shape, bool other_group);
-    /// `y` holds <C, h_0 row> for each channel; afterwards the sum over states and tokens.
-    void complete(const HeadTokens& tokens, int head_dim, int token, float* y) const;
+    /// `products` holds <C, h_0 row> for each token and channel, head_dim (a multiple of 16) a token; a token's row of `y`
+    /// receives the sum over states and tokens, D x included.
+    void complete(const HeadTokens& tokens, int head_dim, const float* products, float* const* y) const;
     /// e^{L_token}, the decay from the initial state on.
     [[nodiscard]] float decay_from_start(int token) const { return decay_from_start_[static_cast<std::size_t>(token)]; }
-    /// e^{L_token - L_other} for the `level`-th token of a token's path.
-    [[nodiscard]] float decay_from(int token, int level) const {
-        return decay_[static_cast<std::size_t>(paths_.begin[static_cast<std::size_t>(token)] + level)];
+    /// e^{L_token - L_other} dt_other for the `level`-th token of a token's path.
+    [[nodiscard]] float step_from(int token, int level) const {
+        return step_[static_cast<std::size_t>(paths_.begin[static_cast<std::size_t>(token)] + level)];
     }
 
 private:
     void multiply_c_and_b(const HeadTokens& tokens, int state_size);
-    void find_decays(const HeadTokens& tokens);
+    void find_steps(const HeadTokens& tokens);
 
     const Paths& paths_;
-    Buffer cb_, decay_, decay_from_start_;
+    Buffer cb_, step_, decay_from_start_, weight_;
 };
 
 }  // namespace treeline::kernels::cpu

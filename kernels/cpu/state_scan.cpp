@@ -1,9 +1,10 @@
-// The fused scan in two forms. Token by token (three operations an element and token) where every state is wanted, or there is
-// but one token; else all tokens at once, as the tree scan does it: outputs are products with the initial state (an operation
-// an element and token), and the final state is the initial one plus weighted rows of B (likewise).
+// The fused scan in two forms. Step by step (three operations an element and token) where every state is wanted; else all
+// tokens at once, as the tree scan does it: outputs are products with the initial state (an operation an element and token),
+// and the final state is the initial one plus weighted rows of B (likewise).
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/path_outputs.h"
-#include "kernels/cpu/vector_tokens.h"
+#include "kernels/cpu/state_steps.h"
+#include "kernels/cpu/vectors.h"
 
 namespace treeline::kernels::cpu {
 namespace {
@@ -13,9 +14,9 @@ constexpr int block_rows = 16;
 /// States written beyond this many bytes will not be found in a cache later: they go past it.
 constexpr std::int64_t cached_states = std::int64_t{8} << 20;
 
-bool goes_token_by_token(const Scan& scan) {
+bool goes_step_by_step(const Scan& scan) {
     constexpr int most_tokens_at_once = 64;  // pairs of tokens grow with the square
-    return scan.write == StateWrite::every || scan.shape.tokens == 1 || scan.shape.tokens > most_tokens_at_once;
+    return scan.write == StateWrite::every || scan.shape.tokens > most_tokens_at_once;
 }
 
 bool streams_states(const Scan& scan) {
@@ -32,15 +33,16 @@ public:
     HeadScan(const Scan& scan, const Paths& chain)
         : scan_(scan),
           shape_(scan.shape),
-          token_by_token_(goes_token_by_token(scan)),
+          step_by_step_(goes_step_by_step(scan)),
           streams_(streams_states(scan)),
-          tokens_(scan.shape, scan.tokens, scan.row_of, static_cast<bool>(scan.y), !token_by_token_),
+          tokens_(scan.shape, scan.tokens, scan.row_of, static_cast<bool>(scan.y), !step_by_step_),
           outputs_(chain),
-          block_(static_cast<std::size_t>(block_elements())),
-          narrow_(static_cast<std::size_t>(block_elements())),
-          weights_(static_cast<std::size_t>(block_rows) * shape_.tokens),
-          products_(static_cast<std::size_t>(block_rows * padded_tokens(shape_.tokens))),
-          y_(scan.y ? static_cast<std::size_t>(shape_.tokens) * shape_.head_dim : 0) {}
+          block_(static_cast<std::size_t>(shape_.head_dim) * shape_.state_size),
+          weights_(elements_of_tokens()),
+          decay_(static_cast<std::size_t>(shape_.tokens)),
+          sums_(step_by_step_ ? static_cast<std::size_t>(shape_.tokens) * 64 : 0),
+          products_(scan.y ? elements_of_tokens() : 0),
+          rows_of_y_(static_cast<std::size_t>(shape_.tokens)) {}
 
     ~HeadScan() { end_streams(); }
     HeadScan(const HeadScan&) = delete;
@@ -48,120 +50,108 @@ public:
 
     void run(int sequence, int head) {
         const bool other_group = tokens_.move_to(sequence, head);
-        if (!token_by_token_) {
-            outputs_.move_to(tokens_, shape_, other_group);
+        const std::int64_t initial = element(scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence, head);
+        const std::int64_t final = element(scan_.written_to != nullptr ? scan_.written_to[sequence] : sequence, head);
+        for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
+            float* products = products_ + std::int64_t{token} * shape_.head_dim;
+            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, scan_.y, products);
         }
-        const std::int64_t initial = scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence;
-        const std::int64_t final = scan_.written_to != nullptr ? scan_.written_to[sequence] : sequence;
-        for (int row = 0; row < shape_.head_dim; row += block_rows) {
-            if (token_by_token_) {
-                fetch_ahead(element(initial, head, row));
-                step_by_step(sequence, head, row, element(initial, head, row), element(final, head, row));
-            } else {
-                all_at_once(row, element(initial, head, row), element(final, head, row));
-            }
+        if (step_by_step_) {
+            go_step_by_step(initial,
+                            scan_.write == StateWrite::every ? element(std::int64_t{sequence} * shape_.tokens, head) : final);
+        } else {
+            outputs_.move_to(tokens_, shape_, other_group);
+            go_at_once(initial, final);
         }
         for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
-            float* y = y_ + std::int64_t{token} * shape_.head_dim;
-            if (!token_by_token_) {
-                outputs_.complete(tokens_, shape_.head_dim, token, y);
-            }
-            tokens_.finish(token, y, scan_.y, std::int64_t{sequence} * shape_.tokens + token);
+            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)], scan_.y);
         }
     }
 
 private:
-    void step_by_step(int sequence, int head, int row, std::int64_t initial, std::int64_t final) {
-        load(scan_.initial.data, scan_.initial.type, initial, block_elements(), block_.data());
+    void go_step_by_step(std::int64_t initial, std::int64_t written) {
         for (int token = 0; token < tokens_.count(); ++token) {
-            advance(token, row);
-            if (scan_.write == StateWrite::every) {
-                write(element(std::int64_t{sequence} * shape_.tokens + token, head, row));
+            decay_[static_cast<std::size_t>(token)] = tokens_.decay(token);
+            weigh(token, tokens_.dt(token));
+        }
+        const bool every = scan_.write == StateWrite::every;
+        const Steps steps{shape_.head_dim,
+                          shape_.state_size,
+                          tokens_.count(),
+                          decay_.data(),
+                          weights_.data(),
+                          tokens_.b(0),
+                          scan_.y ? tokens_.c(0) : nullptr,
+                          products_.data(),
+                          sums_.data()};
+        const StepTarget target{scan_.write == StateWrite::none ? States{} : scan_.written, written,
+                                every ? std::int64_t{shape_.heads} * shape_.head_dim * shape_.state_size : 0, streams_};
+        step_state(scan_.initial, initial, steps, target);
+        for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
+            // The products are already those with the state after the token: D x alone is left to add.
+            const float* products = products_ + std::int64_t{token} * shape_.head_dim;
+            float* y = rows_of_y_[static_cast<std::size_t>(token)];
+            for (int row = 0; row < shape_.head_dim; ++row) {
+                y[row] = products[row] + tokens_.d() * tokens_.x(token)[row];
             }
         }
-        if (scan_.write == StateWrite::final) {
-            write(final);
-        }
     }
 
-    void advance(int token, int row) {
-        if (scan_.y) {
-            advance_state(block_.data(), block_rows, shape_.state_size, tokens_.decay(token), tokens_.input(token) + row,
-                          tokens_.b(token), tokens_.c(token), y_ + (std::int64_t{token} * shape_.head_dim + row));
-        } else {
-            advance_state(block_.data(), block_rows, shape_.state_size, tokens_.decay(token), tokens_.input(token) + row,
-                          tokens_.b(token));
-        }
-    }
-
-    void all_at_once(int row, std::int64_t initial, std::int64_t final) {
-        const ConstRows states{scan_.initial.data, scan_.initial.type, 0};
-        const float* block = view(states, 0, initial, block_elements(), block_.data());
+    /// Outputs and the final state block by block of rows, so that the second read of a block finds it in the nearest cache.
+    void go_at_once(std::int64_t initial, std::int64_t final) {
         const int count = tokens_.count();
-        if (scan_.y && count > 0) {
-            multiply_rows_with_tokens(block, block_rows, shape_.state_size, tokens_.c_by_token(), count, products_.data(),
-                                      y_ + row, shape_.head_dim, ahead_of(scan_.initial, initial));
+        const bool advances = scan_.write == StateWrite::final, has_output = scan_.y && count > 0;
+        for (int token = 0; advances && token < count; ++token) {
+            weigh(token, outputs_.step_from(count - 1, token));
         }
-        if (scan_.write != StateWrite::final) {
-            return;
-        }
-        for (int i = 0; i < block_rows; ++i) {
-            for (int token = 0; token < count; ++token) {
-                weights_[static_cast<std::size_t>(i * count + token)] =
-                    outputs_.decay_from(count - 1, token) * *(tokens_.input(token) + row + i);
+        const int rows = advances ? block_rows : shape_.head_dim;
+        for (int row = 0; row < shape_.head_dim; row += rows) {
+            const std::int64_t offset = std::int64_t{row} * shape_.state_size;
+            if (has_output) {
+                multiply_state(scan_.initial, initial + offset, rows, tokens_.matrix(), block_.data(), products_ + row,
+                               shape_.head_dim);
+            }
+            if (advances) {
+                const float decay = count > 0 ? outputs_.decay_from_start(count - 1) : 1.0F;
+                advance_state(scan_.initial, initial + offset, scan_.written, final + offset,
+                              {rows, shape_.state_size, count, decay, weights_ + row, shape_.head_dim, tokens_.b(0)});
             }
         }
-        // States in fp32 are advanced where they are wanted.
-        const bool wide = scan_.written.type == ElementType::fp32;
-        float* to = wide ? static_cast<float*>(scan_.written.data) + final : block_.data();
-        advance_rows_over_tokens(block, to, block_rows, shape_.state_size,
-                                 count > 0 ? outputs_.decay_from_start(count - 1) : 1.0F, weights_.data(), tokens_.b(0), count);
-        if (!wide) {
-            store(scan_.written.data, scan_.written.type, final, block_elements(), to);
+        if (has_output) {
+            outputs_.complete(tokens_, shape_.head_dim, products_.data(), rows_of_y_.data());
         }
     }
 
-    /// Asks for states to come, so that they arrive while this block is worked on.
-    void fetch_ahead(std::int64_t first) const {
-        const auto size = std::int64_t(bytes_of(scan_.initial.type));
-        const auto* ahead = static_cast<const char*>(ahead_of(scan_.initial, first).from);
-        for (std::int64_t at = 0; at < block_elements() * size; at += 64) {
-            __builtin_prefetch(ahead + at);
+    /// weights_[token] = factor * x of the token
+    void weigh(int token, float factor) {
+        const float* x = tokens_.x(token);
+        float* weights = weights_ + std::int64_t{token} * shape_.head_dim;
+        for (int row = 0; row < shape_.head_dim; ++row) {
+            weights[row] = factor * x[row];
         }
     }
 
-    void write(std::int64_t first) {
-        if (!streams_) {
-            return store(scan_.written.data, scan_.written.type, first, block_elements(), block_.data());
-        }
-        const std::size_t size = bytes_of(scan_.written.type);
-        const void* from = block_.data();
-        if (scan_.written.type == ElementType::bf16) {
-            narrow(block_.data(), reinterpret_cast<Bf16*>(narrow_.data()), block_elements());
-            from = narrow_.data();
-        }
-        stream_block(static_cast<char*>(scan_.written.data) + std::size_t(first) * size, from,
-                     std::size_t(block_elements()) * size);
+    [[nodiscard]] std::size_t elements_of_tokens() const {
+        return static_cast<std::size_t>(shape_.tokens) * static_cast<std::size_t>(shape_.head_dim);
     }
-
-    [[nodiscard]] std::int64_t block_elements() const { return std::int64_t{block_rows} * shape_.state_size; }
-    [[nodiscard]] std::int64_t element(std::int64_t state, int head, int row) const {
-        return ((state * shape_.heads + head) * shape_.head_dim + row) * shape_.state_size;
+    [[nodiscard]] std::int64_t element(std::int64_t state, int head) const {
+        return (state * shape_.heads + head) * shape_.head_dim * shape_.state_size;
     }
 
     const Scan& scan_;
     const ScanShape& shape_;
-    bool token_by_token_, streams_;
+    bool step_by_step_, streams_;
     HeadTokens tokens_;
     PathOutputs outputs_;
-    Buffer block_, narrow_, weights_, products_, y_;
+    Buffer block_, weights_, decay_, sums_, products_;
+    std::vector<float*> rows_of_y_;
 };
 
 }  // namespace
 
 void scan(const Scan& scan, Queue /*queue*/) {
     check(scan);
-    const Paths chain(goes_token_by_token(scan) ? 0 : scan.shape.tokens, [](int token) { return token - 1; });
+    const Paths chain(goes_step_by_step(scan) ? 0 : scan.shape.tokens, [](int token) { return token - 1; });
 #pragma omp parallel
     {
         HeadScan one(scan, chain);

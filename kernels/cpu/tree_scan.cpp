@@ -1,14 +1,10 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/path_outputs.h"
-#include "kernels/cpu/vector_tokens.h"
 
 namespace treeline::kernels::cpu {
 namespace {
 
-/// Rows of a state in hand at a time: 16 x 128 floats fill a quarter of an L1 cache.
-constexpr int block_rows = 16;
-
-/// One head of one sequence after another, by one thread.
+/// One head of one sequence after another, by one thread: its state against all tokens, then the tokens among each other.
 class HeadTreeScan {
 public:
     HeadTreeScan(const TreeScan& scan, const Paths& paths)
@@ -16,25 +12,23 @@ public:
           shape_(scan.shape),
           tokens_(scan.shape, scan.tokens, scan.row_of, true, true),
           outputs_(paths),
-          block_(static_cast<std::size_t>(block_rows) * shape_.state_size),
-          products_(static_cast<std::size_t>(block_rows * padded_tokens(shape_.tokens))),
-          y_(static_cast<std::size_t>(shape_.tokens) * shape_.head_dim) {}
+          state_(scan.initial.type == ElementType::fp32 ? 0 : static_cast<std::size_t>(shape_.head_dim) * shape_.state_size),
+          products_(static_cast<std::size_t>(shape_.tokens) * shape_.head_dim),
+          rows_of_y_(static_cast<std::size_t>(shape_.tokens)) {}
 
     void run(int sequence, int head) {
         outputs_.move_to(tokens_, shape_, tokens_.move_to(sequence, head));
         const std::int64_t initial = scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence;
-        const ConstRows states{scan_.initial.data, scan_.initial.type, shape_.state_size};
-        for (int row = 0; row < shape_.head_dim; row += block_rows) {
-            const std::int64_t state_row = (initial * shape_.heads + head) * shape_.head_dim + row;
-            const float* block = view(states, state_row, 0, std::int64_t{block_rows} * shape_.state_size, block_.data());
-            multiply_rows_with_tokens(block, block_rows, shape_.state_size, tokens_.c_by_token(), shape_.tokens,
-                                      products_.data(), y_ + row, shape_.head_dim,
-                                      ahead_of(scan_.initial, state_row * shape_.state_size));
-        }
+        const std::int64_t first = (initial * shape_.heads + head) * shape_.head_dim * shape_.state_size;
+        multiply_state(scan_.initial, first, shape_.head_dim, tokens_.matrix(), state_.data(), products_.data(),
+                       shape_.head_dim);
         for (int token = 0; token < shape_.tokens; ++token) {
-            float* y = y_ + std::int64_t{token} * shape_.head_dim;
-            outputs_.complete(tokens_, shape_.head_dim, token, y);
-            tokens_.finish(token, y, scan_.y, std::int64_t{sequence} * shape_.tokens + token);
+            float* products = products_ + std::int64_t{token} * shape_.head_dim;
+            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, scan_.y, products);
+        }
+        outputs_.complete(tokens_, shape_.head_dim, products_.data(), rows_of_y_.data());
+        for (int token = 0; token < shape_.tokens; ++token) {
+            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)], scan_.y);
         }
     }
 
@@ -43,7 +37,8 @@ private:
     const ScanShape& shape_;
     HeadTokens tokens_;
     PathOutputs outputs_;
-    Buffer block_, products_, y_;
+    Buffer state_, products_;
+    std::vector<float*> rows_of_y_;
 };
 
 }  // namespace

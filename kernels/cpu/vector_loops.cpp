@@ -49,15 +49,6 @@ TREELINE_VECTORISED void narrow(const float* from, Bf16* to, std::int64_t count)
     }
 }
 
-TREELINE_VECTORISED void advance_state(float* state, int rows, int size, float decay, const float* input, const float* b) {
-    for (int row = 0; row < rows; ++row) {
-        float* h = state + std::int64_t{row} * size;
-        for (int n = 0; n < size; ++n) {
-            h[n] = decay * h[n] + input[row] * b[n];
-        }
-    }
-}
-
 TREELINE_VECTORISED void add_weighted(Matrix weight, int rows, Matrix right, int right_rows, int width, float* out,
                                       std::int64_t out_stride) {
     for (int i = 0; i < rows; ++i) {
@@ -89,9 +80,21 @@ TREELINE_VECTORISED void scale(float* values, int count, float factor) {
     }
 }
 
-TREELINE_VECTORISED void add_scaled(float* out, const float* values, int count, float factor) {
+TREELINE_VECTORISED void softplus(float* values, int count) {
     for (int i = 0; i < count; ++i) {
-        out[i] += factor * values[i];
+        // max(x, 0) + log(1 + u), u = e^-|x| <= 1: the logarithm is 2 artanh(s), s = u / (2 + u) <= 1/3, whose first term left
+        // out is 2 s^17 / 17 < 1e-9.
+        const float x = values[i], u = exponential(x > 0.0F ? -x : x);
+        const float s = u / (2.0F + u), square = s * s;
+        float p = 1.0F / 15.0F;
+        p = p * square + 1.0F / 13.0F;
+        p = p * square + 1.0F / 11.0F;
+        p = p * square + 1.0F / 9.0F;
+        p = p * square + 1.0F / 7.0F;
+        p = p * square + 1.0F / 5.0F;
+        p = p * square + 1.0F / 3.0F;
+        p = p * square + 1.0F;
+        values[i] = x > 20.0F ? x : std::max(x, 0.0F) + 2.0F * s * p;
     }
 }
 

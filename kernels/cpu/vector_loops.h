@@ -15,11 +15,6 @@ namespace treeline::kernels::cpu {
 void widen(const Bf16* from, float* to, std::int64_t count);
 void narrow(const float* from, Bf16* to, std::int64_t count);
 
-/// state[r][:] = decay * state[r][:] + input[r] * b[:]; rows of `size` elements, `rows` a multiple of 4.
-void advance_state(float* state, int rows, int size, float decay, const float* input, const float* b);
-/// Likewise, and y[r] = <state[r], c>.
-void advance_state(float* state, int rows, int size, float decay, const float* input, const float* b, const float* c, float* y);
-
 /// A matrix in memory: rows `stride` elements apart.
 struct Matrix {
     const float* data;
@@ -33,8 +28,8 @@ void add_weighted(Matrix weight, int rows, Matrix right, int right_rows, int wid
 
 /// values = factor * values
 void scale(float* values, int count, float factor);
-/// out += factor * values
-void add_scaled(float* out, const float* values, int count, float factor);
+/// values = log(1 + e^values), themselves above 20.
+void softplus(float* values, int count);
 /// values = silu(values)
 void apply_silu(float* values, std::int64_t count);
 /// values = values * silu(gate)

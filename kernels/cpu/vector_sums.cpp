@@ -7,37 +7,6 @@
 
 namespace treeline::kernels::cpu {
 
-TREELINE_VECTORISED void advance_state(float* state, int rows, int size, float decay, const float* input, const float* b,
-                                       const float* c, float* y) {
-    for (int row = 0; row < rows; row += 4) {
-        float* __restrict h0 = state + std::int64_t{row} * size;
-        float* __restrict h1 = h0 + size;
-        float* __restrict h2 = h1 + size;
-        float* __restrict h3 = h2 + size;
-        float y0 = 0.0F, y1 = 0.0F, y2 = 0.0F, y3 = 0.0F;
-        const float i0 = input[row], i1 = input[row + 1], i2 = input[row + 2], i3 = input[row + 3];
-#pragma GCC ivdep  // the rows, inputs and results do not overlap
-        for (int n = 0; n < size; ++n) {
-            const float n0 = decay * h0[n] + i0 * b[n];
-            const float n1 = decay * h1[n] + i1 * b[n];
-            const float n2 = decay * h2[n] + i2 * b[n];
-            const float n3 = decay * h3[n] + i3 * b[n];
-            h0[n] = n0;
-            h1[n] = n1;
-            h2[n] = n2;
-            h3[n] = n3;
-            y0 += n0 * c[n];
-            y1 += n1 * c[n];
-            y2 += n2 * c[n];
-            y3 += n3 * c[n];
-        }
-        y[row] = y0;
-        y[row + 1] = y1;
-        y[row + 2] = y2;
-        y[row + 3] = y3;
-    }
-}
-
 TREELINE_VECTORISED void dot_products(Matrix left, int left_rows, Matrix right, int right_rows, int width, float* out,
                                       std::int64_t out_stride) {
     // Blocks of 4 x 2 give eight independent sums for six loads.
@@ -119,9 +88,11 @@ TREELINE_VECTORISED float sum_of_squares(const float* values, std::int64_t count
 }
 
 TREELINE_VECTORISED std::uint32_t sum_of_words(const std::uint32_t* words, std::size_t count) {
-    std::uint32_t sum = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        sum += words[i];
+    // Two streams at a time: one alone does not keep enough lines of memory on their way.
+    const std::size_t half = count / 2;
+    std::uint32_t sum = count % 2 != 0 ? words[count - 1] : 0;
+    for (std::size_t i = 0; i < half; ++i) {
+        sum += words[i] + words[half + i];
     }
     return sum;
 }
