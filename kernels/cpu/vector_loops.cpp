@@ -80,6 +80,12 @@ TREELINE_VECTORISED void scale(float* values, int count, float factor) {
     }
 }
 
+TREELINE_VECTORISED void add_scaled(float* out, const float* values, int count, float factor) {
+    for (int i = 0; i < count; ++i) {
+        out[i] += factor * values[i];
+    }
+}
+
 TREELINE_VECTORISED void softplus(float* values, int count) {
     for (int i = 0; i < count; ++i) {
         // max(x, 0) + log(1 + u), u = e^-|x| <= 1: the logarithm is 2 artanh(s), s = u / (2 + u) <= 1/3, whose first term left

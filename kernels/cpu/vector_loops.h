@@ -28,6 +28,8 @@ void add_weighted(Matrix weight, int rows, Matrix right, int right_rows, int wid
 
 /// values = factor * values
 void scale(float* values, int count, float factor);
+/// out += factor * values
+void add_scaled(float* out, const float* values, int count, float factor);
 /// values = log(1 + e^values), themselves above 20.
 void softplus(float* values, int count);
 /// values = silu(values)
