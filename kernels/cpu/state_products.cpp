@@ -15,11 +15,12 @@ constexpr int block_rows = 16;
 
 /// `vectors` vectors of each of four rows against as many of C of each token.
 template <class Vector, int vectors, class Element, int tokens>
-[[gnu::always_inline]] inline void add_products(Vector (&sum)[tokens][4], const Element* state, int size, const float* c) {
+[[gnu::always_inline]] inline void add_products(Vector (&sum)[tokens][4], const Element* state, int size, const float* c,
+                                                Ahead& ahead) {
+    ahead.ask(4 * vectors * Lanes<Vector>::count * int{sizeof(Element)});
     Vector h[4][vectors];
 #pragma GCC unroll 4
     for (int row = 0; row < 4; ++row) {
-        ask_ahead<vectors * Lanes<Vector>::count>(state + std::int64_t{row} * size);
         load_vectors(h[row], state + std::int64_t{row} * size);
     }
 #pragma GCC unroll 2
@@ -40,15 +41,15 @@ template <class Vector, int vectors, class Element, int tokens>
 /// 4 x `tokens` sums stay in registers. sums[token][...] receives sums over parts of four lanes.
 template <class Vector, class Element, int tokens>
 [[gnu::always_inline]] inline void multiply_four_rows(const Element* state, int size, const float* c, float* sums,
-                                                      int sums_stride) {
+                                                      int sums_stride, Ahead& ahead) {
     constexpr int lanes = Lanes<Vector>::count;
     Vector sum[tokens][4] = {};
     int n = 0;
     for (; n + 2 * lanes <= size; n += 2 * lanes) {
-        add_products<Vector, 2>(sum, state + n, size, c + n);
+        add_products<Vector, 2>(sum, state + n, size, c + n, ahead);
     }
     if (n < size) {
-        add_products<Vector, 1>(sum, state + n, size, c + n);
+        add_products<Vector, 1>(sum, state + n, size, c + n, ahead);
     }
 #pragma GCC unroll 8
     for (int token = 0; token < tokens; ++token) {
@@ -62,10 +63,11 @@ template <class Vector, class Element, int tokens>
 [[gnu::always_inline]] inline void multiply_as_rows(const Element* state, int rows, int size, const float* c, float* y,
                                                     std::int64_t y_stride) {
     alignas(64) float sums[tokens][4][16];
+    Ahead ahead(state);
     for (int first = 0; first < rows; first += block_rows) {
         for (int quarter = 0; quarter < 4; ++quarter) {
             multiply_four_rows<Vector, Element, tokens>(state + std::int64_t{first + 4 * quarter} * size, size, c,
-                                                        sums[0][quarter], 4 * 16);
+                                                        sums[0][quarter], 4 * 16, ahead);
         }
 #pragma GCC unroll 8
         for (int token = 0; token < tokens; ++token) {
@@ -108,24 +110,14 @@ TREELINE_VECTORISED void multiply_few_tokens(const Bf16* state, int rows, int si
     choose_tokens(state, rows, size, c, tokens, y, y_stride, wide);
 }
 
-/// What is asked of memory while rows are multiplied: some lines for every 16 elements of them, since all at once would fill
-/// the queues of the memory and stop the products.
-struct Ahead {
-    const char* next;
-    int lines;
-};
-
-/// Two sets of `rows` rows of a state against `vectors` vectors of tokens: an element of each row after another is broadcast, a
-/// vector of tokens is loaded from the cache once for all rows, and all sums stay in registers.
+/// `sets` sets of `rows` rows of a state against `vectors` vectors of tokens: an element of each row after another is
+/// broadcast, a vector of tokens is loaded from the cache once for all rows, and all sums stay in registers.
 template <class Vector, int sets, int rows, int vectors>
 [[gnu::always_inline]] inline void multiply_rows_with_lanes(const float* state, int size, const float* tokens, float* products,
-                                                            Ahead& ahead) {
+                                                            Ahead& ahead, int ahead_bytes) {
     Vector sums[sets][rows][vectors] = {};
     for (int first = 0; first < size; first += 16) {
-        for (int i = 0; i < ahead.lines; ++i) {
-            __builtin_prefetch(ahead.next);
-            ahead.next += 64;
-        }
+        ahead.ask(sets * rows * 16 * ahead_bytes);
         for (int n = first; n < first + 16; ++n) {
             Vector of_tokens[vectors];
 #pragma GCC unroll 4
@@ -180,31 +172,32 @@ TREELINE_VECTORISED void put_in_order(const float* products, int lanes, int toke
     }
 }
 
+/// `ahead_bytes` are those that an element of the state has in memory, 0 where it does not come from there.
 template <class Vector, int sets, int rows_of_set, int vectors>
 [[gnu::always_inline]] inline void multiply_group(const float* state, int rows, int size, const GroupOfTokens& group, float* y,
-                                                  std::int64_t y_stride, const char* ahead_from, int ahead_bytes) {
+                                                  std::int64_t y_stride, const void* from_memory, int ahead_bytes) {
     constexpr int lanes = vectors * Lanes<Vector>::count, rows_at_once = sets * rows_of_set;
     alignas(64) float products[block_rows * lanes];
-    Ahead ahead{ahead_from, rows_at_once * 16 * ahead_bytes / 64};
+    Ahead ahead(from_memory);
     for (int first = 0; first < rows; first += block_rows) {
         for (int row = 0; row < block_rows; row += rows_at_once) {
             multiply_rows_with_lanes<Vector, sets, rows_of_set, vectors>(state + std::int64_t{first + row} * size, size,
-                                                                         group.c, products + row * lanes, ahead);
+                                                                         group.c, products + row * lanes, ahead, ahead_bytes);
         }
         put_in_order(products, lanes, group.tokens, y + first, y_stride);
     }
 }
 
 TREELINE_VECTORISED void multiply_group_of_tokens(const float* state, int rows, int size, const GroupOfTokens& group, float* y,
-                                                  std::int64_t y_stride, const char* ahead, int ahead_bytes, bool wide) {
+                                                  std::int64_t y_stride, const void* from_memory, int ahead_bytes, bool wide) {
     if (group.lanes == 8) {
-        multiply_group<Vector8, 1, 8, 1>(state, rows, size, group, y, y_stride, ahead, ahead_bytes);
+        multiply_group<Vector8, 1, 8, 1>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
     } else if (group.lanes == 32) {
-        multiply_group<Vector16, 1, 8, 2>(state, rows, size, group, y, y_stride, ahead, ahead_bytes);
+        multiply_group<Vector16, 1, 8, 2>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
     } else if (wide) {
-        multiply_group<Vector16, 2, 8, 1>(state, rows, size, group, y, y_stride, ahead, ahead_bytes);
+        multiply_group<Vector16, 2, 8, 1>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
     } else {
-        multiply_group<Vector8, 1, 4, 2>(state, rows, size, group, y, y_stride, ahead, ahead_bytes);
+        multiply_group<Vector8, 1, 4, 2>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
     }
 }
 
@@ -250,12 +243,12 @@ void multiply_state(ConstStates states, std::int64_t first, int rows, const Toke
     }
     // The first group of tokens brings the state from memory; it is in the second cache for the others.
     const auto element_bytes = static_cast<int>(bytes_of(states.type));
-    const char* ahead = static_cast<const char*>(states.data) + first * element_bytes + bytes_ahead;
+    const void* from_memory = static_cast<const char*>(states.data) + first * element_bytes;
     const float* state = view({states.data, states.type, 0}, 0, first, std::int64_t{rows} * size, wide);
     for (int token = 0; token < tokens.tokens(); token += tokens.lanes(token)) {
         const GroupOfTokens group{tokens.group(token), tokens.lanes(token),
                                   std::min(tokens.lanes(token), tokens.tokens() - token)};
-        multiply_group_of_tokens(state, rows, size, group, y + token * y_stride, y_stride, ahead,
+        multiply_group_of_tokens(state, rows, size, group, y + token * y_stride, y_stride, from_memory,
                                  token == 0 ? element_bytes : 0, has_wide_registers());
     }
 }

@@ -9,12 +9,13 @@ namespace {
 /// `rows` times `vectors` vectors of a state stay in registers while all tokens are added; a row of B is loaded once for all
 /// rows. Reads the state where the outputs have just left it in a cache, or from memory where there are none.
 template <class Vector, class Element, int rows, int vectors>
-[[gnu::always_inline]] inline void advance_tile(const Element* from, Element* to, const Advance& advance, int row, int n) {
+[[gnu::always_inline]] inline void advance_tile(const Element* from, Element* to, const Advance& advance, int row, int n,
+                                                Ahead& ahead) {
+    ahead.ask(rows * vectors * Lanes<Vector>::count * int{sizeof(Element)});
     Vector h[rows][vectors];
 #pragma GCC unroll 4
     for (int i = 0; i < rows; ++i) {
         const Element* at = from + std::int64_t{row + i} * advance.size + n;
-        ask_ahead<vectors * Lanes<Vector>::count>(at);
         load_vectors(h[i], at);
 #pragma GCC unroll 4
         for (int j = 0; j < vectors; ++j) {
@@ -46,13 +47,14 @@ template <class Vector, class Element, int rows, int vectors>
 template <class Vector, class Element, int rows>
 [[gnu::always_inline]] inline void advance_all(const Element* from, Element* to, const Advance& advance) {
     constexpr int lanes = Lanes<Vector>::count;
+    Ahead ahead(from);
     for (int row = 0; row < advance.rows; row += rows) {
         int n = 0;
         for (; n + 4 * lanes <= advance.size; n += 4 * lanes) {
-            advance_tile<Vector, Element, rows, 4>(from, to, advance, row, n);
+            advance_tile<Vector, Element, rows, 4>(from, to, advance, row, n, ahead);
         }
         for (; n < advance.size; n += lanes) {
-            advance_tile<Vector, Element, rows, 1>(from, to, advance, row, n);
+            advance_tile<Vector, Element, rows, 1>(from, to, advance, row, n, ahead);
         }
     }
 }
@@ -68,13 +70,13 @@ TREELINE_VECTORISED void advance_elements(const Bf16* from, Bf16* to, const Adva
 /// wanted, and adds their share to the sums of y.
 template <class Vector, class Element, int vectors, bool with_output>
 [[gnu::always_inline]] inline void step_tile(const Element* from, Element* to, std::int64_t token_stride, bool stream,
-                                             const Steps& steps, int row, int n) {
+                                             const Steps& steps, int row, int n, Ahead& ahead) {
     constexpr int lanes = Lanes<Vector>::count;
+    ahead.ask(4 * vectors * lanes * int{sizeof(Element)});
     Vector h[4][vectors];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
         const Element* at = from + std::int64_t{row + i} * steps.size + n;
-        ask_ahead<vectors * lanes>(at);
         load_vectors(h[i], at);
     }
     for (int token = 0; token < steps.tokens; ++token) {
@@ -126,13 +128,14 @@ template <class Vector, class Element, bool with_output>
                                             const Steps& steps) {
     constexpr int lanes = Lanes<Vector>::count;
     constexpr int vectors = lanes == 16 ? 4 : 1;
+    Ahead ahead(from);
     for (int row = 0; row < steps.rows; row += 4) {
         int n = 0;
         for (; n + vectors * lanes <= steps.size; n += vectors * lanes) {
-            step_tile<Vector, Element, vectors, with_output>(from, to, token_stride, stream, steps, row, n);
+            step_tile<Vector, Element, vectors, with_output>(from, to, token_stride, stream, steps, row, n, ahead);
         }
         for (; n < steps.size; n += lanes) {
-            step_tile<Vector, Element, 1, with_output>(from, to, token_stride, stream, steps, row, n);
+            step_tile<Vector, Element, 1, with_output>(from, to, token_stride, stream, steps, row, n, ahead);
         }
         for (int token = 0; with_output && row % 16 == 12 && token < steps.tokens; ++token) {
             Vector parts[4];

@@ -53,14 +53,23 @@ struct Lanes<Vector16> {
 /// Bytes ahead of the memory in hand that are asked for: far enough for memory to answer meanwhile.
 constexpr int bytes_ahead = 8192;
 
-/// Asks for the memory bytes_ahead of `elements` elements.
-template <int elements, class Element>
-[[gnu::always_inline]] inline void ask_ahead(const Element* of) {
-#pragma GCC unroll 4
-    for (std::size_t at = 0; at < elements * sizeof(Element); at += 64) {
-        __builtin_prefetch(reinterpret_cast<const char*>(of) + at + bytes_ahead);
+/// Where memory is asked for next. Lines are asked for one after another, even where several rows are read at a time: the
+/// prefetchers of processors follow such a stream, and take rows read in turns for many short ones.
+class Ahead {
+public:
+    explicit Ahead(const void* in_hand) : next_(static_cast<const char*>(in_hand) + bytes_ahead) {}
+
+    /// As many bytes as are read meanwhile.
+    [[gnu::always_inline]] void ask(int bytes) {
+        for (int i = 0; i < bytes; i += 64) {
+            __builtin_prefetch(next_ + i);
+        }
+        next_ += bytes;
     }
-}
+
+private:
+    const char* next_;
+};
 
 // Rows begin anywhere: these become unaligned loads and stores.
 template <class Vector>

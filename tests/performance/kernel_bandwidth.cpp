@@ -9,8 +9,8 @@
 // nothing but fewer FLOPs or bytes helps. It may pass 1: memory written where it was read goes back in whole lines without
 // being fetched again, which neither a write past the caches nor a copy does as fast on every machine.
 //
-// Kernels and copies alternate, and the median of the ratios of neighbours is taken: a machine that others use slows both. The
-// roofline is made of the best of each probe, so that such a machine makes its ratio smaller, never larger.
+// Kernels and probes alternate, and the median of the ratios of neighbours is taken: a machine that others use slows both. The
+// peak alone is the best of all rounds, so that a disturbed probe of it cannot make a kernel look good.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -179,20 +179,21 @@ public:
     /// Prints what share of a copy's bytes a second the kernel moves, and how near it comes to its roofline; returns the
     /// larger.
     double print(const char* name, const Work& work, const std::function<void()>& kernel) {
-        std::vector<double> of_copy, times;
+        std::vector<double> of_copy, of_roofline, times;
         kernel();
         for (int round = 0; round < rounds; ++round) {
             const Rates rates = measure();
             const double time = seconds_of(kernel);
             const double bytes = work.read_bytes + work.written_bytes;
             of_copy.push_back(bytes * rates.copy / time);
+            of_roofline.push_back(roofline(work, rates).first / time);
             times.push_back(time);
         }
-        for (std::vector<double>* values : {&of_copy, &times}) {
+        for (std::vector<double>* values : {&of_copy, &of_roofline, &times}) {
             std::nth_element(values->begin(), values->begin() + rounds / 2, values->end());
         }
-        const auto [shortest, bound] = roofline(work, best_);
-        const double share = of_copy[rounds / 2], of_bound = shortest / times[rounds / 2];
+        const char* bound = roofline(work, best_).second;
+        const double share = of_copy[rounds / 2], of_bound = of_roofline[rounds / 2];
         fmt::print("{:<40} {:6.2f} GB/s   {:5.2f} of a copy   {:5.2f} of its roofline ({})\n", name,
                    (work.read_bytes + work.written_bytes) / times[rounds / 2] * 1e-9, share, of_bound, bound);
         return std::max(share, of_bound);
@@ -224,7 +225,7 @@ private:
         const Rates now{read / bytes, write / bytes, copy / (2.0 * bytes), peak / (2.0 * 16 * sums * multiply_adds * threads)};
         best_ = {std::min(best_.read, now.read), std::min(best_.write, now.write), std::min(best_.copy, now.copy),
                  std::min(best_.flop, now.flop)};
-        return now;
+        return {now.read, now.write, now.copy, best_.flop};
     }
 
     Memory from_, to_;
