@@ -54,17 +54,29 @@ Figure parity_figure(const CalibrationAnswer& answer) {
     return figure;
 }
 
-/// Two bars for each choice of a group: one may see at once which one is fastest, measured and predicted.
+/// As short as tells the choices of a group apart: "chain 4, replay", "tree 2x2, unrolled", "n-gram, chain 4".
+std::string label_of(const HeldOutDecoder& decoder) {
+    if (decoder.drafter == HeldOutDrafter::none) {
+        return "plain decoding";
+    }
+    const bool branches = draft_of(decoder).find('x') != std::string::npos;
+    std::string label = decoder.drafter == HeldOutDrafter::ngram ? "n-gram, " : "";
+    label += draft_of(decoder);
+    label += branches ? ", " + std::string(name_of(decoder.verification)) : "";
+    return label + (decoder.rollback == Rollback::truncate ? "" : ", " + std::string(name_of(decoder.rollback)));
+}
+
+/// Two marks for each choice of a group: one may see at once which one is fastest, measured and predicted.
 Figure choices_figure(const CalibrationAnswer& answer) {
     Figure figure;
     figure.id = "check-choices";
     figure.title = "Time of a produced token";
     figure.reading =
-        "Each pair of bars is a choice for the same work: the lowest measured bar is the best one, the lowest "
-        "predicted bar the one that would be recommended.";
-    figure.mark = FigureMark::bar;
-    figure.x = {"policy", "Choice"};
-    figure.y = {"time", "Time per token of a sequence (ms)"};
+        "Each line is a choice for the same work: the leftmost measured mark is the best one, the leftmost predicted mark the "
+        "one that would be recommended.";
+    figure.mark = FigureMark::point;
+    figure.x = {"time", "Time per token of a sequence (ms)"};
+    figure.y = {"label", ""};
     figure.series = "how";
     figure.choices = {{"group", "Decoder"}};
     figure.columns = {{"group", "Decoder", "", -1},        {"policy", "Choice", "", -1}, {"how", "Time", "", -1},
@@ -73,6 +85,7 @@ Figure choices_figure(const CalibrationAnswer& answer) {
     for (const DecoderCheck& check : answer.decoders) {
         const auto add = [&](const char* how, Seconds round, const RoundPhases& phases) {
             figure.rows.push_back({{"group", group_of(check.decoder)},
+                                   {"label", label_of(check.decoder)},
                                    {"policy", policy_of(check.decoder)},
                                    {"how", how},
                                    {"time", 1e3 * round.value() / check.tokens()},

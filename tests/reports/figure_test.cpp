@@ -27,7 +27,7 @@ TEST_CASE("a figure keeps what was given and leaves out what was not", "[figure]
     CHECK(shown["columns"][0]["digits"] == 0);
     CHECK_FALSE(shown["columns"][1].contains("digits"));
     CHECK(shown["rows"][0]["time_ms"] == 2.5);
-    for (const char* absent : {"series", "low", "end", "stacked", "diagonal", "choices"}) {
+    for (const char* absent : {"series", "low", "end", "stacked", "diagonal", "band", "choices"}) {
         INFO(absent);
         CHECK_FALSE(shown.contains(absent));
     }
