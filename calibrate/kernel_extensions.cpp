@@ -87,9 +87,11 @@ void add_steps(const KernelLaw& start, std::vector<Extension>& all) {
 /// displace each other in the cache: 1024 inputs are a page in fp32.
 void add_page_steps(KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
     start.step_share = 2.0;
+    start.per_output = Seconds(3e-9);
     for (const double rows : knot_places(table)) {
         for (const double inputs : {0.0, 1024.0}) {
             all.push_back({{"step_share"}, start, 0.0, rows, inputs});
+            all.push_back({{"step_share", "per_output"}, start, 0.0, rows, inputs});
         }
     }
 }

@@ -14,10 +14,14 @@ namespace {
 using detail::PreparedSample;
 using detail::PreparedTable;
 
+/// In a parameter's unit: what goes to zero stays where its logarithm is a number.
+constexpr double smallest = 1e-6;
+
 KernelLaw law_from(const KernelLawForm& form, const Eigen::VectorXd& logs) {
     KernelLaw law = form.fixed;
     for (std::size_t i = 0; i < form.free.size(); ++i) {
-        kernel_parameters()[form.free[i]].set(law, std::exp(logs[static_cast<Eigen::Index>(i)]));
+        const KernelParameter& parameter = kernel_parameters()[form.free[i]];
+        parameter.set(law, std::max(std::exp(logs[static_cast<Eigen::Index>(i)]), smallest / parameter.in_unit));
     }
     return law;
 }
@@ -78,12 +82,11 @@ std::optional<KernelLaw> detail::fit_law(const PreparedTable& table, const Kerne
     if (samples.size() < form.free.size() || samples.empty()) {
         return std::nullopt;
     }
-    constexpr double tiny = 1e-9;
     Eigen::VectorXd logs(static_cast<Eigen::Index>(form.free.size()));
     for (std::size_t i = 0; i < form.free.size(); ++i) {
         const KernelParameter& parameter = kernel_parameters()[form.free[i]];
         logs[static_cast<Eigen::Index>(i)] =
-            std::log(std::max({parameter.get(start), 2.0 * parameter.least, tiny / parameter.in_unit}));
+            std::log(std::max({parameter.get(start), 2.0 * parameter.least, smallest / parameter.in_unit}));
     }
     const Residuals residuals(table, form, samples, options.huber_delta);
     Eigen::NumericalDiff<Residuals> differentiated(residuals);
