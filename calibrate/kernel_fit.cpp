@@ -45,15 +45,16 @@ namespace {
 
 /// The launch, from tiny kernels, everything else as fitted to large ones. Left alone where there are none.
 void add_launch(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options, KernelFit& fit) {
-    const KernelTable tiny{table.kernel, table.format, table.tiny, {}, {}, {}, 0};
+    const KernelTable tiny{table.kernel, table.format, table.tiny, {}, {}, {}, 0, table.on_cpu};
     if (!problems(tiny).empty() || table.ramp_bytes <= Bytes(0.0)) {
         return;
     }
+    const detail::PreparedTable prepared = detail::prepared(tiny, data_sheet);
     KernelLawForm form{{detail::index_of("launch")}, fit.law};
     form.fixed.ramp_bytes = table.ramp_bytes;
     KernelLaw start = form.fixed;
     start.launch = Seconds(4e-6);
-    if (const auto law = fit_law(tiny, data_sheet, form, detail::all_samples(tiny), start, options)) {
+    if (const auto law = detail::fit_law(prepared, form, detail::all_samples(prepared), start, options)) {
         fit.law = *law;
         detail::append_parameters(tiny, data_sheet, form, options, fit);
     }
@@ -62,26 +63,23 @@ void add_launch(const KernelTable& table, const Rates& data_sheet, const KernelF
 }  // namespace
 
 std::optional<KernelFit> calibrate(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options) {
-    const std::optional<detail::KernelCandidate> chosen = detail::select_form(table, data_sheet, options);
+    const detail::PreparedTable prepared = detail::prepared(table, data_sheet);
+    const std::optional<detail::KernelCandidate> chosen = detail::select_form(table, prepared, options);
     if (!chosen) {
         return std::nullopt;
     }
-    const auto residuals = held_out_residuals(table, data_sheet, chosen->shape, chosen->law, options.seed + 1, options);
+    const auto residuals = detail::held_out_residuals(prepared, chosen->form, chosen->law, options.seed + 1, options);
     if (!residuals) {
         return std::nullopt;
     }
     KernelFit fit;
     fit.law = chosen->law;
-    fit.sites = detail::by_site(table).size();
+    fit.sites = prepared.sites.size();
     fit.held_out_residuals = *residuals;
     fit.held_out = errors_of(*residuals);
-    std::vector<double> own;
-    for (const KernelSample& sample : table.samples) {
-        own.push_back(detail::log_residual(fit.law, data_sheet, sample));
-    }
-    fit.fitted = errors_of(own);
-    const auto rows = detail::append_parameters(table, data_sheet, chosen->shape, options, fit);
-    fit.log_covariance = rows.empty() ? std::vector<double>() : detail::covariance(rows, chosen->shape.free.size());
+    fit.fitted = errors_of(detail::residuals_of(prepared, fit.law));
+    const auto rows = detail::append_parameters(table, data_sheet, chosen->form, options, fit);
+    fit.log_covariance = rows.empty() ? std::vector<double>() : detail::covariance(rows, chosen->form.free.size());
     add_launch(table, data_sheet, options, fit);
     return fit;
 }

@@ -63,12 +63,6 @@ std::optional<KernelLaw> fit_law(const KernelTable& table, const Rates& data_she
                                  const std::vector<std::size_t>& samples, const KernelLaw& start,
                                  const KernelFitOptions& options);
 
-/// log(predicted / measured) of every sample, each predicted by a law that was fitted without its site. Nothing where a fold
-/// has no law.
-std::optional<std::vector<double>> held_out_residuals(const KernelTable& table, const Rates& data_sheet,
-                                                      const KernelLawForm& shape, const KernelLaw& start, std::uint64_t seed,
-                                                      const KernelFitOptions& options);
-
 /// A law for the table. Its form is the one with the least held-out score (each further parameter must lower it by
 /// `least_gain`), fitted to all samples. Selection and the reported held-out errors use different folds. Nothing where not even
 /// a bandwidth can be fitted. The table has no problems.

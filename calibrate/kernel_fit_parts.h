@@ -6,32 +6,67 @@
 #include <vector>
 
 #include "calibrate/kernel_fit.h"
+#include "calibrate/prepared_table.h"
 
 namespace treeline::detail {
-
-double log_residual(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample);
 
 /// Huber's loss as a residual: its square is the loss.
 double robust(double residual, double delta);
 
-/// Samples by site, sites in a fixed order.
-std::vector<std::vector<std::size_t>> by_site(const KernelTable& table);
-
 /// Of a kernel_parameters() entry by its name.
 std::size_t index_of(std::string_view name);
 
-std::vector<std::size_t> all_samples(const KernelTable& table);
+std::vector<std::size_t> all_samples(const PreparedTable& table);
 
-/// A form of the law with its held-out score.
+/// As the public functions of the same names, for tables that are prepared already.
+std::optional<KernelLaw> fit_law(const PreparedTable& table, const KernelLawForm& form, const std::vector<std::size_t>& samples,
+                                 const KernelLaw& start, const KernelFitOptions& options);
+std::optional<std::vector<double>> held_out_residuals(const PreparedTable& table, const KernelLawForm& form,
+                                                      const KernelLaw& start, std::uint64_t seed,
+                                                      const KernelFitOptions& options);
+/// log(predicted / measured) of every sample.
+std::vector<double> residuals_of(const PreparedTable& table, const KernelLaw& law);
+
+/// What may be added to a form of the law: parameters that become free, with the values that their fit starts from, and values
+/// of the whole-number parameters.
+struct KernelLawExtension {
+    std::vector<std::string_view> free;
+    KernelLaw start;        ///< only the values of `free` and of the whole-number parameters below matter
+    double row_tile = 0.0;  ///< 0 = leave as it is, as for all below
+    double step_rows = 0.0;
+    double step_inputs = 0.0;
+    double workers = 0.0;
+    double knot = 0.0;  ///< a further one at so many rows
+};
+
+/// What may be tried on a table of this class.
+std::vector<KernelLawExtension> extensions(const KernelTable& table, const PreparedTable& prepared);
+
+/// The form with the extension, and where its fit starts; nothing where it is there already, or there is no room for a knot.
+struct ExtendedForm {
+    KernelLawForm form;
+    KernelLaw start;
+};
+std::optional<ExtendedForm> extended(const KernelLawForm& form, const KernelLaw& law, const KernelLawExtension& by);
+
+/// The form without its knot of this index (and its slope).
+ExtendedForm without_knot(const KernelLawForm& form, const KernelLaw& law, std::size_t knot);
+
+/// What growth begins with: forms, and where their fits start.
+std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTable& prepared);
+
+/// A form of the law with its scores.
 struct KernelCandidate {
-    KernelLawForm shape;
+    KernelLawForm form;
     KernelLaw law;
-    double score = 0.0;
+    double fitted = 0.0;    ///< score on the samples that it was fitted to
+    double held_out = 0.0;  ///< score on held-out sites
 };
 
 /// The form with the least held-out score, each further parameter having earned its place. Nothing where not even a bandwidth
 /// can be fitted.
-std::optional<KernelCandidate> select_form(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options);
+std::optional<KernelCandidate> select_form(const KernelTable& table, const PreparedTable& prepared,
+                                           const KernelFitOptions& options);
 
 /// Values and intervals of the free parameters of a fitted law, appended to the fit; returns their resampled logarithms, a row
 /// a resample.

@@ -1,8 +1,6 @@
 // Laws of one form, fitted by Levenberg–Marquardt, and their errors on held-out shapes.
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <random>
 
 #include <unsupported/Eigen/LevenbergMarquardt>
@@ -13,52 +11,48 @@
 namespace treeline {
 namespace {
 
-KernelLaw law_from(const KernelLawForm& shape, const Eigen::VectorXd& logs) {
-    KernelLaw law = shape.fixed;
-    for (std::size_t i = 0; i < shape.free.size(); ++i) {
-        kernel_parameters()[shape.free[i]].set(law, std::exp(logs[static_cast<Eigen::Index>(i)]));
+using detail::PreparedSample;
+using detail::PreparedTable;
+
+/// In a parameter's unit: what goes to zero stays where its logarithm is a number.
+constexpr double smallest = 1e-6;
+
+KernelLaw law_from(const KernelLawForm& form, const Eigen::VectorXd& logs) {
+    KernelLaw law = form.fixed;
+    for (std::size_t i = 0; i < form.free.size(); ++i) {
+        const KernelParameter& parameter = kernel_parameters()[form.free[i]];
+        parameter.set(law, std::max(std::exp(logs[static_cast<Eigen::Index>(i)]), smallest / parameter.in_unit));
     }
     return law;
 }
 
-/// Relative scatter that every measurement has beside that of its repetitions: clocks, neighbours, alignment.
-constexpr double least_scatter = 0.02;
-
-/// 1 for a sample without scatter of its own, less for one that scatters more.
-double weight_of(const KernelSample& sample) {
-    return least_scatter / std::sqrt(least_scatter * least_scatter + sample.spread * sample.spread);
-}
-
 /// Residuals of one form of the law, for Eigen's solver.
 struct Residuals : Eigen::DenseFunctor<double> {
-    Residuals(const KernelTable& of_table, const Rates& of_data_sheet, const KernelLawForm& of_form,
-              const std::vector<std::size_t>& of_samples, double huber_delta)
+    Residuals(const PreparedTable& of_table, const KernelLawForm& of_form, const std::vector<std::size_t>& of_samples,
+              double huber_delta)
         : DenseFunctor(static_cast<int>(of_form.free.size()), static_cast<int>(of_samples.size())),
           table(of_table),
-          data_sheet(of_data_sheet),
-          shape(of_form),
+          form(of_form),
           samples(of_samples),
           delta(huber_delta) {}
 
     int operator()(const Eigen::VectorXd& logs, Eigen::VectorXd& out) const {
-        const KernelLaw law = law_from(shape, logs);
+        const std::vector<Rates> rates = detail::rates_of(table, law_from(form, logs));
         for (std::size_t i = 0; i < samples.size(); ++i) {
-            const KernelSample& sample = table.samples[samples[i]];
-            out[static_cast<Eigen::Index>(i)] =
-                weight_of(sample) * detail::robust(detail::log_residual(law, data_sheet, sample), delta);
+            const PreparedSample& sample = table.samples[samples[i]];
+            out[static_cast<Eigen::Index>(i)] = sample.weight * detail::robust(detail::log_residual(rates, sample), delta);
         }
         return 0;
     }
 
-    const KernelTable& table;
-    const Rates& data_sheet;
-    const KernelLawForm& shape;
+    const PreparedTable& table;
+    const KernelLawForm& form;
     const std::vector<std::size_t>& samples;
     double delta;
 };
 
-bool on_a_bound(const KernelLaw& law, const KernelLawForm& shape) {
-    return std::any_of(shape.free.begin(), shape.free.end(), [&](std::size_t i) {
+bool on_a_bound(const KernelLaw& law, const KernelLawForm& form) {
+    return std::any_of(form.free.begin(), form.free.end(), [&](std::size_t i) {
         const KernelParameter& parameter = kernel_parameters()[i];
         const double value = parameter.get(law);
         return !std::isfinite(value) || value < parameter.least || value > parameter.most;
@@ -72,48 +66,43 @@ double detail::robust(double residual, double delta) {
     return size <= delta ? residual : std::copysign(std::sqrt(2.0 * delta * size - delta * delta), residual);
 }
 
-double detail::log_residual(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample) {
-    return std::log(predicted(law, data_sheet, sample) / sample.time);
+std::vector<double> detail::residuals_of(const PreparedTable& table, const KernelLaw& law) {
+    const std::vector<Rates> rates = rates_of(table, law);
+    std::vector<double> residuals;
+    residuals.reserve(table.samples.size());
+    for (const PreparedSample& sample : table.samples) {
+        residuals.push_back(log_residual(rates, sample));
+    }
+    return residuals;
 }
 
-std::optional<KernelLaw> fit_law(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
-                                 const std::vector<std::size_t>& samples, const KernelLaw& start,
-                                 const KernelFitOptions& options) {
-    if (samples.size() < shape.free.size() || samples.empty()) {
+std::optional<KernelLaw> detail::fit_law(const PreparedTable& table, const KernelLawForm& form,
+                                         const std::vector<std::size_t>& samples, const KernelLaw& start,
+                                         const KernelFitOptions& options) {
+    if (samples.size() < form.free.size() || samples.empty()) {
         return std::nullopt;
     }
-    Eigen::VectorXd logs(static_cast<Eigen::Index>(shape.free.size()));
-    for (std::size_t i = 0; i < shape.free.size(); ++i) {
-        const KernelParameter& parameter = kernel_parameters()[shape.free[i]];
-        logs[static_cast<Eigen::Index>(i)] = std::log(std::max(parameter.get(start), 2.0 * parameter.least));
+    Eigen::VectorXd logs(static_cast<Eigen::Index>(form.free.size()));
+    for (std::size_t i = 0; i < form.free.size(); ++i) {
+        const KernelParameter& parameter = kernel_parameters()[form.free[i]];
+        logs[static_cast<Eigen::Index>(i)] =
+            std::log(std::max({parameter.get(start), 2.0 * parameter.least, smallest / parameter.in_unit}));
     }
-    const Residuals residuals(table, data_sheet, shape, samples, options.huber_delta);
+    const Residuals residuals(table, form, samples, options.huber_delta);
     Eigen::NumericalDiff<Residuals> differentiated(residuals);
     Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals>> solver(differentiated);
     solver.setMaxfev(200);
     solver.setFtol(1e-8);
     solver.setXtol(1e-6);
     solver.minimize(logs);
-    const KernelLaw law = law_from(shape, logs);
-    return on_a_bound(law, shape) ? std::nullopt : std::optional(law);
+    const KernelLaw law = law_from(form, logs);
+    return on_a_bound(law, form) ? std::nullopt : std::optional(law);
 }
 
-std::vector<std::vector<std::size_t>> detail::by_site(const KernelTable& table) {
-    std::map<std::string, std::vector<std::size_t>> sites;
-    for (std::size_t i = 0; i < table.samples.size(); ++i) {
-        sites[table.samples[i].site].push_back(i);
-    }
-    std::vector<std::vector<std::size_t>> result;
-    for (auto& [name, samples] : sites) {
-        result.push_back(std::move(samples));
-    }
-    return result;
-}
-
-std::optional<std::vector<double>> held_out_residuals(const KernelTable& table, const Rates& data_sheet,
-                                                      const KernelLawForm& shape, const KernelLaw& start, std::uint64_t seed,
-                                                      const KernelFitOptions& options) {
-    std::vector<std::vector<std::size_t>> sites = detail::by_site(table);
+std::optional<std::vector<double>> detail::held_out_residuals(const PreparedTable& table, const KernelLawForm& form,
+                                                              const KernelLaw& start, std::uint64_t seed,
+                                                              const KernelFitOptions& options) {
+    std::vector<std::vector<std::size_t>> sites = table.sites;
     std::mt19937_64 random(seed);
     std::shuffle(sites.begin(), sites.end(), random);
     const std::size_t folds = std::min(sites.size(), static_cast<std::size_t>(options.folds));
@@ -124,15 +113,22 @@ std::optional<std::vector<double>> held_out_residuals(const KernelTable& table, 
             std::vector<std::size_t>& side = i % folds == fold ? held_out : training;
             side.insert(side.end(), sites[i].begin(), sites[i].end());
         }
-        const std::optional<KernelLaw> law = fit_law(table, data_sheet, shape, training, start, options);
+        const std::optional<KernelLaw> law = fit_law(table, form, training, start, options);
         if (!law) {
             return std::nullopt;
         }
+        const std::vector<Rates> rates = rates_of(table, *law);
         for (const std::size_t i : held_out) {
-            residuals[i] = detail::log_residual(*law, data_sheet, table.samples[i]);
+            residuals[i] = log_residual(rates, table.samples[i]);
         }
     }
     return residuals;
+}
+
+std::optional<KernelLaw> fit_law(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
+                                 const std::vector<std::size_t>& samples, const KernelLaw& start,
+                                 const KernelFitOptions& options) {
+    return detail::fit_law(detail::prepared(table, data_sheet), form, samples, start, options);
 }
 
 }  // namespace treeline

@@ -15,12 +15,12 @@ namespace {
 constexpr double deviations_of_median = 1.4826;
 
 /// The table as another run might have measured it: every time moved within its own scatter.
-KernelTable measured_again(const KernelTable& table, std::mt19937_64& random) {
-    KernelTable again = table;
+detail::PreparedTable measured_again(const KernelTable& table, const detail::PreparedTable& prepared, std::mt19937_64& random) {
+    detail::PreparedTable again = prepared;
     std::normal_distribution<double> normal;
-    for (KernelSample& sample : again.samples) {
-        if (sample.spread > 0.0) {
-            sample.time = sample.time * std::exp(deviations_of_median * sample.spread * normal(random));
+    for (std::size_t i = 0; i < table.samples.size(); ++i) {
+        if (table.samples[i].spread > 0.0) {
+            again.samples[i].log_time += deviations_of_median * table.samples[i].spread * normal(random);
         }
     }
     return again;
@@ -29,17 +29,17 @@ KernelTable measured_again(const KernelTable& table, std::mt19937_64& random) {
 /// Logarithms of the free parameters, refitted to sites drawn with replacement, a row a resample.
 std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
                                            const KernelLaw& start, const KernelFitOptions& options) {
-    const std::vector<std::vector<std::size_t>> sites = detail::by_site(table);
+    const detail::PreparedTable prepared = detail::prepared(table, data_sheet);
     std::mt19937_64 random(options.seed + 2);
-    std::uniform_int_distribution<std::size_t> draw(0, sites.size() - 1);
+    std::uniform_int_distribution<std::size_t> draw(0, prepared.sites.size() - 1);
     std::vector<std::vector<double>> rows;
     for (int i = 0; i < options.bootstraps; ++i) {
         std::vector<std::size_t> samples;
-        for (std::size_t site = 0; site < sites.size(); ++site) {
-            const std::vector<std::size_t>& drawn = sites[draw(random)];
+        for (std::size_t site = 0; site < prepared.sites.size(); ++site) {
+            const std::vector<std::size_t>& drawn = prepared.sites[draw(random)];
             samples.insert(samples.end(), drawn.begin(), drawn.end());
         }
-        if (const auto law = fit_law(measured_again(table, random), data_sheet, form, samples, start, options)) {
+        if (const auto law = detail::fit_law(measured_again(table, prepared, random), form, samples, start, options)) {
             rows.emplace_back();
             for (const std::size_t parameter : form.free) {
                 rows.back().push_back(std::log(kernel_parameters()[parameter].get(*law)));

@@ -36,17 +36,16 @@ Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat forma
 }
 
 Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample) {
-    const Rates rates = measured_rates(law, data_sheet, sample.operation);
-    const ShapeTerms terms = terms_of(sample.shape);
     const Operation& operation = sample.operation;
-    if (operation.reads_context) {
-        return operation_time<true, false>(operation, rates, terms, bytes_of<true, false>(operation, terms),
-                                           flops_of<true>(operation, terms));
-    }
-    const Bytes bytes = bytes_of<false, false>(operation, terms);
-    const Flops flops = flops_of<false>(operation, terms);
-    return rates.rows.any ? operation_time<false, true>(operation, rates, terms, bytes, flops)
-                          : operation_time<false, false>(operation, rates, terms, bytes, flops);
+    const Rates rates = measured_rates(law, data_sheet, operation);
+    const ShapeTerms terms = terms_of(sample.shape);
+    Seconds time;
+    dispatch(operation, operation.reads_context, rates.rule, [&]<bool reads_context, bool has_experts, RowRule rule>() {
+        time = operation_time<reads_context, has_experts, rule>(operation, rates, terms,
+                                                                bytes_of<reads_context, has_experts>(operation, terms),
+                                                                flops_of<reads_context>(operation, terms));
+    });
+    return time;
 }
 
 Bytes bytes_at(const KernelSample& sample) {
@@ -64,6 +63,7 @@ KernelSample linear_sample(double m, double n, double k, NumberFormat format, Se
     KernelSample sample{fmt::format("n {} k {}", n, k), {}, {m, 1.0, 0.0, 1.0}, time};
     Operation& operation = sample.operation;
     operation.inputs = k;
+    operation.outputs = n;
     operation.flops.per_token = Flops(2.0 * n * k);
     operation.bytes.fixed = Bytes(bytes_per_element(format) * n * k);
     operation.bytes.per_token = Bytes(activation_bytes(format) * (n + k));
@@ -87,6 +87,9 @@ KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, S
     operation.cache_heads = shape.kv_heads;
     operation.head_dim = shape.head_dim;
     operation.shares_cache = shape.query_heads > shape.kv_heads;
+    operation.rows_per_token = shape.query_heads / shape.kv_heads;
+    operation.outputs = shape.query_heads * shape.head_dim;
+    operation.items.per_sequence = shape.kv_heads;
     if (shape.window > 0.0) {
         operation.reach.window = shape.window;
     }
@@ -115,6 +118,8 @@ KernelSample recurrent_sample(const RecurrentShape& shape, NumberFormat state, S
     operation.flops.per_token = Flops(7.0 * shape.heads * shape.key_dim * shape.value_dim);
     operation.bytes.per_sequence = one_state;
     operation.bytes.per_token = one_state + Bytes(2.0 * inputs);  // 16-bit activations
+    operation.outputs = shape.heads * shape.value_dim;
+    operation.items.per_sequence = shape.heads;
     return sample;
 }
 
@@ -128,6 +133,8 @@ KernelSample convolution_sample(double batch, double tokens, double channels, do
     operation.bytes.fixed = Bytes(bytes * channels * width);
     operation.bytes.per_token = Bytes(bytes * 2.0 * channels);
     operation.bytes.per_sequence = Bytes(bytes * 2.0 * channels * (width - 1.0));
+    operation.outputs = channels;
+    operation.items.per_sequence = channels / channels_of_an_item;
     return sample;
 }
 
@@ -154,22 +161,24 @@ KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, NumberForm
     return sample;
 }
 
-KernelSample element_wise_sample(const std::string& name, double rows, double width, double transfers, double flops,
-                                 NumberFormat activations, Seconds time) {
+KernelSample element_wise_sample(ElementWiseForm form, double rows, double width, NumberFormat activations, Seconds time) {
     LayerContext context;
     context.precision = precision_of(activations, NumberFormat::fp32);
-    return {fmt::format("{} of {}", name, width),
-            element_wise(context, name, width, transfers, flops),
-            {rows, 1.0, 0.0, 1.0},
-            time};
+    const PassShape shape{rows, 1.0, 0.0, 1.0};
+    switch (form) {
+        case ElementWiseForm::norm:
+            return {fmt::format("norm of {}", width), residual_norm(context, "norm", width), shape, time};
+        case ElementWiseForm::gated_norm:
+            return {fmt::format("gated norm of {}", width), gated_norm(context, width), shape, time};
+        case ElementWiseForm::activation:
+            break;
+    }
+    return {fmt::format("activation of {}", width), activation(context, "", width, true), shape, time};
 }
 
-KernelSample greedy_sample(double rows, double vocabulary, Seconds time) {
-    KernelSample sample{fmt::format("vocabulary {}", vocabulary), {}, {rows, 1.0, 0.0, 1.0}, time};
-    sample.operation.kind = OperationKind::logits;
-    sample.operation.flops.per_logit = Flops(vocabulary);
-    sample.operation.bytes.per_logit = Bytes(4.0 * vocabulary);
-    return sample;
+KernelSample sampling_sample(Sampling sampling, double batch, double tokens, double vocabulary, Seconds time) {
+    return {
+        fmt::format("vocabulary {}", vocabulary), sampling_operation(vocabulary, sampling), {batch, tokens, 0.0, tokens}, time};
 }
 
 }  // namespace treeline

@@ -29,6 +29,7 @@ struct KernelTable {
     Bytes ramp_bytes;                ///< traffic from which on `samples` begin: above it data come from main memory
     std::string domain;              ///< which of the measurements are here, as a sentence
     std::size_t left_out = 0;        ///< measurements outside that domain
+    bool on_cpu = false;             ///< laws of few cores are tried: costs of rows and outputs, whole items for each core
 };
 
 /// What the shares of a law are of.
@@ -79,11 +80,11 @@ struct Mamba2Shape {
 KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, NumberFormat activations, NumberFormat state,
                            Seconds time);
 
-/// A kernel over rows of `width` elements that moves `transfers` values and does `flops` operations for each of them.
-KernelSample element_wise_sample(const std::string& name, double rows, double width, double transfers, double flops,
-                                 NumberFormat activations, Seconds time);
+/// A kernel over rows of `width` elements: the operations of sim/layers/.
+enum class ElementWiseForm { norm, gated_norm, activation };
+KernelSample element_wise_sample(ElementWiseForm form, double rows, double width, NumberFormat activations, Seconds time);
 
-/// Greedy verification of so many rows of fp32 logits.
-KernelSample greedy_sample(double rows, double vocabulary, Seconds time);
+/// Verification of so many tokens a sequence, the root included, from their fp32 logits.
+KernelSample sampling_sample(Sampling sampling, double batch, double tokens, double vocabulary, Seconds time);
 
 }  // namespace treeline

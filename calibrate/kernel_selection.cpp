@@ -8,178 +8,135 @@
 namespace treeline {
 namespace {
 
-using detail::index_of;
+using detail::ExtendedForm;
+using detail::PreparedTable;
 using Candidate = detail::KernelCandidate;
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 
-/// What may be added to a law that has a bandwidth: groups of parameters, with the start of each.
-struct Extension {
-    std::vector<std::string_view> free;
-    KernelLaw start;                         ///< only the values of `free` and of the whole-number parameters below matter
-    double row_tile = 0.0, step_rows = 0.0;  ///< 0 = leave as it is
-};
+class Selection {
+public:
+    Selection(const KernelTable& table, const PreparedTable& prepared, const KernelFitOptions& options)
+        : table_(table), prepared_(prepared), options_(options), all_(detail::all_samples(prepared)) {}
 
-bool has_wide_and_common_heads(const KernelTable& table) {
-    const auto wide = [](const KernelSample& sample) { return sample.operation.head_dim > widest_common_head; };
-    return std::any_of(table.samples.begin(), table.samples.end(), wide) &&
-           !std::all_of(table.samples.begin(), table.samples.end(), wide);
-}
-
-/// By the data sheet.
-double computing_over_traffic(const KernelSample& sample, const Rates& data_sheet) {
-    return flops_at(sample) * data_sheet.per_flop / (bytes_at(sample) * data_sheet.per_byte);
-}
-
-/// Whether some sample's FLOPs take as long as a quarter of its traffic: else a peak cannot be told from the measurements.
-bool computing_shows(const KernelTable& table, const Rates& data_sheet) {
-    return std::any_of(table.samples.begin(), table.samples.end(),
-                       [&](const KernelSample& sample) { return computing_over_traffic(sample, data_sheet) > 0.25; });
-}
-
-/// Whether every sample's FLOPs take as long as its traffic: then little can be told of the bandwidth.
-bool computing_rules(const KernelTable& table, const Rates& data_sheet) {
-    return std::all_of(table.samples.begin(), table.samples.end(),
-                       [&](const KernelSample& sample) { return computing_over_traffic(sample, data_sheet) > 1.0; });
-}
-
-std::vector<Extension> extensions(const KernelTable& table, const Rates& data_sheet) {
-    const KernelClass kernel = table.kernel;
-    KernelLaw start;
-    start.startup = Seconds(5e-6);
-    start.peak_share = 0.7;
-    start.overlap = 0.2;
-    start.per_input = Seconds(2e-10);
-    start.per_head = Seconds(1e-8);
-    start.per_context = Seconds(5e-9);
-    start.step_share = 0.1;
-    const bool of_kernels =
-        std::none_of(table.samples.begin(), table.samples.end(), [](const KernelSample& sample) { return sample.whole_pass; });
-    std::vector<Extension> all;
-    if (of_kernels) {
-        all.push_back({{"startup"}, start});
-    }
-    if (kernel == KernelClass::gemm || computing_shows(table, data_sheet)) {
-        all.push_back({{"peak_share"}, start});
-        all.push_back({{"peak_share", "overlap"}, start});
-        all.push_back({{"overlap"}, start});
-    }
-    if (kernel == KernelClass::gemm && of_kernels) {
-        all.push_back({{"per_input"}, start});
-        for (const double tile : {8.0, 16.0, 32.0, 64.0, 128.0}) {
-            all.push_back({{}, start, tile});
+    /// Adds the best extension as long as one lowers the held-out score enough, then takes knots away that do not; where one
+    /// went, again, for a knot may find a better place.
+    std::optional<Candidate> grown(const ExtendedForm& beginning) const {
+        std::optional<Candidate> best = judged(beginning, no_limit);
+        if (!best) {
+            return best;
         }
-        for (const double rows : {1.0, 4.0, 12.0, 16.0, 64.0, 128.0, 256.0}) {
-            all.push_back({{"step_share"}, start, 0.0, rows});
+        for (bool again = true; again;) {
+            while (std::optional<Candidate> next = best_extension(*best)) {
+                best = std::move(next);
+            }
+            Candidate fewer = with_fewer_knots(*best);
+            again = fewer.held_out < best->held_out && fewer.form.free != best->form.free;
+            best = std::move(fewer);
         }
+        return best;
     }
-    if (kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped) {
-        start.wide_head_share = 0.8;
-        all.push_back({{"per_head"}, start});
-        if (has_wide_and_common_heads(table)) {
-            all.push_back({{"wide_head_share"}, start});
-        }
-        all.push_back({{"per_context"}, start});
-    }
-    return all;
-}
 
-/// A form whose score is not below `to_beat` is not looked at closely: it will not be taken.
-std::optional<Candidate> judge(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
-                               const KernelLaw& start, double to_beat, const KernelFitOptions& options) {
-    const std::optional<KernelLaw> law = fit_law(table, data_sheet, shape, detail::all_samples(table), start, options);
-    if (!law) {
-        return std::nullopt;
+    /// What the held-out score of a form with more parameters must be below.
+    [[nodiscard]] double to_beat(const Candidate& by) const {
+        return by.held_out * (1.0 - options_.least_gain) - options_.least_score;
     }
-    const auto residuals = held_out_residuals(table, data_sheet, shape, *law, options.seed, options);
-    if (!residuals) {
-        return std::nullopt;
-    }
-    const double score = errors_of(*residuals).score;
-    // The errors that are reported come from other folds (calibrate()): a form that cannot be fitted in one of those is out,
-    // too.
-    if (score < to_beat && !held_out_residuals(table, data_sheet, shape, *law, options.seed + 1, options)) {
-        return std::nullopt;
-    }
-    return Candidate{shape, *law, score};
-}
 
-/// The best of the forms that lack one parameter of this form: an extension may have driven another
-/// parameter to its bound, because it explains the same times better.
-std::optional<Candidate> judge_with_one_less(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
-                                             const KernelLaw& start, double to_beat, const KernelFitOptions& options) {
-    std::optional<Candidate> best;
-    for (const std::size_t parameter : shape.free) {
-        KernelLawForm smaller = shape;
-        std::erase(smaller.free, parameter);
-        if (smaller.free.empty()) {
-            continue;
+private:
+    /// The form fitted to all samples; nothing where its score there is not below the limit: on held-out shapes it will not be
+    /// either.
+    std::optional<Candidate> fitted(const ExtendedForm& what, double limit) const {
+        const std::optional<KernelLaw> law = detail::fit_law(prepared_, what.form, all_, what.start, options_);
+        if (!law) {
+            return std::nullopt;
         }
-        std::optional<Candidate> candidate = judge(table, data_sheet, smaller, start, best ? best->score : to_beat, options);
-        if (candidate && (!best || candidate->score < best->score)) {
-            best = std::move(candidate);
-        }
+        Candidate candidate{what.form, *law, errors_of(detail::residuals_of(prepared_, *law)).score, no_limit};
+        return candidate.fitted < limit ? std::optional(std::move(candidate)) : std::nullopt;
     }
-    return best;
-}
 
-/// The candidate with an extension; nothing where it has it already.
-std::optional<Candidate> extended(const KernelTable& table, const Rates& data_sheet, const Candidate& from, const Extension& by,
-                                  double to_beat, const KernelFitOptions& options) {
-    KernelLawForm shape = from.shape;
-    KernelLaw start = from.law;
-    for (const std::string_view name : by.free) {
-        const std::size_t parameter = index_of(name);
-        if (std::find(shape.free.begin(), shape.free.end(), parameter) == shape.free.end()) {
-            shape.free.push_back(parameter);
-            kernel_parameters()[parameter].set(start, kernel_parameters()[parameter].get(by.start));
+    /// The errors that are reported come from other folds (calibrate()): a form that cannot be fitted in one of those is out,
+    /// too.
+    std::optional<Candidate> cross_validated(Candidate candidate, double limit) const {
+        const auto residuals = detail::held_out_residuals(prepared_, candidate.form, candidate.law, options_.seed, options_);
+        if (!residuals) {
+            return std::nullopt;
         }
+        candidate.held_out = errors_of(*residuals).score;
+        if (!(candidate.held_out < limit) ||
+            !detail::held_out_residuals(prepared_, candidate.form, candidate.law, options_.seed + 1, options_)) {
+            return std::nullopt;
+        }
+        return candidate;
     }
-    if (by.row_tile > 0.0) {
-        shape.fixed.row_tile = by.row_tile;
-    }
-    if (by.step_rows > 0.0) {
-        shape.fixed.step_rows = by.step_rows;
-    }
-    std::sort(shape.free.begin(), shape.free.end());
-    const bool same = shape.free == from.shape.free && shape.fixed.row_tile == from.shape.fixed.row_tile &&
-                      shape.fixed.step_rows == from.shape.fixed.step_rows;
-    if (same) {
-        return std::nullopt;
-    }
-    std::optional<Candidate> candidate = judge(table, data_sheet, shape, start, to_beat, options);
-    return candidate ? candidate : judge_with_one_less(table, data_sheet, shape, start, to_beat, options);
-}
 
-/// Adds the best extension as long as one lowers the held-out score enough.
-std::optional<Candidate> grown(const KernelTable& table, const Rates& data_sheet, std::optional<Candidate> best,
-                               const KernelFitOptions& options) {
-    while (best) {
-        const double to_beat = best->score * (1.0 - options.least_gain) - options.least_score;
-        std::optional<Candidate> next;
-        for (const Extension& extension : extensions(table, data_sheet)) {
-            std::optional<Candidate> candidate =
-                extended(table, data_sheet, *best, extension, next ? std::min(next->score, to_beat) : to_beat, options);
-            if (candidate && (!next || candidate->score < next->score)) {
-                next = std::move(candidate);
+    std::optional<Candidate> judged(const ExtendedForm& what, double limit) const {
+        std::optional<Candidate> candidate = fitted(what, limit);
+        return candidate ? cross_validated(std::move(*candidate), limit) : std::nullopt;
+    }
+
+    /// Forms with one more extension that may beat the limit, as fitted to all samples. Where one cannot be fitted, the same
+    /// without one of its parameters: an extension may have driven another parameter to its bound, because it explains the same
+    /// times better.
+    std::vector<Candidate> fitted_extensions(const Candidate& of, double limit) const {
+        std::vector<Candidate> found;
+        for (const detail::KernelLawExtension& extension : detail::extensions(table_, prepared_)) {
+            const std::optional<ExtendedForm> what = detail::extended(of.form, of.law, extension);
+            if (!what) {
+                continue;
+            }
+            if (std::optional<Candidate> candidate = fitted(*what, no_limit)) {
+                found.push_back(std::move(*candidate));
+                continue;
+            }
+            for (const std::size_t parameter : what->form.free) {
+                ExtendedForm smaller = *what;
+                std::erase(smaller.form.free, parameter);
+                const bool slope = kernel_parameters()[parameter].name.substr(0, 5) == "slope";
+                if (smaller.form.free.empty() || slope) {
+                    continue;
+                }
+                if (std::optional<Candidate> candidate = fitted(smaller, limit)) {
+                    found.push_back(std::move(*candidate));
+                }
             }
         }
-        if (!next || next->score >= to_beat) {
-            break;
-        }
-        best = std::move(next);
+        std::erase_if(found, [&](const Candidate& candidate) { return candidate.fitted >= limit; });
+        std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) { return a.fitted < b.fitted; });
+        return found;
     }
-    return best;
-}
 
-/// What growth begins with: a bandwidth; of kernels that are bound by computing throughout also a peak, alone (the bandwidth
-/// then stays the data sheet's) or beside it.
-std::vector<std::vector<std::size_t>> first_parameters(const KernelTable& table, const Rates& data_sheet) {
-    const std::size_t bandwidth = index_of("bandwidth_share"), peak = index_of("peak_share");
-    if (computing_rules(table, data_sheet)) {
-        return {{bandwidth}, {bandwidth, peak}, {peak}};
+    std::optional<Candidate> best_extension(const Candidate& of) const {
+        double limit = to_beat(of);
+        std::optional<Candidate> best;
+        for (Candidate& candidate : fitted_extensions(of, limit)) {
+            if (candidate.fitted >= limit) {
+                break;
+            }
+            if (std::optional<Candidate> judged = cross_validated(std::move(candidate), limit)) {
+                limit = judged->held_out;
+                best = std::move(judged);
+            }
+        }
+        return best;
     }
-    return {{bandwidth}};
-}
+
+    Candidate with_fewer_knots(Candidate best) const {
+        for (std::size_t knot = 0; knot < most_row_knots && best.form.fixed.knots[knot].rows > 0.0;) {
+            const double limit = best.held_out / (1.0 - options_.least_gain) + options_.least_score;
+            std::optional<Candidate> fewer = judged(detail::without_knot(best.form, best.law, knot), limit);
+            if (fewer) {
+                best = std::move(*fewer);
+            } else {
+                ++knot;
+            }
+        }
+        return best;
+    }
+
+    const KernelTable& table_;
+    const PreparedTable& prepared_;
+    const KernelFitOptions& options_;
+    std::vector<std::size_t> all_;
+};
 
 }  // namespace
 
@@ -189,30 +146,21 @@ std::size_t detail::index_of(std::string_view name) {
         std::find_if(all.begin(), all.end(), [&](const KernelParameter& p) { return p.name == name; }) - all.begin());
 }
 
-std::vector<std::size_t> detail::all_samples(const KernelTable& table) {
+std::vector<std::size_t> detail::all_samples(const PreparedTable& table) {
     std::vector<std::size_t> all(table.samples.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     return all;
 }
 
-/// Growth from several beginnings and tiles: which one fits shows only beside the parameters that go with it. A tile must earn
-/// its place, too.
-std::optional<detail::KernelCandidate> detail::select_form(const KernelTable& table, const Rates& data_sheet,
+/// Growth from several beginnings: each later one must earn its place, too.
+std::optional<detail::KernelCandidate> detail::select_form(const KernelTable& table, const PreparedTable& prepared,
                                                            const KernelFitOptions& options) {
-    KernelLaw start;
-    start.bandwidth_share = 0.8;
-    start.peak_share = 0.5;
+    const Selection selection(table, prepared, options);
     std::optional<Candidate> best;
-    const std::vector tiles = table.kernel == KernelClass::gemm ? std::vector{1.0, 32.0, 64.0, 128.0} : std::vector{1.0};
-    for (const double tile : tiles) {
-        for (const std::vector<std::size_t>& first : first_parameters(table, data_sheet)) {
-            KernelLawForm form{first, {}};
-            form.fixed.row_tile = tile;
-            std::optional<Candidate> candidate =
-                grown(table, data_sheet, judge(table, data_sheet, form, start, no_limit, options), options);
-            if (candidate && (!best || candidate->score < best->score * (1.0 - options.least_gain) - options.least_score)) {
-                best = std::move(candidate);
-            }
+    for (const ExtendedForm& beginning : beginnings(table, prepared)) {
+        std::optional<Candidate> candidate = selection.grown(beginning);
+        if (candidate && (!best || candidate->held_out < selection.to_beat(*best))) {
+            best = std::move(candidate);
         }
     }
     return best;

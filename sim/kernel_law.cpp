@@ -1,6 +1,7 @@
 #include "sim/kernel_law.h"
 
 #include <cmath>
+#include <limits>
 
 namespace treeline {
 namespace {
@@ -26,6 +27,18 @@ std::vector<NumberFormat> stand_ins(NumberFormat format) {
 bool is_share(double value) { return std::isfinite(value) && value > 0.0 && value <= most_share; }
 bool is_zero_or_above(double value) { return std::isfinite(value) && value >= 0.0; }
 
+/// Unused knots come last.
+bool knots_ascend(const KernelLaw& law) {
+    double before = 1.0;
+    for (const RowKnot& knot : law.knots) {
+        if (knot.rows != 0.0 && !(knot.rows > before)) {
+            return false;
+        }
+        before = knot.rows == 0.0 ? std::numeric_limits<double>::infinity() : knot.rows;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::string_view name_of(KernelClass kernel) {
@@ -38,6 +51,10 @@ std::string_view name_of(KernelClass kernel) {
             return "attention-ungrouped";
         case KernelClass::scan:
             return "scan";
+        case KernelClass::scan_unwritten:
+            return "scan-unwritten";
+        case KernelClass::scan_every:
+            return "scan-every";
         case KernelClass::tree_scan:
             return "tree-scan";
         case KernelClass::replay:
@@ -46,8 +63,16 @@ std::string_view name_of(KernelClass kernel) {
             return "convolution";
         case KernelClass::element_wise:
             return "element-wise";
+        case KernelClass::norm:
+            return "norm";
+        case KernelClass::gated_norm:
+            return "gated-norm";
+        case KernelClass::activation:
+            return "activation";
         case KernelClass::sampling:
             return "sampling";
+        case KernelClass::rejection:
+            return "rejection";
     }
     return "";
 }
@@ -61,46 +86,6 @@ std::optional<KernelClass> kernel_class_named(std::string_view name) {
     return std::nullopt;
 }
 
-const std::array<KernelParameter, 13>& kernel_parameters() {
-    static const std::array<KernelParameter, 13> all = {{
-        {"startup", "us", "launch, first loads, uneven ends", 1e6, 0.0, 1e-8, 1.0,
-         [](const KernelLaw& law) { return law.startup.value(); },
-         [](KernelLaw& law, double value) { law.startup = Seconds(value); }},
-        {"launch", "us", "startup of a tiny kernel", 1e6, 0.0, 1e-8, 1.0,
-         [](const KernelLaw& law) { return law.launch.value(); },
-         [](KernelLaw& law, double value) { law.launch = Seconds(value); }},
-        {"ramp_bytes", "MB", "traffic up to which launch turns into startup", 1e-6, 0.0, 0.0, 1e12,
-         [](const KernelLaw& law) { return law.ramp_bytes.value(); },
-         [](KernelLaw& law, double value) { law.ramp_bytes = Bytes(value); }},
-        {"bandwidth_share", "1", "share of the data sheet's bandwidth", 1.0, 1.0, 1e-3, most_share,
-         [](const KernelLaw& law) { return law.bandwidth_share; },
-         [](KernelLaw& law, double value) { law.bandwidth_share = value; }},
-        {"peak_share", "1", "share of the data sheet's peak", 1.0, 1.0, 1e-3, most_share,
-         [](const KernelLaw& law) { return law.peak_share; }, [](KernelLaw& law, double value) { law.peak_share = value; }},
-        {"overlap", "1", "part of the shorter of memory and compute time that is not hidden", 1.0, 0.0, 1e-3, 1.0,
-         [](const KernelLaw& law) { return law.overlap; }, [](KernelLaw& law, double value) { law.overlap = value; }},
-        {"per_input", "ns", "startup for each input of the layer", 1e9, 0.0, 1e-12, 1.0,
-         [](const KernelLaw& law) { return law.per_input.value(); },
-         [](KernelLaw& law, double value) { law.per_input = Seconds(value); }},
-        {"per_head", "ns", "startup for each key-value head of each sequence", 1e9, 0.0, 1e-11, 1.0,
-         [](const KernelLaw& law) { return law.per_head.value(); },
-         [](KernelLaw& law, double value) { law.per_head = Seconds(value); }},
-        {"per_context", "ns", "least time for each cached token", 1e9, 0.0, 1e-11, 1.0,
-         [](const KernelLaw& law) { return law.per_context.value(); },
-         [](KernelLaw& law, double value) { law.per_context = Seconds(value); }},
-        {"wide_head_share", "1", "of the bandwidth for heads wider than 128", 1.0, 1.0, 1e-3, 2.0,
-         [](const KernelLaw& law) { return law.wide_head_share; },
-         [](KernelLaw& law, double value) { law.wide_head_share = value; }},
-        {"row_tile", "rows", "rows are computed in whole tiles of so many", 1.0, 1.0, 0.0, 4096.0,
-         [](const KernelLaw& law) { return law.row_tile; }, [](KernelLaw& law, double value) { law.row_tile = value; }},
-        {"step_rows", "rows", "beyond so many rows weights are read less well", 1.0, 0.0, 0.0, 1e6,
-         [](const KernelLaw& law) { return law.step_rows; }, [](KernelLaw& law, double value) { law.step_rows = value; }},
-        {"step_share", "1", "by this many times weights / data-sheet bandwidth", 1.0, 0.0, 1e-3, 10.0,
-         [](const KernelLaw& law) { return law.step_share; }, [](KernelLaw& law, double value) { law.step_share = value; }},
-    }};
-    return all;
-}
-
 const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format) const {
     for (const NumberFormat candidate : stand_ins(format)) {
         for (const CalibratedKernel& calibrated : kernels) {
@@ -112,9 +97,17 @@ const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format) const
     switch (kernel) {
         case KernelClass::attention_ungrouped:
             return law(KernelClass::attention, format);
+        case KernelClass::scan_unwritten:
+        case KernelClass::scan_every:
         case KernelClass::tree_scan:
         case KernelClass::replay:
             return law(KernelClass::scan, format);
+        case KernelClass::norm:
+        case KernelClass::gated_norm:
+        case KernelClass::activation:
+            return law(KernelClass::element_wise, format);
+        case KernelClass::rejection:
+            return law(KernelClass::sampling, format);
         default:
             return nullptr;
     }
@@ -134,13 +127,15 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
             !(law.wide_head_share > 0.0 && law.wide_head_share <= 2.0)) {
             problems.push_back(what + " needs shares of bandwidth and peak above 0 and up to " + std::to_string(most_share));
         }
-        for (const double value :
-             {law.startup.value(), law.per_input.value(), law.per_head.value(), law.overlap, law.launch.value(),
-              law.ramp_bytes.value(), law.per_context.value(), law.row_tile - 1.0, law.step_rows, law.step_share}) {
-            if (!is_zero_or_above(value)) {
-                problems.push_back(what + " has a parameter below its least value, so that more work would take less time");
-                break;
-            }
+        bool above = true;
+        for (const KernelParameter& parameter : kernel_parameters()) {
+            above = above && is_zero_or_above(parameter.get(law));
+        }
+        if (!above || law.row_tile < 1.0 || law.workers < 1.0) {
+            problems.push_back(what + " has a parameter below its least value, so that more work would take less time");
+        }
+        if (!knots_ascend(law)) {
+            problems.push_back(what + " needs knots above one row, each at more rows than the one before");
         }
         for (std::size_t j = 0; j < i; ++j) {
             if (calibration.kernels[j].kernel == calibrated.kernel && calibration.kernels[j].format == calibrated.format) {

@@ -19,17 +19,25 @@ enum class KernelClass {
     gemm,                 ///< linear layers
     attention,            ///< heads that share keys and values in groups
     attention_ungrouped,  ///< as many key-value heads as query heads: often another kernel
-    scan,                 ///< recurrent states, token by token
+    scan,                 ///< recurrent states, token by token; the last one is written
+    scan_unwritten,       ///< the same, and no state is written
+    scan_every,           ///< the same, and every state is written
     tree_scan,            ///< all tokens of a tree at once over one state
     replay,               ///< a state advanced over accepted tokens, no outputs
     convolution,          ///< causal convolution updates
     element_wise,         ///< norms, activations
+    norm,                 ///< RMSNorm with residual
+    gated_norm,           ///< RMSNorm of gated values
+    activation,           ///< gated activations
     sampling,             ///< what picks tokens from logits
+    rejection,            ///< the same by rejection sampling
 };
 inline constexpr std::array all_kernel_classes = {
-    KernelClass::gemm,        KernelClass::attention,    KernelClass::attention_ungrouped,
-    KernelClass::scan,        KernelClass::tree_scan,    KernelClass::replay,
-    KernelClass::convolution, KernelClass::element_wise, KernelClass::sampling};
+    KernelClass::gemm,         KernelClass::attention,      KernelClass::attention_ungrouped,
+    KernelClass::scan,         KernelClass::scan_unwritten, KernelClass::scan_every,
+    KernelClass::tree_scan,    KernelClass::replay,         KernelClass::convolution,
+    KernelClass::element_wise, KernelClass::norm,           KernelClass::gated_norm,
+    KernelClass::activation,   KernelClass::sampling,       KernelClass::rejection};
 
 /// As files and reports write them: "gemm", "attention-ungrouped".
 std::string_view name_of(KernelClass kernel);
@@ -38,12 +46,25 @@ std::optional<KernelClass> kernel_class_named(std::string_view name);
 /// Attention kernels are tuned for heads up to this width.
 inline constexpr double widest_common_head = 128.0;
 
-/// With B bytes of traffic and
-///   a = launch + (startup − launch)·min(1, B/ramp_bytes) + per_input·k + per_head·(sequences·heads)
-///       + (rows > step_rows ? step_share·weights/peak bandwidth : 0)
-///   x = a + B/(bandwidth_share·peak bandwidth),   y = a + FLOPs/(peak_share·peak)
+/// Where the costs of rows bend: `slope` is what each row between the knot before (or row 1) and this one costs, in rows of
+/// full speed. Rows beyond the last knot cost 1 each.
+struct RowKnot {
+    double rows = 0.0;  ///< 0 = unused, as are all that follow
+    double slope = 1.0;
+};
+inline constexpr std::size_t most_row_knots = 7;
+
+/// With B bytes of traffic, F FLOPs, O outputs, and r rows that share what is read (tokens of a linear layer; query rows on a
+/// key-value head; tokens of a sequence of a scan)
+///   a = launch + (startup − launch)·min(1, B/ramp_bytes) + per_input·k + per_head·(sequences·heads) + u·per_output·O
+///       + (r > step_rows, inputs a multiple of step_inputs ? step_share·weights/peak bandwidth : 0)
+///   x = a + u·B/(bandwidth_share·peak bandwidth),   y = a + u·F·c(r)/(peak_share·peak)
 /// time = max(x, y) + overlap·min(x, y), and never less than a + per_context·s for s cached tokens. Every parameter is zero or
-/// above.
+/// above. c(r) is what r rows cost (first_row and knots) over r, so that few rows may compute less well than many; u is the
+/// work of the busiest of `workers`, who take whole items, over an even share. FLOPs of an attention are multiplied by
+/// 1 + score_elements/head width. A law with first_row, knots, per_output or
+/// workers has no tiles, and its step for attention is step_share·(bytes of cached tokens beyond step_rows)/peak bandwidth:
+/// their pages no longer fit what translates addresses.
 struct KernelLaw {
     Seconds startup;               ///< of a kernel whose traffic exceeds ramp_bytes: launch, first loads, uneven ends
     Seconds launch;                ///< of a tiny kernel; only with ramp_bytes above zero
@@ -58,6 +79,12 @@ struct KernelLaw {
     double row_tile = 1.0;         ///< FLOPs are of whole tiles of so many rows (tokens) of a linear layer; 1 = none
     double step_rows = 0.0;        ///< a linear layer of more rows runs a kernel that reads its weights less well; 0 = none
     double step_share = 0.0;       ///< by this much, in units of weights / peak bandwidth
+    double step_inputs = 0.0;  ///< only for layers with a multiple of so many inputs (rows in pages collide in caches); 0 = all
+    double first_row = 1.0;    ///< rows of full speed that the first one costs as much as
+    std::array<RowKnot, most_row_knots> knots{};
+    Seconds per_output;           ///< for each output element: loops begin and end, sums and functions are taken
+    double score_elements = 0.0;  ///< what the softmax of an attention's score costs, in elements of a head
+    double workers = 1.0;         ///< that whole items are shared out among; 1 = evenly
 };
 
 /// A parameter of a law as files, tables and fits name it.
@@ -72,7 +99,8 @@ struct KernelParameter {
 };
 
 /// Every parameter, in the order in which tables show them.
-const std::array<KernelParameter, 13>& kernel_parameters();
+inline constexpr std::size_t kernel_parameter_count = 18 + 2 * most_row_knots;
+const std::array<KernelParameter, kernel_parameter_count>& kernel_parameters();
 
 /// Of a data-sheet figure. Boost clocks or a memory that is faster than stated may bring a kernel slightly above 1.
 inline constexpr double most_share = 1.05;
@@ -92,9 +120,9 @@ struct Calibration {
     std::vector<CalibratedKernel> kernels;
 
     /// The law of a kernel: of this format; else of the nearest one that was measured (16-bit formats stand in for each other,
-    /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Tree scan and replay
-    /// take the law of `scan`, ungrouped attention that of attention, where they were not measured themselves. Null where
-    /// there is none.
+    /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Where they were not
+    /// measured themselves, all scans take the law of `scan`, ungrouped attention that of attention, norms and activations that
+    /// of element-wise kernels, and rejection sampling that of sampling. Null where there is none.
     [[nodiscard]] const KernelLaw* law(KernelClass kernel, NumberFormat format) const;
 };
 

@@ -5,6 +5,7 @@
 // FLOPs and bytes is written here and nowhere else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,12 @@ struct ByteTerms {
     Bytes fixed{}, per_token{}, per_logit{}, per_sequence{}, per_token_pair{}, per_context{}, per_expert{};
 };
 
+/// Parts of an operation that one worker (a core, for example) does as a whole: so many for each token (logit), and so many for
+/// each sequence.
+struct WorkItems {
+    double per_row = 0.0, per_sequence = 0.0;
+};
+
 /// The coefficients of one run of an operation: all that evaluating it needs.
 struct OperationCost {
     FlopTerms flops;
@@ -80,11 +87,15 @@ struct Operation : OperationCost {
     Bytes stored;                  ///< bytes of one copy of its parameters on each device
     bool reads_context = false;    ///< per_visible or per_context is set
     bool sequential = false;       ///< a scan token by token, each step of which waits for the one before
-    KernelClass scan_kernel = KernelClass::scan;  ///< of a scan: the kernel whose measured law prices it
-    double inputs = 0.0;                          ///< k of a linear layer on one rank; calibrated laws may depend on it
-    double cache_heads = 0.0;                     ///< key-value heads of an attention on one rank; likewise
-    double head_dim = 0.0;                        ///< of those heads
-    bool shares_cache = true;                     ///< several query heads read the keys and values of one head
+    // What measured laws may depend on besides bytes and FLOPs, all of one rank.
+    std::optional<KernelClass> kernel = {};  ///< whose measured law prices it, where that is not the one of its kind
+    double inputs = 0.0;                     ///< k of a linear layer
+    double outputs = 0.0;                    ///< elements written for each token (logit)
+    double cache_heads = 0.0;                ///< key-value heads of an attention
+    double head_dim = 0.0;                   ///< width of those heads
+    bool shares_cache = true;                ///< several query heads read the keys and values of one head
+    double rows_per_token = 1.0;             ///< query heads that do
+    WorkItems items;                         ///< what is shared out among workers; none = evenly
 };
 
 /// Cached tokens that an attention with this reach sees, out of s.

@@ -7,7 +7,7 @@ namespace {
 
 Operation block_norms(const Block& block, const LayerContext& context) {
     const double norms = static_cast<double>(block.norms);
-    Operation operation = element_wise(context, "norm", context.width, 4.0 * norms, 4.0 * norms);  // residual added on the way
+    Operation operation = residual_norm(context, "norm", context.width * norms);
     operation.launches = norms;
     operation.weight_elements = static_cast<double>(block.norm_vectors) * context.width;
     operation.active_elements = operation.weight_elements;
@@ -137,7 +137,9 @@ std::vector<Operation> replay_operations(const Model& model, const Precision& pr
     std::vector<Operation> operations;
     for_each_recurrent(model, precision, ranks, [&](const RecurrentState& layer, const LayerContext& context) {
         Operation operation = start_operation(context, "activation replay", OperationKind::scan);
-        operation.scan_kernel = KernelClass::replay;
+        operation.kernel = KernelClass::replay;
+        operation.outputs = layer.outputs;
+        operation.items.per_sequence = layer.heads;
         operation.flops.per_token = Flops(layer.replay_flops);
         operation.sequential = true;
         if (replay == Replay::own_pass) {

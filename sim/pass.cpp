@@ -6,25 +6,6 @@
 namespace treeline {
 namespace {
 
-Operation sampling_operation(const Model& model, double ranks, Sampling sampling) {
-    const double local_rows = static_cast<double>(model.vocabulary_size) / ranks;
-    Operation operation;
-    operation.name = "output: sampling";
-    operation.kind = OperationKind::logits;
-    operation.part = ModelPart::head;
-    if (sampling == Sampling::greedy) {
-        operation.flops.per_logit = Flops(local_rows);
-        operation.bytes.per_logit = Bytes(4.0 * local_rows);
-    } else {
-        // k+1 target and k draft distributions: 12·(2·(k+1) − 1)·V·b bytes.
-        operation.flops.per_logit = Flops(10.0 * local_rows);
-        operation.bytes.per_logit = Bytes(24.0 * local_rows);
-        operation.bytes.per_sequence = Bytes(-12.0 * local_rows);
-        operation.launches = 3.0;
-    }
-    return operation;
-}
-
 /// HOI mode prices an operation by its parameters, caches and states alone.
 Operation parameters_and_caches(const Operation& operation, const Precision& precision) {
     Operation reduced = operation;
@@ -105,21 +86,24 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
         return nullptr;
     }
     const Calibration& calibration = *platform.device.calibration;
+    const auto law = [&](KernelClass otherwise, NumberFormat format) {
+        return calibration.law(operation.kernel.value_or(otherwise), format);
+    };
     switch (operation.kind) {
         case OperationKind::linear:
         case OperationKind::experts:
-            return calibration.law(KernelClass::gemm, precision.math);
+            return law(KernelClass::gemm, precision.math);
         case OperationKind::attention:
-            return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
-                                   precision.kv_cache.format);
+            return law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
+                       precision.kv_cache.format);
         case OperationKind::scan:
-            return calibration.law(operation.scan_kernel, precision.state.format);
+            return law(KernelClass::scan, precision.state.format);
         case OperationKind::convolution:
-            return calibration.law(KernelClass::convolution, precision.activations.format);
+            return law(KernelClass::convolution, precision.activations.format);
         case OperationKind::element_wise:
-            return calibration.law(KernelClass::element_wise, precision.activations.format);
+            return law(KernelClass::element_wise, precision.activations.format);
         case OperationKind::logits:
-            return calibration.law(KernelClass::sampling, NumberFormat::fp32);
+            return law(KernelClass::sampling, NumberFormat::fp32);
         case OperationKind::collective:
             break;
     }
@@ -138,20 +122,39 @@ PricedKernel price(const Operation& operation, const Precision& precision, const
     return {stack_rates(operation, precision, platform), false};
 }
 
-Bound bound_of(const TimedOperation& timed, Bytes bytes, Flops flops, Seconds gap) {
+Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {
     if (timed.operation.kind == OperationKind::collective) {
         return Bound::network;
     }
-    const Seconds memory = bytes * timed.rates.per_byte;
-    const Seconds compute = flops * timed.rates.per_flop;
-    const Seconds launch = gap + timed.rates.startup + timed.rates.ramp;
-    if (launch > memory && launch > compute) {
+    const Seconds launch = gap + sides.startup;
+    if (launch > sides.memory && launch > sides.compute) {
         return Bound::launch;
     }
-    return memory > compute ? Bound::memory : Bound::compute;
+    return sides.memory > sides.compute ? Bound::memory : Bound::compute;
 }
 
 }  // namespace
+
+Operation sampling_operation(double vocabulary, Sampling sampling) {
+    Operation operation;
+    operation.name = "output: sampling";
+    operation.kind = OperationKind::logits;
+    operation.part = ModelPart::head;
+    if (sampling == Sampling::greedy) {
+        operation.flops.per_logit = Flops(vocabulary);
+        operation.bytes.per_logit = Bytes(4.0 * vocabulary);
+        operation.items.per_row = 1.0;
+    } else {
+        // k+1 target and k draft distributions: 12·(2·(k+1) − 1)·V·b bytes.
+        operation.kernel = KernelClass::rejection;
+        operation.flops.per_logit = Flops(10.0 * vocabulary);
+        operation.bytes.per_logit = Bytes(24.0 * vocabulary);
+        operation.bytes.per_sequence = Bytes(-12.0 * vocabulary);
+        operation.items.per_sequence = 1.0;
+        operation.launches = 3.0;
+    }
+    return operation;
+}
 
 const Interconnect* link_of(const Platform& platform) {
     if (platform.ranks <= 1.0) {
@@ -163,31 +166,6 @@ const Interconnect* link_of(const Platform& platform) {
         }
     }
     return nullptr;
-}
-
-Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
-    Rates rates;
-    const bool ramps = law.ramp_bytes > Bytes(0.0);
-    rates.startup = (ramps ? law.launch : law.startup) + law.per_input * operation.inputs;
-    rates.ramp = ramps ? law.startup - law.launch : Seconds(0.0);
-    rates.per_ramp = ramps ? 1.0 / law.ramp_bytes.value() : 0.0;
-    const double wide_heads = operation.head_dim > widest_common_head ? law.wide_head_share : 1.0;
-    rates.per_byte = data_sheet.per_byte / (law.bandwidth_share * wide_heads);
-    rates.per_flop = data_sheet.per_flop / law.peak_share;
-    rates.overlap = law.overlap;
-    rates.per_sequence = law.per_head * operation.cache_heads;
-    rates.per_context = law.per_context;
-    const bool one_matrix = operation.kind == OperationKind::linear;
-    if (one_matrix && (law.row_tile > 1.0 || law.step_rows > 0.0)) {
-        rates.rows.any = true;
-        rates.rows.are_logits = operation.flops.per_logit > Flops(0.0);
-        rates.rows.tile = law.row_tile;
-        rates.rows.inverse_tile = 1.0 / law.row_tile;
-        rates.rows.per_row = operation.flops.per_token + operation.flops.per_logit;
-        rates.rows.step_after = law.step_rows;
-        rates.rows.step = operation.bytes.fixed * data_sheet.per_byte * (law.step_rows > 0.0 ? law.step_share : 0.0);
-    }
-    return rates;
 }
 
 CompiledPass compile_operations(std::vector<Operation> operations, const Precision& precision, const Platform& platform,
@@ -233,7 +211,7 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
     if (options.sampling == Sampling::none) {  // no logits are wanted: the pass ends with the last layer
         std::erase_if(operations, [](const Operation& operation) { return operation.part == ModelPart::head; });
     } else {
-        operations.push_back(sampling_operation(model, platform.ranks, options.sampling));
+        operations.push_back(sampling_operation(static_cast<double>(model.vocabulary_size) / platform.ranks, options.sampling));
     }
     if (platform.mode == CostMode::hoi) {
         operations = body_only(operations, precision);
@@ -247,10 +225,11 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
     PassTotals totals;
     totals.device = step_time(pass, terms);
     for (const TimedOperation& timed : pass.operations) {
-        dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
-            accumulate<reads_context, has_experts, has_row_steps>(timed.operation, timed.rates, timed.runs, timed.memory_runs,
+        dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
+                 [&]<bool reads_context, bool has_experts, RowRule rule>() {
+                     accumulate<reads_context, has_experts, rule>(timed.operation, timed.rates, timed.runs, timed.memory_runs,
                                                                   terms, totals);
-        });
+                 });
     }
     return totals;
 }
@@ -269,18 +248,21 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
     for (const TimedOperation& timed : pass.operations) {
         const Operation& operation = timed.operation;
         const Seconds gap = one_gap * timed.gaps;
-        dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
-            const Flops flops = flops_of<reads_context>(operation, terms);
-            const Bytes bytes = bytes_of<reads_context, has_experts>(operation, terms);
-            const Seconds device =
-                pass.whole_pass ? time_by(pass.whole_pass_rates, bytes, flops)
-                                : operation_time<reads_context, has_row_steps>(operation, timed.rates, terms, bytes, flops);
-            const Seconds steps = timed.steps ? step * terms.new_tokens : Seconds(0.0);
-            const Seconds time = (device + steps + gap) * operation.count;
-            estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
-                                 bytes * operation.count, time, bound_of(timed, bytes, flops, gap), 0.0});
-            sum += time;
-        });
+        dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
+                 [&]<bool reads_context, bool has_experts, RowRule rule>() {
+                     const Flops flops = flops_of<reads_context>(operation, terms);
+                     const Bytes bytes = bytes_of<reads_context, has_experts>(operation, terms);
+                     const Seconds device = pass.whole_pass ? whole_pass_time(pass, bytes, flops)
+                                                            : operation_time<reads_context, has_experts, rule>(
+                                                                  operation, timed.rates, terms, bytes, flops);
+                     const OperationSides sides =
+                         sides_of<reads_context, has_experts, rule>(operation, timed.rates, terms, bytes, flops);
+                     const Seconds steps = timed.steps ? step * terms.new_tokens : Seconds(0.0);
+                     const Seconds time = (device + steps + gap) * operation.count;
+                     estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
+                                          bytes * operation.count, time, bound_of(timed, sides, gap), 0.0});
+                     sum += time;
+                 });
     }
     for (OperationEstimate& estimate : estimates) {
         estimate.share = sum > Seconds(0.0) ? estimate.time / sum : 0.0;

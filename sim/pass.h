@@ -9,6 +9,7 @@
 #include "sim/accelerator.h"
 #include "sim/device.h"
 #include "sim/operations.h"
+#include "sim/rates.h"
 #include "sim/stack.h"
 
 namespace treeline {
@@ -42,70 +43,6 @@ Platform platform_of(Accelerator accelerator);
 /// The link that this platform's tensor parallelism uses; nothing for a single rank or when the device has no such link.
 const Interconnect* link_of(const Platform& platform);
 
-/// What depends on the rows (tokens or logits) of a linear layer in steps.
-struct RowSteps {
-    bool any = false;         ///< false: the rest is neutral
-    bool are_logits = false;  ///< rows are logits (LM head), not tokens
-    double tile = 1.0;        ///< the compute side pays for whole tiles
-    double inverse_tile = 1.0;
-    Flops per_row;            ///< FLOPs of one row
-    double step_after = 0.0;  ///< beyond so many rows `step` is added to the startup
-    Seconds step;
-};
-
-/// The overlap law: with x = startup + bytes/bandwidth and y = startup + FLOPs/peak, time = max(x, y) + overlap·min(x, y).
-struct Rates {
-    Seconds startup;
-    SecondsPerByte per_byte;
-    SecondsPerFlop per_flop;
-    double overlap = 0.0;  ///< r: 0 hides the shorter side wholly, 1 not at all
-    Seconds ramp;          ///< further startup that grows with the bytes, up to 1 / per_ramp of them; may be below zero
-    double per_ramp = 0.0;
-    Seconds per_sequence;  ///< further startup of an operation that reads a context
-    Seconds per_context;   ///< such an operation takes no less than startup + this for each cached token it sees
-    RowSteps rows;         ///< of a linear layer in calibrated mode
-};
-
-inline Seconds time_by(const Rates& rates, Bytes bytes, Flops flops) {
-    const double ramped = bytes.value() * rates.per_ramp;
-    const Seconds startup = rates.startup + rates.ramp * (ramped < 1.0 ? ramped : 1.0);
-    const double memory = (startup + bytes * rates.per_byte).value();
-    const double compute = (startup + flops * rates.per_flop).value();
-    const double longer = memory > compute ? memory : compute;  // on plain doubles this is one instruction, and vectorises
-    const double shorter = memory > compute ? compute : memory;
-    return Seconds(longer + rates.overlap * shorter);
-}
-
-/// rows rounded up to whole tiles. No libm call, so that loops vectorise; exact below 2^51 tiles.
-inline double whole_tiles(const RowSteps& steps, double rows) {
-    constexpr double rounder = 4503599627370496.0;  // 2^52: adding and subtracting it rounds to the nearest whole number
-    const double tiles = rows * steps.inverse_tile;
-    const double nearest = (tiles + rounder) - rounder;
-    return (nearest < tiles ? nearest + 1.0 : nearest) * steps.tile;
-}
-
-/// Time of one run of an operation at a shape, given its bytes and FLOPs there.
-template <bool reads_context, bool has_row_steps>
-inline Seconds operation_time(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
-                              Flops flops) {
-    Rates at_shape = rates;
-    if constexpr (reads_context) {
-        at_shape.startup += rates.per_sequence * shape.sequences;
-        const Seconds walk = at_shape.startup + rates.per_context * visible_context(cost.reach, shape.context);
-        const Seconds time = time_by(at_shape, bytes, flops);
-        return time > walk ? time : walk;
-    }
-    if constexpr (has_row_steps) {
-        const double rows = rates.rows.are_logits ? shape.logits : shape.tokens;
-        at_shape.startup += rows > rates.rows.step_after ? rates.rows.step : Seconds(0.0);
-        return time_by(at_shape, bytes, flops + rates.rows.per_row * (whole_tiles(rates.rows, rows) - rows));
-    }
-    return time_by(at_shape, bytes, flops);
-}
-
-/// A kernel's law, made ready for an operation that it runs; `data_sheet` holds the peaks that its shares are of.
-Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation);
-
 struct TimedOperation {
     Operation operation;
     Rates rates;
@@ -135,12 +72,12 @@ struct CompiledPass {
 };
 
 /// Adds one operation's share of a pass at this shape. Both faces of the evaluator are made of this function.
-template <bool reads_context, bool has_experts, bool has_row_steps>
+template <bool reads_context, bool has_experts, RowRule rule>
 inline void accumulate(const OperationCost& cost, const Rates& rates, double runs, double memory_runs, const ShapeTerms& shape,
                        PassTotals& totals) {
     const Flops flops = flops_of<reads_context>(cost, shape);
     const Bytes bytes = bytes_of<reads_context, has_experts>(cost, shape);
-    totals.device += operation_time<reads_context, has_row_steps>(cost, rates, shape, bytes, flops) * runs;
+    totals.device += operation_time<reads_context, has_experts, rule>(cost, rates, shape, bytes, flops) * runs;
     totals.flops += flops * runs;
     totals.bytes += bytes * memory_runs;
 }
@@ -148,24 +85,34 @@ inline void accumulate(const OperationCost& cost, const Rates& rates, double run
 /// The latency of scans that go token by token: with x = memory or compute time of a step, a scan of n tokens takes x + n·step.
 inline Seconds step_time(const CompiledPass& pass, const ShapeTerms& shape) { return pass.step_time * shape.new_tokens; }
 
+/// HOI mode: the pass as a single operation.
+inline Seconds whole_pass_time(const CompiledPass& pass, Bytes bytes, Flops flops) {
+    const Rates& rates = pass.whole_pass_rates;
+    return time_by({Seconds(0.0), bytes * rates.per_byte, flops * rates.per_flop}, rates.overlap);
+}
+
 /// Time of a pass from its totals: max(device + gaps, launches on the host) + host. Zero operations cost nothing.
 inline Seconds pass_time(const CompiledPass& pass, const PassTotals& totals) {
-    const Seconds device =
-        pass.whole_pass ? time_by(pass.whole_pass_rates, totals.bytes, totals.flops) : totals.device + pass.node_time;
+    const Seconds device = pass.whole_pass ? whole_pass_time(pass, totals.bytes, totals.flops) : totals.device + pass.node_time;
     return (device > pass.launch_time ? device : pass.launch_time) + pass.host;
 }
 
-/// Calls visit<reads_context, has_experts, has_row_steps>() with the switches of this operation.
+/// Calls visit<reads_context, has_experts, rule>() with the switches of this operation.
 template <class Visit>
-inline void dispatch(const TimedOperation& timed, Visit visit) {
-    if (timed.operation.reads_context) {
-        visit.template operator()<true, false, false>();
-    } else if (timed.operation.expert_count > 0.0) {
-        visit.template operator()<false, true, false>();
-    } else if (timed.rates.rows.any) {
-        visit.template operator()<false, false, true>();
+inline void dispatch(const OperationCost& cost, bool reads_context, RowRule rule, Visit visit) {
+    const bool curve = rule == RowRule::curve;
+    if (reads_context) {
+        curve ? visit.template operator()<true, false, RowRule::curve>()
+              : visit.template operator()<true, false, RowRule::none>();
+    } else if (cost.expert_count > 0.0) {
+        curve ? visit.template operator()<false, true, RowRule::curve>()
+              : visit.template operator()<false, true, RowRule::none>();
+    } else if (curve) {
+        visit.template operator()<false, false, RowRule::curve>();
+    } else if (rule == RowRule::steps) {
+        visit.template operator()<false, false, RowRule::steps>();
     } else {
-        visit.template operator()<false, false, false>();
+        visit.template operator()<false, false, RowRule::none>();
     }
 }
 
@@ -193,6 +140,9 @@ enum class Sampling {
     greedy,     ///< one read of the logits
     rejection,  ///< softmax and rejection sampling, section 1: about 12·(2k+1)·V·b bytes
 };
+
+/// What picks tokens from the logits of a pass, of so many tokens of the vocabulary on one rank. Not for Sampling::none.
+Operation sampling_operation(double vocabulary, Sampling sampling);
 
 struct CompileOptions {
     PassOptions pass;

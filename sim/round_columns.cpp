@@ -30,7 +30,7 @@ struct PassBlock {
     [[nodiscard]] PassTotals totals(std::size_t i) const { return {Seconds(device[i]), Flops(flops[i]), Bytes(bytes[i])}; }
 };
 
-template <bool reads_context, bool has_experts, bool has_row_steps>
+template <bool reads_context, bool has_experts, RowRule rule>
 void accumulate_block(const TimedOperation& timed, PassBlock& block) {
     // Copies, so that the compiler knows that no store to the block changes them.
     const OperationCost cost = static_cast<const OperationCost&>(timed.operation);
@@ -40,7 +40,7 @@ void accumulate_block(const TimedOperation& timed, PassBlock& block) {
     const std::size_t size = block.size;
     for (std::size_t i = 0; i < size; ++i) {
         PassTotals totals = block.totals(i);
-        accumulate<reads_context, has_experts, has_row_steps>(
+        accumulate<reads_context, has_experts, rule>(
             cost, rates, runs, memory_runs,
             {block.sequences[i], block.tokens[i], block.logits[i], block.token_pairs[i], block.new_tokens[i], block.context[i]},
             totals);
@@ -55,9 +55,10 @@ void run(const CompiledPass& pass, PassBlock& block) {
         block.device[i] = (pass.step_time * block.new_tokens[i]).value();
     }
     for (const TimedOperation& timed : pass.operations) {
-        dispatch(timed, [&]<bool reads_context, bool has_experts, bool has_row_steps>() {
-            accumulate_block<reads_context, has_experts, has_row_steps>(timed, block);
-        });
+        dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
+                 [&]<bool reads_context, bool has_experts, RowRule rule>() {
+                     accumulate_block<reads_context, has_experts, rule>(timed, block);
+                 });
     }
 }
 

@@ -112,7 +112,7 @@ std::vector<KernelCase> pointwise_cases(const CaseOptions& options) {
             }
         }
         for (const Form form : {Form::rms_norm, Form::gated_rms_norm, Form::gated_activation}) {
-            for (const int width : quick ? std::vector{1024, 4096} : std::vector{768, 1536, 2048, 5120, 8192}) {
+            for (const int width : quick ? std::vector{1024, 2048, 4096} : std::vector{768, 1536, 2048, 5120, 8192}) {
                 for (const int rows : rows_of(options)) {
                     cases.push_back(pointwise_case(form, rows, width, format));
                 }

@@ -102,9 +102,7 @@ void run(const CalibrateFlags& flags) {
     if (!flags.from.empty()) {
         tables = read_kernel_tables(flags.from, answer.device);
     }
-    for (KernelTable& table : tables) {
-        answer.kernels.push_back(fitted(std::move(table), answer.device, options));
-    }
+    answer.kernels = fitted(std::move(tables), answer.device, options);
     if (!flags.derive_from.empty()) {
         derive(flags.derive_from, flags.common.find().hardware, answer);
     }

@@ -1,5 +1,9 @@
 #include "cli/calibrate/fit_tables.h"
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "json/reader.h"
@@ -12,29 +16,44 @@ std::string no_law(const KernelTable& table) {
                        name_of(table.kernel), name_of(table.format));
 }
 
-std::optional<KernelFit> fit_of(const KernelTable& table, const Device& device, const KernelFitOptions& options) {
-    return calibrate(table, data_sheet_of(device, table.kernel, table.format), options);
+/// The law of each table, nothing where none fits. Tables do not depend on each other: all cores take them in turn.
+std::vector<std::optional<KernelFit>> fits_of(const std::vector<KernelTable>& tables, const Device& device,
+                                              const KernelFitOptions& options) {
+    std::vector<std::optional<KernelFit>> fits(tables.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < tables.size(); i = next++) {
+            fits[i] = calibrate(tables[i], data_sheet_of(device, tables[i].kernel, tables[i].format), options);
+        }
+    };
+    std::vector<std::jthread> workers(std::max(1U, std::thread::hardware_concurrency()));
+    for (std::jthread& worker : workers) {
+        worker = std::jthread(work);
+    }
+    workers.clear();
+    return fits;
 }
 
 }  // namespace
 
-CalibratedTable fitted(KernelTable table, const Device& device, const KernelFitOptions& options) {
-    std::optional<KernelFit> fit = fit_of(table, device, options);
-    if (!fit) {
-        throw InputError({no_law(table)});
+std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const Device& device, const KernelFitOptions& options) {
+    std::vector<std::string> problems;
+    std::vector<CalibratedTable> result = fitted_where_possible(std::move(tables), device, options, problems);
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
     }
-    return {std::move(table), std::move(*fit)};
+    return result;
 }
 
 std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const Device& device,
                                                    const KernelFitOptions& options, std::vector<std::string>& notes) {
+    std::vector<std::optional<KernelFit>> fits = fits_of(tables, device, options);
     std::vector<CalibratedTable> result;
-    for (KernelTable& table : tables) {
-        std::optional<KernelFit> fit = fit_of(table, device, options);
-        if (fit) {
-            result.push_back({std::move(table), std::move(*fit)});
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        if (fits[i]) {
+            result.push_back({std::move(tables[i]), std::move(*fits[i])});
         } else {
-            notes.push_back(no_law(table));
+            notes.push_back(no_law(tables[i]));
         }
     }
     return result;

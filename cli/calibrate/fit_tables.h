@@ -7,8 +7,8 @@
 
 namespace treeline {
 
-/// The law of a table. Throws InputError where none fits.
-CalibratedTable fitted(KernelTable table, const Device& device, const KernelFitOptions& options);
+/// The laws of tables, in their order. Throws InputError where one has none.
+std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const Device& device, const KernelFitOptions& options);
 
 /// Laws of our own measurements: a table that no law fits is left out, and a sentence says so.
 std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const Device& device,

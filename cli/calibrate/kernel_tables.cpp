@@ -48,7 +48,8 @@ void add(const TableKind& kind, ConvertedRow converted, const Device& device, st
     });
     if (table == tables.end()) {
         const Bytes ramp = device.cache * (converted.kernel == KernelClass::gemm ? 2.0 : 1.0);
-        tables.push_back({converted.kernel, converted.format, {}, {}, ramp, std::string(kind.domain), 0});
+        const bool on_cpu = device.kind == DeviceKind::cpu;
+        tables.push_back({converted.kernel, converted.format, {}, {}, ramp, std::string(kind.domain), 0, on_cpu});
         table = std::prev(tables.end());
     }
     if (converted.of_decoding && converted.stationary > device.cache) {
@@ -65,6 +66,9 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const Device& d
     TableRow row(measured, problems);
     ConvertedRow converted = kind.convert(row);
     converted.sample.spread = row.number_or("spread", 0.0, 0.0);
+    if (device.kind == DeviceKind::cpu && converted.kernel == KernelClass::attention_ungrouped) {
+        converted.kernel = KernelClass::attention;  // one kernel runs both, and its law tells them by the rows on a cache
+    }
     // Our own measurements say over how much memory their data rotated: however small a case is, it comes from main memory.
     if (row.has("rotation_bytes")) {
         converted.stationary = std::max(converted.stationary, Bytes(0.5 * row.number("rotation_bytes", 0.0)));

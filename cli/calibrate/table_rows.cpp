@@ -73,7 +73,7 @@ ConvertedRow llama_row(TableRow& row) {
     return {KernelClass::gemm, format_of_weights(8.0 * bytes / parameters), sample, Bytes(bytes), context == 0.0};
 }
 
-/// Forms of Mamba-2 scans; the simulator has a class of kernels for each of three families.
+/// Forms of Mamba-2 scans; the simulator has a class of kernels for each.
 ConvertedRow mamba2_row(TableRow& row) {
     constexpr std::array scans = {Mamba2Scan::none_written, Mamba2Scan::final_written, Mamba2Scan::every_written,
                                   Mamba2Scan::tree, Mamba2Scan::replay};
@@ -84,27 +84,25 @@ ConvertedRow mamba2_row(TableRow& row) {
                             count("state_size")};
     const KernelSample sample = mamba2_sample(scan, shape, activations, state, row.time());
     const double elements = static_cast<double>(shape.heads * shape.head_dim * shape.state_size);
-    return {sample.operation.scan_kernel, state, sample, Storage{state}.per_element() * (elements * shape.batch)};
+    return {sample.operation.kernel.value_or(KernelClass::scan), state, sample,
+            Storage{state}.per_element() * (elements * shape.batch)};
 }
 
-/// Transfers and FLOPs of each value as sim/layers/ counts them: norm with residual, gated norm, gated activation.
 ConvertedRow element_wise_row(TableRow& row) {
-    const std::size_t form = row.choice("operation", {"rms_norm", "gated_rms_norm", "gated_activation"});
-    constexpr std::array transfers = {4.0, 3.0, 3.0}, flops = {4.0, 8.0, 5.0};
+    constexpr std::array forms = {ElementWiseForm::norm, ElementWiseForm::gated_norm, ElementWiseForm::activation};
+    const ElementWiseForm form = forms[row.choice("operation", {"rms_norm", "gated_rms_norm", "gated_activation"})];
     const NumberFormat activations = row.format("dtype");
     const double rows = row.number("rows", 1), width = row.number("width", 1);
-    const KernelSample sample =
-        element_wise_sample(row.text("operation"), rows, width, transfers[form], flops[form], activations, row.time());
-    return {KernelClass::element_wise, activations, sample, bytes_at(sample)};
+    const KernelSample sample = element_wise_sample(form, rows, width, activations, row.time());
+    return {sample.operation.kernel.value_or(KernelClass::element_wise), activations, sample, bytes_at(sample)};
 }
 
-/// Rejection sampling walks the vocabulary once for each token on the accepted path, which the simulator's operation for it
-/// does not know: its times are kept, but no law is fitted to them.
+/// Rejection sampling was measured with every drafted token standing, which is what the simulator prices.
 ConvertedRow sampling_row(TableRow& row) {
-    const bool greedy = row.choice("method", {"greedy", "rejection"}) == 0;
-    const double rows = row.number("batch", 1) * row.number("tokens", 1);
-    const KernelSample sample = greedy_sample(rows, row.number("vocabulary", 2), row.time());
-    return {KernelClass::sampling, NumberFormat::fp32, sample, bytes_at(sample), greedy};
+    const Sampling sampling = row.choice("method", {"greedy", "rejection"}) == 0 ? Sampling::greedy : Sampling::rejection;
+    const double batch = row.number("batch", 1), tokens = row.number("tokens", 1);
+    const KernelSample sample = sampling_sample(sampling, batch, tokens, row.number("vocabulary", 2), row.time());
+    return {sample.operation.kernel.value_or(KernelClass::sampling), NumberFormat::fp32, sample, bytes_at(sample)};
 }
 
 }  // namespace
@@ -156,7 +154,7 @@ const std::vector<TableKind>& table_kinds() {
     static const std::vector<TableKind> kinds = {
         {"mamba2_scan", "form", mamba2_row, "states above the last-level cache, or read from main memory otherwise"},
         {"element_wise", "operation", element_wise_row, "rows from main memory"},
-        {"sampling", "method", sampling_row, "greedy verification, logits from main memory"},
+        {"sampling", "method", sampling_row, "logits from main memory"},
         {"probe", "probe", nullptr, "bandwidth"},
         {"launch", "launches", nullptr, "launches of nothing"},
         {"decoder", "drafter", nullptr, "rounds of a decoder, held out"},

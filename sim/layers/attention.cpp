@@ -13,6 +13,8 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
     operation.reads_context = true;
     operation.flops.per_visible = Flops(2.0 * heads * dim / indexer.tokens_per_key);
     operation.bytes.per_context = Bytes(dim / indexer.tokens_per_key);
+    operation.rows_per_token = heads;
+    operation.outputs = heads;
     operation.bytes.per_token = context.precision.activations.per_element() * (heads * dim) + Bytes(dim);
     return operation;
 }
@@ -86,6 +88,9 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     scores.cache_heads = local_kv_heads;
     scores.head_dim = dim;
     scores.shares_cache = query_heads > kv_heads;
+    scores.rows_per_token = local_query_heads / local_kv_heads;
+    scores.outputs = local_query_heads * dim;
+    scores.items.per_sequence = local_kv_heads;
     scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
     scores.bytes.per_context = cached;
     scores.bytes.per_token = cached + activation * (2.0 * local_query_heads * dim);
@@ -130,6 +135,9 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     scores.reads_context = true;
     scores.reach = reach_of({}, attention.indexer);
     scores.cache_heads = 1.0;
+    scores.rows_per_token = local_heads;
+    scores.outputs = local_heads * kv_rank;
+    scores.items.per_sequence = 1.0;
     const double widths = context.pass == PassKind::prefill ? nope + rope + value : (kv_rank + rope) + kv_rank;
     scores.flops.per_visible = Flops(2.0 * local_heads * widths);
     scores.bytes.per_context = cached;

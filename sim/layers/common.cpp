@@ -27,6 +27,7 @@ Operation linear(const LayerContext& context, const std::string& name, double in
     operation.active_elements = operation.weight_elements;
     operation.stored = weight * (local_in * local_out) + activation * (bias ? local_out : 0.0);
     operation.inputs = local_in;
+    operation.outputs = local_out;
     operation.flops.per_token = Flops(2.0 * local_in * local_out);
     operation.bytes.fixed = operation.stored;
     operation.bytes.per_token = activation * (local_in + local_out);
@@ -37,6 +38,20 @@ Operation element_wise(const LayerContext& context, const std::string& name, dou
     Operation operation = start_operation(context, name, OperationKind::element_wise);
     operation.flops.per_token = Flops(flops * elements);
     operation.bytes.per_token = context.precision.activations.per_element() * (transfers * elements);
+    operation.outputs = elements;
+    operation.items.per_row = 1.0;
+    return operation;
+}
+
+Operation residual_norm(const LayerContext& context, const std::string& name, double elements) {
+    Operation operation = element_wise(context, name, elements, 4.0, 4.0);
+    operation.kernel = KernelClass::norm;
+    return operation;
+}
+
+Operation gated_norm(const LayerContext& context, double elements) {
+    Operation operation = element_wise(context, "gated norm", elements, 3.0, 8.0);
+    operation.kernel = KernelClass::gated_norm;
     return operation;
 }
 
@@ -62,6 +77,8 @@ Operation causal_convolution(const LayerContext& context, double channels, doubl
     operation.bytes.fixed = operation.stored;
     operation.bytes.per_token = activation * (2.0 * local);
     operation.bytes.per_sequence = activation * (2.0 * local * (width - 1.0));
+    operation.outputs = local;
+    operation.items.per_sequence = local / channels_of_an_item;
     return operation;
 }
 

@@ -12,7 +12,7 @@ void append_dense(double input, double hidden, bool gated, bool bias, const std:
     const double inputs_of_activation = gated ? 2.0 : 1.0;
     operations.push_back(linear(context, label + (gated ? "gate and up projection" : "up projection"), input,
                                 inputs_of_activation * hidden, bias, Cut::column));
-    operations.push_back(element_wise(context, label + "activation", hidden / context.ranks, inputs_of_activation + 1.0, 5.0));
+    operations.push_back(activation(context, label, hidden / context.ranks, gated));
     operations.push_back(linear(context, label + "down projection", hidden, context.width, bias, Cut::row));
 }
 
@@ -42,6 +42,13 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
 }
 
 }  // namespace
+
+Operation activation(const LayerContext& context, const std::string& label, double elements, bool gated) {
+    Operation operation = element_wise(context, label + "activation", elements, gated ? 3.0 : 2.0, 5.0);
+    operation.kernel = KernelClass::activation;
+    operation.items.per_row = elements / elements_of_an_item;
+    return operation;
+}
 
 void append(const Mlp& mlp, const LayerContext& context, std::vector<Operation>& operations) {
     const double input = mlp.input_width > 0 ? static_cast<double>(mlp.input_width) : context.width;

@@ -12,6 +12,8 @@ RecurrentState recurrent_state(const GatedDelta& delta, double ranks) {
     const double decays = delta.decay_rank > 0 ? key_width : value_heads;
     result.inputs = 2.0 * key_width + 2.0 * value_width + decays + value_heads;  // q, k, v in, o out, decay, beta
     // Each state element: decay (1), h·k (2), outer-product update (2), h·q (2).
+    result.outputs = value_width;
+    result.heads = value_heads;
     result.step_flops = 7.0 * result.elements;
     result.replay_inputs = key_width + value_width + decays + value_heads;
     result.replay_flops = 5.0 * result.elements;
@@ -65,7 +67,7 @@ void append(const GatedDelta& delta, const LayerContext& context, std::vector<Op
     scan.bytes.fixed += Bytes(4.0) * (decay_parameters / context.ranks);
     operations.push_back(scan);
 
-    Operation norm = element_wise(context, "gated norm", value_width / context.ranks, 3.0, 8.0);
+    Operation norm = gated_norm(context, value_width / context.ranks);
     norm.weight_elements = value_dim;
     norm.active_elements = value_dim;
     norm.stored = context.precision.activations.per_element() * value_dim;

@@ -19,7 +19,7 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
     const double rows = static_cast<double>(model.vocabulary_size);
     const double local_rows = rows / context.ranks;
 
-    Operation norm = element_wise(context, "final norm", width, 4.0, 4.0);
+    Operation norm = residual_norm(context, "final norm", width);
     norm.part = ModelPart::head;
     norm.weight_elements = static_cast<double>(model.final_norm_vectors) * width;
     norm.active_elements = norm.weight_elements;
@@ -33,6 +33,7 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
     head.active_elements = rows * width;
     head.stored = model.tied_embeddings ? Bytes(0.0) : head.bytes.fixed;
     head.inputs = width;
+    head.outputs = local_rows;
     head.flops.per_logit = Flops(2.0 * width * local_rows);
     head.bytes.per_logit = context.precision.activations.per_element() * width + Bytes(4.0 * local_rows);  // fp32 logits
     operations.push_back(head);

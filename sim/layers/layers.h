@@ -37,6 +37,9 @@ struct LayerContext {
 /// all.
 enum class Cut { column, row, none };
 
+/// Blocks of a convolution's channels, and of an activation's elements, that kernels/cpu/ shares out among cores.
+inline constexpr double channels_of_an_item = 512.0, elements_of_an_item = 1024.0;
+
 /// An operation of this layer without costs yet: "<layer>: <name>", run once each time the layer occurs.
 Operation start_operation(const LayerContext& context, const std::string& name, OperationKind kind);
 
@@ -45,6 +48,15 @@ Operation linear(const LayerContext& context, const std::string& name, double in
 
 /// An element-wise kernel over `elements` values a token, which moves `transfers` of them and does `flops` on each.
 Operation element_wise(const LayerContext& context, const std::string& name, double elements, double transfers, double flops);
+
+/// RMSNorm of so many values a token, to which the residual is added on the way.
+Operation residual_norm(const LayerContext& context, const std::string& name, double elements);
+
+/// RMSNorm of so many values a token that a gate is multiplied with first.
+Operation gated_norm(const LayerContext& context, double elements);
+
+/// The activation between two linear layers, of so many values a token; `label` comes before its name.
+Operation activation(const LayerContext& context, const std::string& label, double elements, bool gated);
 
 /// The all-reduce of `elements` activations a token that follows a row-cut layer; nothing is appended for a single rank.
 void append_all_reduce(const LayerContext& context, double elements, std::vector<Operation>& operations);
@@ -70,6 +82,8 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
 struct RecurrentState {
     double elements = 0.0;       ///< state elements of one sequence on one rank
     double inputs = 0.0;         ///< activation elements that one token's step reads and writes
+    double outputs = 0.0;        ///< of those, elements of y
+    double heads = 0.0;          ///< that are independent of each other; 0 = channels are
     double step_flops = 0.0;     ///< FLOPs of advancing one token
     double replay_inputs = 0.0;  ///< activation elements of one token that replay needs (no output is formed)
     double replay_flops = 0.0;   ///< FLOPs of replaying one token

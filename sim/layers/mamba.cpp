@@ -20,6 +20,7 @@ RecurrentState recurrent_state(const Mamba1& mamba, double ranks) {
     RecurrentState result;
     result.elements = inner * state;
     result.inputs = 4.0 * inner + 2.0 * state;  // x, dt, z in and y out a channel; B and C
+    result.outputs = inner;
     // A channel's step: dt·A, exp, ·h, dt·x·B, +, ·C, + on each of its state elements, and a few more for dt, D and the gate.
     result.step_flops = inner * (7.0 * state + 9.0);
     result.replay_inputs = 2.0 * inner + state;
@@ -62,6 +63,8 @@ RecurrentState recurrent_state(const Mamba2& mamba, double ranks) {
     RecurrentState result;
     result.elements = heads * dim * state;
     result.inputs = 3.0 * heads * dim + 2.0 * groups * state + heads;
+    result.outputs = heads * dim;
+    result.heads = heads;
     result.step_flops = heads * dim * (5.0 * state + 9.0);
     result.replay_inputs = heads * dim + groups * state + heads;
     result.replay_flops = 3.0 * heads * dim * state;
@@ -93,7 +96,7 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
     operations.push_back(scan);
 
     if (mamba.gated_norm) {
-        Operation norm = element_wise(context, "gated norm", inner / context.ranks, 3.0, 8.0);
+        Operation norm = gated_norm(context, inner / context.ranks);
         add_vectors(norm, inner, inner / context.ranks, activation);
         operations.push_back(norm);
     }

@@ -11,6 +11,8 @@ Bytes bytes_of_state(const LayerContext& context, const RecurrentState& state) {
 Operation start_scan(const LayerContext& context, const RecurrentState& state, const char* name) {
     Operation operation = start_operation(context, name, OperationKind::scan);
     operation.bytes.per_token = context.precision.activations.per_element() * state.inputs;
+    operation.outputs = state.outputs;
+    operation.items.per_sequence = state.heads;
     return operation;
 }
 
@@ -26,9 +28,11 @@ Operation fused_scan(const LayerContext& context, const RecurrentState& state) {
             operation.bytes.per_sequence += one_state;
             break;
         case StateWrites::every_state:
+            operation.kernel = KernelClass::scan_every;
             operation.bytes.per_token += one_state;
             break;
         case StateWrites::none:
+            operation.kernel = KernelClass::scan_unwritten;
             break;
     }
     return operation;
@@ -48,7 +52,7 @@ Operation tree_snapshot_scan(const LayerContext& context, const RecurrentState& 
 /// is a bit a pair.
 Operation tree_scan(const LayerContext& context, const RecurrentState& state) {
     Operation operation = start_scan(context, state, "tree scan");
-    operation.scan_kernel = KernelClass::tree_scan;
+    operation.kernel = KernelClass::tree_scan;
     // A decay for each channel and state (Mamba-1) leaves no product over pairs: its nodes are stepped from their parents'
     // states, which the kernel keeps on chip.
     operation.flops.per_token = Flops(state.chunk > 0.0 ? state.tree_token_flops : state.step_flops);

@@ -125,6 +125,30 @@ TEST_CASE("the parameters that made a table of attention are found again, withou
     CHECK(fit->held_out.p90 < 1e-3);
 }
 
+TEST_CASE("on a CPU the costs of few rows and of outputs are found again") {
+    Device cpu = device("h100-sxm");
+    cpu.kind = DeviceKind::cpu;
+    KernelLaw truth;
+    truth.peak_share = 0.8;
+    truth.bandwidth_share = 0.9;
+    truth.first_row = 40.0;
+    truth.knots[0] = {16.0, 3.0};
+    truth.per_output = Seconds(2e-9);
+    KernelTable table = linear_table(cpu, truth, 0.005);
+    table.on_cpu = true;
+    const auto fit = calibrate(table, data_sheet_of(cpu, table.kernel, table.format), quick());
+    REQUIRE(fit);
+    CHECK(fit->held_out.median < 0.005);
+    CHECK(fit->law.row_tile == 1.0);
+    const Operation layer = linear_sample(1.0, 8192.0, 8192.0, NumberFormat::bf16, {}).operation;
+    const Rates found = measured_rates(fit->law, data_sheet_of(cpu, table.kernel, table.format), layer);
+    const Rates made = measured_rates(truth, data_sheet_of(cpu, table.kernel, table.format), layer);
+    for (const double rows : {1.0, 4.0, 16.0, 100.0, 1000.0}) {
+        CHECK((found.per_flop * cost_of_rows(found.costs, rows)).value() ==
+              Approx((made.per_flop * cost_of_rows(made.costs, rows)).value()).epsilon(0.05));
+    }
+}
+
 TEST_CASE("a parameter on its bound rejects the fit") {
     const Device h100 = device("h100-sxm");
     KernelLaw truth;  // no startup at all

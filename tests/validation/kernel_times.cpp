@@ -37,11 +37,17 @@ Goal goal_of(const Device& device, const KernelTable& table) {
             return {0.06, no_goal};
         case KernelClass::scan:
             return {0.03, no_goal};
+        case KernelClass::scan_unwritten:
+        case KernelClass::scan_every:
         case KernelClass::convolution:
         case KernelClass::tree_scan:
         case KernelClass::replay:
         case KernelClass::element_wise:
+        case KernelClass::norm:
+        case KernelClass::gated_norm:
+        case KernelClass::activation:
         case KernelClass::sampling:
+        case KernelClass::rejection:
             break;
     }
     return {};

@@ -1,0 +1,267 @@
+// What may be added to the law of a kernel, and what its growth begins with.
+#include <algorithm>
+#include <set>
+
+#include "calibrate/kernel_fit_parts.h"
+
+namespace treeline::detail {
+namespace {
+
+using Extension = KernelLawExtension;
+
+constexpr std::size_t most_knot_places = 24;  ///< row counts at which a knot is tried
+
+bool has_wide_and_common_heads(const KernelTable& table) {
+    const auto wide = [](const KernelSample& sample) { return sample.operation.head_dim > widest_common_head; };
+    return std::any_of(table.samples.begin(), table.samples.end(), wide) &&
+           !std::all_of(table.samples.begin(), table.samples.end(), wide);
+}
+
+/// By the data sheet.
+double computing_over_traffic(const PreparedSample& sample, const Rates& data_sheet) {
+    return sample.flops * data_sheet.per_flop / (sample.bytes * data_sheet.per_byte);
+}
+
+/// Whether some sample's FLOPs take as long as a quarter of its traffic: else a peak cannot be told from the measurements.
+bool computing_shows(const PreparedTable& table) {
+    return std::any_of(table.samples.begin(), table.samples.end(),
+                       [&](const PreparedSample& sample) { return computing_over_traffic(sample, table.data_sheet) > 0.25; });
+}
+
+/// Whether every sample's FLOPs take as long as its traffic: then little can be told of the bandwidth.
+bool computing_rules(const PreparedTable& table) {
+    return std::all_of(table.samples.begin(), table.samples.end(),
+                       [&](const PreparedSample& sample) { return computing_over_traffic(sample, table.data_sheet) > 1.0; });
+}
+
+bool of_kernels(const KernelTable& table) {
+    return std::none_of(table.samples.begin(), table.samples.end(), [](const KernelSample& s) { return s.whole_pass; });
+}
+
+bool is_attention(KernelClass kernel) { return kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped; }
+
+/// Row counts that were measured, but for the least.
+std::vector<double> knot_places(const PreparedTable& table) {
+    std::set<double> rows;
+    for (const PreparedSample& sample : table.samples) {
+        rows.insert(sample.rows);
+    }
+    std::vector<double> places(std::next(rows.begin()), rows.end());
+    return places.size() > most_knot_places ? std::vector<double>() : places;
+}
+
+std::set<double> measured_contexts(const KernelTable& table) {
+    std::set<double> contexts;
+    for (const KernelSample& sample : table.samples) {
+        contexts.insert(sample.shape.context);
+    }
+    return contexts;
+}
+
+KernelLaw start_of_extensions() {
+    KernelLaw start;
+    start.startup = Seconds(5e-6);
+    start.peak_share = 0.7;
+    start.overlap = 0.2;
+    start.per_input = Seconds(2e-10);
+    start.per_head = Seconds(1e-8);
+    start.per_context = Seconds(5e-9);
+    start.step_share = 0.1;
+    start.wide_head_share = 0.8;
+    start.first_row = 2.0;
+    start.score_elements = 10.0;
+    start.per_output = Seconds(1e-10);
+    return start;
+}
+
+void add_steps(const KernelLaw& start, std::vector<Extension>& all) {
+    for (const double tile : {8.0, 16.0, 32.0, 64.0, 128.0}) {
+        all.push_back({{}, start, tile});
+    }
+    for (const double rows : {1.0, 4.0, 12.0, 16.0, 64.0, 128.0, 256.0}) {
+        all.push_back({{"step_share"}, start, 0.0, rows});
+    }
+}
+
+/// A library that multiplies many rows copies the weights first, which takes longer where their rows lie whole pages apart and
+/// displace each other in the cache: 1024 inputs are a page in fp32.
+void add_page_steps(KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
+    start.step_share = 2.0;
+    start.per_output = Seconds(3e-9);
+    for (const double rows : knot_places(table)) {
+        for (const double inputs : {0.0, 1024.0}) {
+            all.push_back({{"step_share"}, start, 0.0, rows, inputs});
+            all.push_back({{"step_share", "per_output"}, start, 0.0, rows, inputs});
+        }
+    }
+}
+
+/// A core computes rows one after the other, and takes whole items of the work.
+void add_row_costs(KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
+    all.push_back({{"peak_share", "first_row"}, start});
+    for (const double per_output : {1e-10, 3e-9}) {
+        start.per_output = Seconds(per_output);
+        all.push_back({{"per_output"}, start});
+        all.push_back({{"per_output", "peak_share", "overlap"}, start});
+    }
+    for (const double workers : {2.0, 4.0, 8.0, 16.0, 32.0, 64.0}) {
+        all.push_back({{}, start, 0.0, 0.0, 0.0, workers});
+    }
+    for (const double rows : knot_places(table)) {
+        all.push_back({{"peak_share", "first_row"}, start, 0.0, 0.0, 0.0, 0.0, rows});
+    }
+}
+
+std::size_t knots_of(const KernelLaw& law) {
+    std::size_t count = 0;
+    while (count < most_row_knots && law.knots[count].rows > 0.0) {
+        ++count;
+    }
+    return count;
+}
+
+/// The slopes of all knots are free, and nothing else of them.
+void free_slopes(KernelLawForm& form) {
+    const std::size_t first = index_of("slope_1");
+    std::erase_if(form.free, [&](std::size_t parameter) { return parameter >= first && (parameter - first) % 2 == 0; });
+    for (std::size_t i = 0; i < knots_of(form.fixed); ++i) {
+        form.free.push_back(first + 2 * i);
+    }
+    std::sort(form.free.begin(), form.free.end());
+}
+
+/// Inserts a knot: both parts of the stretch that it divides begin with that stretch's slope.
+bool insert_knot(KernelLawForm& form, KernelLaw& start, double rows) {
+    const std::size_t count = knots_of(form.fixed);
+    std::size_t at = 0;
+    while (at < count && form.fixed.knots[at].rows < rows) {
+        ++at;
+    }
+    if (count == most_row_knots || (at < count && form.fixed.knots[at].rows == rows)) {
+        return false;
+    }
+    const RowKnot knot{rows, at < count ? start.knots[at].slope : 1.0};
+    for (KernelLaw* law : {&form.fixed, &start}) {
+        std::copy_backward(law->knots.begin() + std::ptrdiff_t(at), law->knots.begin() + std::ptrdiff_t(count),
+                           law->knots.begin() + std::ptrdiff_t(count) + 1);
+        law->knots[at] = knot;
+    }
+    free_slopes(form);
+    return true;
+}
+
+}  // namespace
+
+std::vector<Extension> extensions(const KernelTable& table, const PreparedTable& prepared) {
+    const KernelLaw start = start_of_extensions();
+    std::vector<Extension> all;
+    if (of_kernels(table)) {
+        all.push_back({{"startup"}, start});
+    }
+    if (table.kernel == KernelClass::gemm || table.on_cpu || computing_shows(prepared)) {
+        all.push_back({{"peak_share"}, start});
+        all.push_back({{"peak_share", "overlap"}, start});
+        all.push_back({{"overlap"}, start});
+    }
+    if (table.kernel == KernelClass::gemm && of_kernels(table)) {
+        all.push_back({{"per_input"}, start});
+        table.on_cpu ? add_page_steps(start, prepared, all) : add_steps(start, all);
+    }
+    if (is_attention(table.kernel)) {
+        all.push_back({{"per_head"}, start});
+        if (has_wide_and_common_heads(table)) {
+            all.push_back({{"wide_head_share"}, start});
+        }
+        all.push_back({{"per_context"}, start});
+        if (table.on_cpu) {
+            all.push_back({{"score_elements"}, start});
+            for (const double context : measured_contexts(table)) {
+                all.push_back({{"step_share"}, start, 0.0, context});
+            }
+        }
+    }
+    if (table.on_cpu && of_kernels(table)) {
+        add_row_costs(start, prepared, all);
+    }
+    return all;
+}
+
+std::optional<ExtendedForm> extended(const KernelLawForm& form, const KernelLaw& law, const Extension& by) {
+    ExtendedForm result{form, law};
+    bool changed = false;
+    for (const std::string_view name : by.free) {
+        const std::size_t parameter = index_of(name);
+        if (std::find(form.free.begin(), form.free.end(), parameter) == form.free.end()) {
+            result.form.free.push_back(parameter);
+            kernel_parameters()[parameter].set(result.start, kernel_parameters()[parameter].get(by.start));
+            changed = true;
+        }
+    }
+    std::sort(result.form.free.begin(), result.form.free.end());
+    const auto take = [&](double KernelLaw::*member, double value) {
+        if (value > 0.0 && form.fixed.*member != value) {
+            result.form.fixed.*member = value;
+            changed = true;
+        }
+    };
+    take(&KernelLaw::row_tile, by.row_tile);
+    take(&KernelLaw::step_rows, by.step_rows);
+    take(&KernelLaw::step_inputs, by.step_inputs);
+    take(&KernelLaw::workers, by.workers);
+    if (by.knot > 0.0) {
+        changed = insert_knot(result.form, result.start, by.knot);
+    }
+    return changed ? std::optional(std::move(result)) : std::nullopt;
+}
+
+ExtendedForm without_knot(const KernelLawForm& form, const KernelLaw& law, std::size_t knot) {
+    ExtendedForm result{form, law};
+    for (KernelLaw* each : {&result.form.fixed, &result.start}) {
+        std::copy(each->knots.begin() + std::ptrdiff_t(knot) + 1, each->knots.end(),
+                  each->knots.begin() + std::ptrdiff_t(knot));
+        each->knots.back() = {};
+    }
+    free_slopes(result.form);
+    return result;
+}
+
+/// A bandwidth; of kernels that are bound by computing throughout also a peak, alone (the bandwidth then stays the data
+/// sheet's) or beside it; of linear layers with tiles of several heights, for which one fits shows only beside the parameters
+/// that go with it; on a CPU also with a knot at every second row count.
+std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTable& prepared) {
+    const std::size_t bandwidth = index_of("bandwidth_share"), peak = index_of("peak_share");
+    KernelLaw start;
+    start.bandwidth_share = 0.8;
+    start.peak_share = 0.5;
+    std::vector<std::vector<std::size_t>> first = {{bandwidth}};
+    if (computing_rules(prepared) || table.on_cpu) {
+        first.push_back({bandwidth, peak});
+        first.push_back({peak});
+    }
+    std::vector<ExtendedForm> all;
+    const bool tiled = table.kernel == KernelClass::gemm && !table.on_cpu;
+    for (const double tile : tiled ? std::vector{1.0, 32.0, 64.0, 128.0} : std::vector{1.0}) {
+        for (const std::vector<std::size_t>& free : first) {
+            all.push_back({{free, {}}, start});
+            all.back().form.fixed.row_tile = tile;
+        }
+    }
+    if (table.on_cpu && of_kernels(table)) {
+        const std::vector<double> places = knot_places(prepared);
+        const std::size_t stride = std::max<std::size_t>(1, (places.size() + most_row_knots - 1) / most_row_knots);
+        for (const bool with_bandwidth : {true, false}) {
+            ExtendedForm with_knots{{{peak, index_of("first_row")}, {}}, start};
+            if (with_bandwidth) {
+                with_knots.form.free.insert(with_knots.form.free.begin(), bandwidth);
+            }
+            with_knots.start.first_row = 2.0;
+            for (std::size_t i = 0; i < places.size(); i += stride) {
+                insert_knot(with_knots.form, with_knots.start, places[i]);
+            }
+            all.push_back(with_knots);
+        }
+    }
+    return all;
+}
+
+}  // namespace treeline::detail

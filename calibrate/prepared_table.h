@@ -1,0 +1,37 @@
+// Internal to fitting kernels: measurements with all that does not depend on the law computed once.
+#pragma once
+
+#include <vector>
+
+#include "calibrate/kernel_samples.h"
+
+namespace treeline::detail {
+
+struct PreparedSample {
+    const Operation* operation = nullptr;
+    std::size_t priced_as = 0;  ///< index into PreparedTable::operations: one with the same rates under every law
+    ShapeTerms terms{};
+    Bytes bytes;
+    Flops flops;
+    double rows = 1.0;      ///< that share what is read
+    double log_time = 0.0;  ///< of the measured time in seconds
+    double weight = 1.0;    ///< of its residual: 1/√(spread² + 2 %²), over that of a sample without spread
+};
+
+/// Refers to the operations of the table that it was made from, which must outlive it.
+struct PreparedTable {
+    std::vector<PreparedSample> samples;
+    std::vector<std::vector<std::size_t>> sites;  ///< indices of samples by site, sites in the order of their names
+    std::vector<const Operation*> operations;     ///< those that laws tell apart: about one a site
+    Rates data_sheet;
+};
+
+PreparedTable prepared(const KernelTable& table, const Rates& data_sheet);
+
+/// The law made ready for each of the table's operations.
+std::vector<Rates> rates_of(const PreparedTable& table, const KernelLaw& law);
+
+/// log(predicted / measured), by the functions that the simulator prices rounds with.
+double log_residual(const std::vector<Rates>& rates, const PreparedSample& sample);
+
+}  // namespace treeline::detail

@@ -1,0 +1,163 @@
+// What an operation takes, given its bytes and FLOPs: the overlap law with its parameters made ready for that operation.
+#pragma once
+
+#include <array>
+
+#include "sim/kernel_law.h"
+#include "sim/operation.h"
+
+namespace treeline {
+
+/// How the rows (tokens) of an operation enter its time beyond their bytes and FLOPs.
+enum class RowRule {
+    none,
+    steps,  ///< RowSteps: whole tiles, another kernel beyond so many rows
+    curve,  ///< RowCosts, and a step: few rows compute less well; outputs, and shares of whole workers
+};
+
+/// What depends on the rows (tokens or logits) of a linear layer in steps.
+struct RowSteps {
+    bool are_logits = false;  ///< rows are logits (LM head), not tokens
+    double tile = 1.0;        ///< the compute side pays for whole tiles
+    double inverse_tile = 1.0;
+    Flops per_row;            ///< FLOPs of one row
+    double step_after = 0.0;  ///< beyond so many rows `step` is added to the startup
+    /// With RowRule::curve 0 of anything but linear layers and attention, of which it is for each cached token beyond
+    /// `step_after`.
+    Seconds step;
+};
+
+/// A number that is so much for each token, logit and sequence of a pass, and for each token of a sequence.
+struct PerShape {
+    double fixed = 0.0, per_token = 0.0, per_logit = 0.0, per_sequence = 0.0, per_new_token = 0.0;
+
+    [[nodiscard]] double at(const ShapeTerms& shape) const {
+        return fixed + per_token * shape.tokens + per_logit * shape.logits + per_sequence * shape.sequences +
+               per_new_token * shape.new_tokens;
+    }
+};
+
+/// Computing of few rows as a piecewise linear curve, with what goes with it where kernels are as simple as on a CPU.
+struct RowCosts {
+    PerShape rows;                               ///< that share what is read
+    double first = 1.0;                          ///< rows of full speed that the first row costs as much as
+    double slope = 1.0;                          ///< that a further one does
+    std::array<double, most_row_knots> knots{};  ///< from here on the slope is another
+    std::array<double, most_row_knots> bends{};  ///< by so much; 0 = unused
+    PerShape outputs;                            ///< elements that are written
+    Seconds per_output;
+    PerShape items;  ///< that are shared out among workers whole
+    double inverse_workers = 1.0;
+};
+
+/// The overlap law: with x = startup + bytes/bandwidth and y = startup + FLOPs/peak, time = max(x, y) + overlap·min(x, y).
+struct Rates {
+    Seconds startup;
+    SecondsPerByte per_byte;
+    SecondsPerFlop per_flop;
+    double overlap = 0.0;  ///< r: 0 hides the shorter side wholly, 1 not at all
+    Seconds ramp;          ///< further startup that grows with the bytes, up to 1 / per_ramp of them; may be below zero
+    double per_ramp = 0.0;
+    Seconds per_sequence;          ///< further startup of an operation that reads a context
+    Seconds per_context;           ///< such an operation takes no less than startup + this for each cached token it sees
+    RowRule rule = RowRule::none;  ///< how the rest counts: not at all but in calibrated mode
+    RowSteps steps;
+    RowCosts costs;
+};
+
+/// The two sides of the law at a shape, the startup apart.
+struct OperationSides {
+    Seconds startup, memory, compute;
+};
+
+inline Seconds time_by(const OperationSides& sides, double overlap) {
+    const double memory = (sides.startup + sides.memory).value();
+    const double compute = (sides.startup + sides.compute).value();
+    const double longer = memory > compute ? memory : compute;  // on plain doubles this is one instruction, and vectorises
+    const double shorter = memory > compute ? compute : memory;
+    return Seconds(longer + overlap * shorter);
+}
+
+/// The next whole number. No libm call, so that loops vectorise; exact below 2^51.
+inline double rounded_up(double value) {
+    constexpr double rounder = 4503599627370496.0;  // 2^52: adding and subtracting it rounds to the nearest whole number
+    const double nearest = (value + rounder) - rounder;
+    return nearest < value ? nearest + 1.0 : nearest;
+}
+
+/// Computing time of so many rows over what they would take at full speed. Less than one row costs its part of one.
+inline double cost_of_rows(const RowCosts& costs, double rows) {
+    const double at_least_one = rows > 1.0 ? rows : 1.0;
+    double sum = costs.first + costs.slope * (at_least_one - 1.0);
+    for (std::size_t i = 0; i < most_row_knots; ++i) {
+        const double beyond = at_least_one - costs.knots[i];
+        sum += costs.bends[i] * (beyond > 0.0 ? beyond : 0.0);
+    }
+    return sum / at_least_one;
+}
+
+/// Time over that of an even share for each worker: the busiest one has a whole number of items.
+inline double unevenness(const RowCosts& costs, const ShapeTerms& shape) {
+    const double items = costs.items.at(shape);
+    const double share = (items > 1.0 ? items : 1.0) * costs.inverse_workers;
+    return rounded_up(share) / share;
+}
+
+template <bool reads_context, bool has_experts, RowRule rule>
+inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
+                               Flops flops) {
+    OperationSides sides;
+    const double ramped = bytes.value() * rates.per_ramp;
+    sides.startup = rates.startup;
+    if constexpr (reads_context) {
+        sides.startup += rates.per_sequence * shape.sequences;
+    }
+    if constexpr (rule == RowRule::steps) {
+        const double rows = rates.steps.are_logits ? shape.logits : shape.tokens;
+        sides.startup += rows > rates.steps.step_after ? rates.steps.step : Seconds(0.0);
+        flops += rates.steps.per_row * (rounded_up(rows * rates.steps.inverse_tile) * rates.steps.tile - rows);
+    }
+    sides.startup += rates.ramp * (ramped < 1.0 ? ramped : 1.0);
+    sides.memory = bytes * rates.per_byte;
+    sides.compute = flops * rates.per_flop;
+    if constexpr (rule == RowRule::curve) {
+        double rows = rates.costs.rows.at(shape);
+        if constexpr (has_experts) {
+            // Of one expert that is touched at all.
+            rows *= expected_experts(cost, 1.0) / expected_experts(cost, shape.tokens > 1.0 ? shape.tokens : 1.0);
+        }
+        if constexpr (reads_context) {
+            const double beyond = visible_context(cost.reach, shape.context) - rates.steps.step_after;
+            sides.startup += rates.steps.step * (beyond > 0.0 ? beyond * shape.sequences : 0.0);
+        } else {
+            sides.startup += rows > rates.steps.step_after ? rates.steps.step : Seconds(0.0);
+        }
+        const double uneven = unevenness(rates.costs, shape);
+        sides.startup += rates.costs.per_output * (rates.costs.outputs.at(shape) * uneven);
+        sides.memory *= uneven;
+        sides.compute *= uneven * cost_of_rows(rates.costs, rows);
+    }
+    return sides;
+}
+
+/// Time of one run of an operation at a shape, given its bytes and FLOPs there.
+template <bool reads_context, bool has_experts, RowRule rule>
+inline Seconds operation_time(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
+                              Flops flops) {
+    const OperationSides sides = sides_of<reads_context, has_experts, rule>(cost, rates, shape, bytes, flops);
+    const Seconds time = time_by(sides, rates.overlap);
+    if constexpr (reads_context) {
+        const Seconds walk = rates.startup + rates.per_sequence * shape.sequences +
+                             rates.per_context * visible_context(cost.reach, shape.context);
+        return time > walk ? time : walk;
+    }
+    return time;
+}
+
+/// The rows of an operation that share what it reads: those of all sequences share weights, those of one its cache or state.
+PerShape rows_of(const Operation& operation);
+
+/// A kernel's law, made ready for an operation that it runs; `data_sheet` holds the peaks that its shares are of.
+Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation);
+
+}  // namespace treeline

@@ -1,0 +1,138 @@
+// Do the costs of rows, outputs and whole items follow their definitions, and is more work never cheaper?
+#include <catch2/catch.hpp>
+
+#include "sim/operations.h"
+#include "sim/rates.h"
+
+using namespace treeline;
+
+namespace {
+
+/// A data sheet of 1 B/s and 1 FLOP/s, so that times are counts.
+Rates unit_rates() {
+    Rates rates;
+    rates.per_byte = 1.0 / BytesPerSecond(1.0);
+    rates.per_flop = 1.0 / FlopsPerSecond(1.0);
+    return rates;
+}
+
+double time_of(const KernelLaw& law, const Operation& operation, const PassShape& shape) {
+    const Rates rates = measured_rates(law, unit_rates(), operation);
+    const ShapeTerms terms = terms_of(shape);
+    if (operation.reads_context) {
+        REQUIRE(rates.rule == RowRule::curve);
+        return operation_time<true, false, RowRule::curve>(operation, rates, terms, bytes_of<true, false>(operation, terms),
+                                                           flops_of<true>(operation, terms))
+            .value();
+    }
+    REQUIRE(rates.rule == RowRule::curve);
+    return operation_time<false, false, RowRule::curve>(operation, rates, terms, bytes_of<false, false>(operation, terms),
+                                                        flops_of<false>(operation, terms))
+        .value();
+}
+
+/// 10 FLOPs a row, and 30 bytes of weights.
+Operation linear_layer() {
+    Operation layer;
+    layer.flops.per_token = Flops(10.0);
+    layer.bytes.fixed = Bytes(30.0);
+    layer.inputs = 1024.0;
+    layer.outputs = 5.0;
+    return layer;
+}
+
+}  // namespace
+
+TEST_CASE("rows cost what the knots say") {
+    KernelLaw law;
+    law.first_row = 4.0;
+    law.knots[0] = {3.0, 0.5};
+    law.knots[1] = {5.0, 2.0};
+    const Operation layer = linear_layer();
+    // In rows of full speed: 4, then 0.5 each up to row 3, 2 each up to row 5, 1 each beyond; 10 FLOPs a row.
+    CHECK(time_of(law, layer, {1.0}) == Approx(40.0));
+    CHECK(time_of(law, layer, {3.0}) == Approx(50.0));
+    CHECK(time_of(law, layer, {4.0}) == Approx(70.0));
+    CHECK(time_of(law, layer, {5.0}) == Approx(90.0));
+    CHECK(time_of(law, layer, {7.0}) == Approx(110.0));
+    CHECK(time_of(law, layer, {0.5}) == Approx(30.0));  // half of 40, but the weights take 30
+    law.per_output = Seconds(2.0);
+    CHECK(time_of(law, layer, {3.0}) == Approx(50.0 + 2.0 * 5.0 * 3.0));
+}
+
+TEST_CASE("a step counts for layers whose rows lie whole pages apart") {
+    KernelLaw law;
+    law.first_row = 2.0;
+    law.step_rows = 12.0;
+    law.step_share = 0.5;
+    law.step_inputs = 1024.0;
+    Operation layer = linear_layer();
+    const double with_pages = time_of(law, layer, {13.0});
+    CHECK(with_pages == Approx(140.0 + 0.5 * 30.0));  // 14 rows of full speed, half of the weights' 30
+    CHECK(time_of(law, layer, {12.0}) == Approx(130.0));
+    layer.inputs = 1536.0;
+    CHECK(time_of(law, layer, {13.0}) == Approx(140.0));
+}
+
+TEST_CASE("the busiest worker has whole items") {
+    KernelLaw law;
+    law.workers = 2.0;
+    Operation norm = linear_layer();
+    norm.kind = OperationKind::element_wise;
+    norm.bytes = {};
+    norm.items.per_row = 1.0;
+    CHECK(time_of(law, norm, {1.0}) == Approx(2.0 * 10.0));  // one of two workers idles
+    CHECK(time_of(law, norm, {2.0}) == Approx(20.0));
+    CHECK(time_of(law, norm, {5.0}) == Approx(3.0 / 2.5 * 50.0));
+    norm.items = {};
+    CHECK(time_of(law, norm, {5.0}) == Approx(50.0));
+}
+
+TEST_CASE("query rows on a head count together, and scores cost beside products") {
+    KernelLaw law;
+    law.first_row = 4.0;
+    law.score_elements = 32.0;
+    Operation attention;
+    attention.kind = OperationKind::attention;
+    attention.reads_context = true;
+    attention.flops.per_visible = Flops(1.0);
+    attention.head_dim = 64.0;
+    attention.rows_per_token = 3.0;
+    // 100 cached tokens and itself: 101 FLOPs, times 1 + 32/64; three rows cost 4 + 2 of full speed, over three.
+    CHECK(time_of(law, attention, {1.0, 1.0, 100.0, 1.0}) == Approx(101.0 * 1.5 * 6.0 / 3.0));
+}
+
+TEST_CASE("classes of kernels that were not measured take the law of their relatives") {
+    Calibration calibration;
+    KernelLaw scan, element_wise, sampling;
+    scan.bandwidth_share = 0.1;
+    element_wise.bandwidth_share = 0.2;
+    sampling.bandwidth_share = 0.3;
+    calibration.kernels = {{KernelClass::scan, NumberFormat::fp32, scan},
+                           {KernelClass::element_wise, NumberFormat::fp32, element_wise},
+                           {KernelClass::sampling, NumberFormat::fp32, sampling}};
+    const auto share = [&](KernelClass kernel) { return calibration.law(kernel, NumberFormat::fp32)->bandwidth_share; };
+    CHECK(share(KernelClass::scan_unwritten) == 0.1);
+    CHECK(share(KernelClass::scan_every) == 0.1);
+    CHECK(share(KernelClass::norm) == 0.2);
+    CHECK(share(KernelClass::gated_norm) == 0.2);
+    CHECK(share(KernelClass::activation) == 0.2);
+    CHECK(share(KernelClass::rejection) == 0.3);
+    KernelLaw unwritten;
+    unwritten.bandwidth_share = 0.4;
+    calibration.kernels.push_back({KernelClass::scan_unwritten, NumberFormat::fp32, unwritten});
+    CHECK(share(KernelClass::scan_unwritten) == 0.4);
+    CHECK(calibration.law(KernelClass::gemm, NumberFormat::fp32) == nullptr);
+}
+
+TEST_CASE("knots must ascend") {
+    Calibration calibration;
+    KernelLaw law;
+    law.knots[0] = {8.0, 1.0};
+    law.knots[1] = {4.0, 1.0};
+    calibration.kernels = {{KernelClass::gemm, NumberFormat::fp32, law}};
+    REQUIRE(problems_of(calibration).size() == 1);
+    CHECK(problems_of(calibration).front().find("needs knots above one row") != std::string::npos);
+    calibration.kernels[0].law.knots[1] = {};
+    CHECK(problems_of(calibration).empty());
+}
