@@ -3,13 +3,23 @@
 
 namespace treeline::decoder {
 
-void Network::select(const Mamba2Weights& /*block*/, int /*rows*/, const RecurrentRows& /*at*/) {}
+/// Where heads share x and B, each gets a copy.
+void Network::select(const Mamba2Weights& block, int rows, const RecurrentRows& at) {
+    if (block.copies > 1) {
+        const auto repeat = [&](kernels::ConstRows from, int heads, int width, kernels::Rows to) {
+            memory_.backend().repeat_heads({rows, heads, block.copies, width, from, to}, memory_.queue());
+        };
+        repeat(at.convolved, block.heads, block.head_dim, at.selected);
+        repeat(slice(at.convolved, block.x_width()), block.groups, block.state, slice(at.selected, block.inner()));
+    }
+}
 
 void Network::scan(const Mamba2Weights& block, const RecurrentRows& rows, const ScanPlan& plan) {
     kernels::ScanTokens tokens;
-    tokens.x = rows.convolved;
-    tokens.b = slice(rows.convolved, block.inner());
-    tokens.c = slice(rows.convolved, block.inner() + block.groups * block.state);
+    const kernels::Rows x_and_b = block.copies > 1 ? rows.selected : rows.convolved;
+    tokens.x = x_and_b;
+    tokens.b = slice(x_and_b, block.inner());
+    tokens.c = slice(rows.convolved, block.x_width() + block.b_width());
     tokens.dt = steps_of(block, rows);
     tokens.gate = block.norm == nullptr ? rows.projection : kernels::Rows{};
     tokens.a = block.a;

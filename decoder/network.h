@@ -94,7 +94,7 @@ struct AcceptedRows {
 struct RecurrentRows {
     kernels::Rows projection;  ///< of the block's input
     kernels::Rows convolved;
-    kernels::Rows selected;  ///< Mamba (1): step sizes in low rank, B, C
+    kernels::Rows selected;  ///< Mamba (1): step sizes in low rank, B, C; Mamba-2 that shares them: x and B of every head
     kernels::Rows steps;     ///< Mamba (1): a step size a channel
 };
 
@@ -145,6 +145,7 @@ private:
     void allocate_expert_buffers();
     Cache new_cache(const BlockWeights& block);
     Cache cache_of(const AttentionWeights& block);
+    Cache cache_of(const LatentAttentionWeights& block);
     template <RecurrentWeights Block>
     Cache cache_of(const Block& block);
     template <class Block>
@@ -153,6 +154,7 @@ private:
     template <RecurrentWeights Block>
     void write_row_without_effect(const Block& block, const RecurrentRows& kept, std::int64_t row);
     kernels::Rows run(const AttentionWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);
+    kernels::Rows run(const LatentAttentionWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);
     kernels::Rows run(const MlpWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);
     kernels::Rows run(const ExpertsWeights& block, Cache& cache, const Pass& pass, kernels::Rows output);
     template <RecurrentWeights Block>

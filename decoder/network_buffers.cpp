@@ -9,16 +9,28 @@
 namespace treeline::decoder {
 namespace {
 
+/// Of what a block selects from the convolution's outputs into rows of their own.
+int selected_width(const Mamba2Weights& block) { return block.copies > 1 ? block.inner() + block.groups * block.state : 0; }
+int selected_width(const GatedDeltaWeights& /*block*/) { return 0; }
+
 /// The widest row that any block wants of each buffer.
 struct Widths {
     int wide = 0, mixed = 0, gated = 0, projection = 0, channels = 0, keys_values = 0, window = 0, attention_out = 0;
-    int selected = 0, steps = 0;
+    int selected = 0, steps = 0, down = 0, latent_query = 0;
 
     void add(const AttentionWeights& block) {
         wide = std::max(wide, block.gate_column() + (block.output_gate ? block.query_width() : 0));
         mixed = std::max(mixed, block.query_width());
         keys_values = std::max(keys_values, 2 * block.kv_width());
         attention_out = std::max(attention_out, block.query_heads * (block.head_dim + 2));
+    }
+    void add(const LatentAttentionWeights& block) {
+        down = std::max(down, block.down.outputs);
+        wide = std::max({wide, block.query.outputs, block.gate.outputs});
+        latent_query = std::max(latent_query, block.heads * block.cached());
+        mixed = std::max(mixed, block.heads * block.latent);
+        gated = std::max(gated, block.heads * block.value);
+        keys_values = std::max(keys_values, block.cached());
     }
     void add(const RecurrentWeights auto& block) {
         projection = std::max(projection, block.in.outputs);
@@ -28,6 +40,8 @@ struct Widths {
         if constexpr (std::is_same_v<std::decay_t<decltype(block)>, Mamba1Weights>) {
             selected = std::max(selected, block.selection.outputs);
             steps = std::max(steps, block.channels);
+        } else {
+            selected = std::max(selected, selected_width(block));
         }
     }
     void add(const MlpWeights& block) {
@@ -105,6 +119,8 @@ void Network::allocate_buffers() {
     at.recurrent.convolved = memory_.rows(sizes_.most_rows, widths.channels, type);
     at.recurrent.selected = wanted_rows(memory_, sizes_.most_rows, widths.selected, type);
     at.recurrent.steps = wanted_rows(memory_, sizes_.most_rows, widths.steps, type);
+    at.down = wanted_rows(memory_, sizes_.most_rows, widths.down, type);
+    at.latent_query = wanted_rows(memory_, sizes_.most_rows, widths.latent_query, type);
     at.scan_outputs = wanted_rows(memory_, sizes_.scan_outputs, sizes_.scan_outputs > 0 ? widths.mixed : 0, type);
     at.moved = memory_.rows(sizes_.moved_rows, widths.keys_values, type);
     at.windows_aside = memory_.array<std::byte>(static_cast<std::size_t>(sizes_.most_branches) * std::size_t(widths.window) *
@@ -163,6 +179,14 @@ Network::Cache Network::cache_of(const AttentionWeights& block) {
     return cache;
 }
 
+Network::Cache Network::cache_of(const LatentAttentionWeights& block) {
+    Cache cache;
+    const std::int64_t rows = std::int64_t{sizes_.sequences} * sizes_.positions;
+    cache.keys_values = dense_rows(memory_, rows, block.cached(), weights_.elements);
+    add_rotary_table(block.turned);
+    return cache;
+}
+
 void Network::add_rotary_table(int head_dim) {
     if (!buffers_->turning.contains(head_dim)) {
         buffers_->turning[head_dim] = uploaded(memory_, kernels::rotary_table(sizes_.positions, head_dim));
@@ -195,6 +219,8 @@ Network::Cache Network::cache_of(const Block& block) {
         if constexpr (std::is_same_v<Block, Mamba1Weights>) {
             cache.kept.selected = memory_.rows(rows, block.selection.outputs, type);
             cache.kept.steps = memory_.rows(rows, block.channels, type);
+        } else {
+            cache.kept.selected = wanted_rows(memory_, rows, selected_width(block), type);
         }
         write_row_without_effect(block, cache.kept, rows - 1);
     }

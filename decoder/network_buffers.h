@@ -15,6 +15,7 @@ struct Network::Buffers {
     kernels::Rows wide;                  ///< queries, keys and values; gate and values of a feed-forward block
     kernels::Rows mixed;                 ///< attention or scan
     kernels::Rows gated;                 ///< the activation of a feed-forward block
+    kernels::Rows down, latent_query;    ///< of latent attention
     RecurrentRows recurrent;
     kernels::Rows scan_outputs;           ///< where they are not in the order of the pass's rows
     kernels::Rows moved;                  ///< keys and values on their way
@@ -35,7 +36,7 @@ struct Network::Buffers {
 
 /// Of one block; what its kind does not need is empty.
 struct Network::Cache {
-    kernels::Rows keys_values;  ///< [sequence * positions + place]: keys, then values
+    kernels::Rows keys_values;  ///< [sequence * positions + place]: keys, then values; or a latent and a key
     kernels::Rows states;       ///< [slot] rows of all heads' states, without gaps
     kernels::Rows windows;      ///< [slot] rows of conv_width - 1 inputs, without gaps
     RecurrentRows kept;         ///< [ring_rows], then the rows of the last pass with keep_rows, then one without effect

@@ -32,6 +32,13 @@ Problems problems_of_model(const Model& model) {
     return problems;
 }
 
+bool has_latent_attention(const Model& model) {
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
+                           [](const Block& block) { return std::holds_alternative<LatentAttention>(block.kind); });
+    });
+}
+
 Problems problems_of_drafter(const DecodeSetup& setup) {
     Problems problems;
     const bool drafts = setup.tree.nodes() > 0;
@@ -42,6 +49,9 @@ Problems problems_of_drafter(const DecodeSetup& setup) {
         check_range(problems, "the drafter's number of layers", shared->layers, 1, static_cast<int>(setup.target.order.size()));
         check_range(problems, "the drafter's window", shared->window, 0, most_tokens);
         check_range(problems, "the drafter's sink", shared->sink, 0, most_tokens);
+        if (shared->window > 0 && has_latent_attention(setup.target)) {
+            problems.push_back("the drafter cannot have a window: latent attention has no kernel with one");
+        }
     }
     if (const auto* own = std::get_if<OwnModel>(&setup.drafter)) {
         append(problems, problems_of_model(own->model));

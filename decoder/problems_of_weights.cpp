@@ -22,10 +22,14 @@ struct BlockProblem {
     std::string operator()(const Mamba2& block) const {
         const bool fits = block.head_dim % 16 == 0 && block.head_dim <= 128 && block.state % 16 == 0 && block.state <= 256 &&
                           block.heads % block.groups == 0 && fits_convolution(block.conv_width);
-        return block.shared_width > 0 ? "Mamba-2 whose heads share x and B has no kernel"
-               : fits                 ? ""
-                      : "Mamba-2 needs a head_dim that is a multiple of 16 up to 128, a state that is one up to "
-                        "256, and a convolution of width 2 to 8";
+        const bool shares = block.shared_width > 0;
+        if (shares && (block.groups != block.heads || block.head_dim != block.state || block.shared_width % block.state != 0 ||
+                       block.inner() % block.shared_width != 0)) {
+            return "Mamba-2 whose heads share x and B needs a group and a state of head_dim for each head";
+        }
+        return fits ? ""
+                    : "Mamba-2 needs a head_dim that is a multiple of 16 up to 128, a state that is one up to 256, and a "
+                      "convolution of width 2 to 8";
     }
     std::string operator()(const Mlp& block) const {
         return block.input_width > 0 ? "a feed-forward block that reads another width than the model's has no kernel" : "";
@@ -37,7 +41,14 @@ struct BlockProblem {
                     : "a mixture of experts needs at most 1024 experts, of which a token visits at most 32, and widths that "
                       "are multiples of 4";
     }
-    std::string operator()(const LatentAttention& /*block*/) const { return "latent attention has no kernel"; }
+    std::string operator()(const LatentAttention& block) const {
+        const bool fits =
+            block.kv_lora_rank % 4 == 0 && block.kv_lora_rank <= 1024 && block.rope_dim % 4 == 0 && block.q_lora_rank % 4 == 0;
+        if (block.indexer.has_value()) {
+            return "attention with a sparse indexer has no kernel";
+        }
+        return fits ? "" : "latent attention needs ranks and a rope_dim that are multiples of 4, and a kv_lora_rank up to 1024";
+    }
     std::string operator()(const Mamba1& block) const {
         const bool fits = block.state >= 4 && block.state <= 32 && (block.state & (block.state - 1)) == 0 &&
                           fits_convolution(block.conv_width);

@@ -43,6 +43,7 @@ struct BlockMaker {
         made.head_dim = static_cast<int>(block.head_dim);
         made.state = static_cast<int>(block.state);
         made.groups = static_cast<int>(block.groups);
+        made.copies = block.shared_width > 0 ? static_cast<int>(block.inner() / block.shared_width) : 1;
         made.in = weights.dense(width, block.in_proj_width(), 1.0);
         made.conv = convolution(block.conv_channels(), block.conv_width, true);
         made.a = weights.floats(block.heads, -0.6, 0.4);
@@ -50,6 +51,26 @@ struct BlockMaker {
         made.d = weights.floats(block.heads, 0.3, 0.3);
         made.norm = block.gated_norm ? weights.floats(made.inner(), 1.0, 0.1) : nullptr;
         made.out = weights.dense(made.inner(), width, gain);
+        return made;
+    }
+
+    LatentAttentionWeights operator()(const LatentAttention& block) const {
+        LatentAttentionWeights made;
+        made.heads = static_cast<int>(block.heads);
+        made.latent = static_cast<int>(block.kv_lora_rank);
+        made.nope = static_cast<int>(block.nope_dim);
+        made.turned = static_cast<int>(block.rope_dim);
+        made.value = static_cast<int>(block.value_dim);
+        const Count inputs = block.q_lora_rank > 0 ? block.q_lora_rank : width, values = block.heads * block.value_dim;
+        made.down = weights.dense(width, block.kv_lora_rank + block.rope_dim + block.q_lora_rank, 1.0);
+        made.latent_norm = weights.norm(block.kv_lora_rank, false);
+        made.query_norm = block.q_lora_rank > 0 ? weights.norm(block.q_lora_rank, false) : NormWeights{};
+        // Large, as the queries of other attention.
+        made.query = weights.dense(inputs, block.heads * (block.nope_dim + block.rope_dim), 3.0);
+        made.to_latent = weights.dense(block.nope_dim, block.kv_lora_rank, 1.0, 0, block.heads);
+        made.from_latent = weights.dense(block.kv_lora_rank, block.value_dim, 1.0, 0, block.heads);
+        made.gate = block.output_gate ? weights.dense(width, values, 1.0) : Dense{};
+        made.out = weights.dense(values, width, gain);
         return made;
     }
 

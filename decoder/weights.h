@@ -43,6 +43,20 @@ struct AttentionWeights {
     [[nodiscard]] int gate_column() const { return query_width() + 2 * kv_width(); }
 };
 
+/// In the absorbed form of kernels::LatentAttention.
+struct LatentAttentionWeights {
+    int heads = 0, latent = 0, nope = 0, turned = 0, value = 0;
+    Dense down;  ///< outputs: the latent, the key to be turned, then the query in low rank where there is one
+    NormWeights latent_norm, query_norm;
+    Dense query;        ///< from low rank or the model's width; outputs: for each head the unturned part, then the turned
+    Dense to_latent;    ///< of each head: from the unturned part of a query to the latent's space
+    Dense from_latent;  ///< of each head: from the latent to its values
+    Dense gate;         ///< without weights: no output gate
+    Dense out;
+
+    [[nodiscard]] int cached() const { return latent + turned; }
+};
+
 struct Convolution {
     int channels = 0, width = 0;
     const float* weight = nullptr;  ///< [width][channels]
@@ -63,6 +77,7 @@ concept RecurrentWeights = requires(const Block& block) {
 
 struct Mamba2Weights {
     int heads = 0, head_dim = 0, state = 0, groups = 0;
+    int copies = 1;            ///< heads that share x, and groups that share B
     Dense in;                  ///< outputs: gate, then the convolution's inputs (x, B, C), then a step size a head
     Convolution conv;          ///< of x, B and C
     const float* a = nullptr;  ///< [heads], as the next two
@@ -73,6 +88,9 @@ struct Mamba2Weights {
 
     [[nodiscard]] int inner() const { return heads * head_dim; }
     [[nodiscard]] int conv_column() const { return inner(); }
+    /// Columns of x and of B before they are repeated over the heads that share them.
+    [[nodiscard]] int x_width() const { return inner() / copies; }
+    [[nodiscard]] int b_width() const { return groups * state / copies; }
     [[nodiscard]] int steps() const { return heads; }
     [[nodiscard]] int state_elements() const { return inner() * state; }
 };
@@ -134,7 +152,9 @@ struct ExpertsWeights {
 struct BlockWeights {
     NormWeights norm;       ///< none: reads what the block before read
     NormWeights post_norm;  ///< of the block's output
-    std::variant<AttentionWeights, Mamba1Weights, Mamba2Weights, GatedDeltaWeights, MlpWeights, ExpertsWeights> kind;
+    std::variant<AttentionWeights, LatentAttentionWeights, Mamba1Weights, Mamba2Weights, GatedDeltaWeights, MlpWeights,
+                 ExpertsWeights>
+        kind;
 };
 
 /// Views of memory that someone else owns, so drafters share layers with their target by copying this.

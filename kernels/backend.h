@@ -19,6 +19,7 @@
 #include "kernels/delta_scan.h"
 #include "kernels/experts.h"
 #include "kernels/gather.h"
+#include "kernels/latent_attention.h"
 #include "kernels/linear.h"
 #include "kernels/pointwise.h"
 #include "kernels/probes.h"
@@ -54,6 +55,9 @@ struct Backend {
     void (*convolution_update)(const ConvolutionUpdate&, Queue);
     void (*convolution_advance)(const ConvolutionAdvance&, Queue);
     void (*attention)(const Attention&, Queue);
+    void (*latent_attention)(const LatentAttention&, Queue);
+    void (*head_linear)(const HeadLinear&, Queue);
+    void (*repeat_heads)(const RepeatHeads&, Queue);
     void (*linear)(const Linear&, Queue);
     void (*add_bias)(const AddBias&, Queue);
     void (*rms_norm)(const RmsNorm&, Queue);

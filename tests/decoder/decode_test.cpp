@@ -184,6 +184,11 @@ TEST_CASE("what has no kernel or makes no sense is refused in a sentence") {
     CHECK(problem([](DecodeSetup& s) { s.drafter = SharedLayers{.layers = 5}; }) ==
           "the drafter's number of layers is 5, but must be 1 to 4");
     CHECK(problem([](DecodeSetup& s) {
+              s.target = tiny_model("latent");
+              s.rollback = Rollback::truncate;
+              s.drafter = SharedLayers{.layers = 4, .window = 4};
+          }) == "the drafter cannot have a window: latent attention has no kernel with one");
+    CHECK(problem([](DecodeSetup& s) {
               Model other = tiny_model("mamba2");
               other.vocabulary_size = 97;
               s.drafter = OwnModel{other};

@@ -124,16 +124,9 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
             refused[name] = problems.front();
         }
     }
-    CHECK(
-        refused ==
-        std::map<std::string, std::string>{
-            {"deepseek-v3", "deepseek-v3: latent attention has no kernel"},
-            {"llama3.1-mamba2-8b-distill", "llama3.1-mamba2-8b-distill: Mamba-2 whose heads share x and B has no kernel"},
-            {"llama3.1-mamba2-8b-distill-0", "llama3.1-mamba2-8b-distill-0: Mamba-2 whose heads share x and B has no kernel"},
-            {"llama3.1-mamba2-8b-distill-25", "llama3.1-mamba2-8b-distill-25: Mamba-2 whose heads share x and B has no kernel"},
-            {"mamba2-llama3.1-draft", "mamba2-llama3.1-draft: Mamba-2 whose heads share x and B has no kernel"},
-            {"zamba2-7b", "zamba2-7b: attention that reads another width than the model's has no kernel"},
-        });
+    CHECK(refused == std::map<std::string, std::string>{
+                         {"zamba2-7b", "zamba2-7b: attention that reads another width than the model's has no kernel"},
+                     });
 }
 
 TEST_CASE("models of the catalogue, shrunk, lose no token by speculation") {
@@ -162,5 +155,5 @@ TEST_CASE("models of the catalogue, shrunk, lose no token by speculation") {
         ++run;
     }
     INFO(run << " models");
-    CHECK(run >= 37);
+    CHECK(run >= 42);
 }

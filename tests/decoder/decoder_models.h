@@ -26,6 +26,17 @@ inline Block mamba2_block() {
     return {mamba};
 }
 
+inline Block latent_attention_block() {
+    LatentAttention attention;
+    attention.heads = 3;
+    attention.q_lora_rank = 24;
+    attention.kv_lora_rank = 32;
+    attention.nope_dim = 16;
+    attention.rope_dim = 8;
+    attention.value_dim = 12;
+    return {attention};
+}
+
 inline Block mlp_block() {
     Mlp mlp;
     mlp.hidden = 96;
@@ -58,10 +69,10 @@ inline Block experts_block() {
 }
 
 /// As tiny_model() knows them.
-inline constexpr std::array all_architectures = {"transformer", "mamba2", "hybrid", "experts", "mamba1", "delta"};
+inline constexpr std::array all_architectures = {"transformer", "mamba2", "hybrid", "experts", "mamba1", "delta", "latent"};
 
-/// Four layers: "transformer", "mamba2", "mamba1", "hybrid" of Mamba-2 and a transformer, "delta" likewise with the gated delta
-/// rule, or "experts": a transformer of which every second layer is a mixture.
+/// Four layers: "transformer", "mamba2", "mamba1"; "hybrid", "delta" and "latent": Mamba-2, the gated delta rule or latent
+/// attention in turn with a transformer; "experts": a transformer of which every second layer is a mixture.
 inline Model tiny_model(const std::string& architecture) {
     Model model;
     model.name = "tiny-" + architecture;
@@ -83,6 +94,8 @@ inline Model tiny_model(const std::string& architecture) {
         in_turn({"delta", {gated_delta_block(), mlp_block()}});
     } else if (architecture == "experts") {
         in_turn({"experts", {attention_block(), experts_block()}});
+    } else if (architecture == "latent") {
+        in_turn({"latent", {latent_attention_block(), mlp_block()}});
     } else if (architecture == "mamba2") {
         one_kind(mamba2_block());
     } else if (architecture == "mamba1") {
