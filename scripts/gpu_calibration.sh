@@ -55,7 +55,7 @@ run() {
     device=cuda
     case "${1:-}" in cuda*) device=$1; shift ;; esac
     cd "$(dirname "$0")"
-    [ -x ./treeline ] || fail "./treeline is not here: unpack the archive that '$0 pack' writes, and run inside it"
+    [ -x ./treeline ] && [ -x ./treeline_gpu_tests ] || fail "./treeline or its tests are not here: unpack the archive that '$0 pack' writes, and run inside it"
     LD_LIBRARY_PATH="$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     export LD_LIBRARY_PATH
     ./treeline --version >/dev/null || fail "the program does not start here (is the C library older than the build machine's?)"
