@@ -1,6 +1,8 @@
-// Decode and verify attention (kernels/attention.h). A block holds 16 query rows (tokens times the query heads that share a KV
-// head) against tiles of 32 positions, with the softmax corrected as larger scores appear. With several splits each block takes
-// a part of the positions, and a second kernel puts the parts together.
+// Decode and verify attention (kernels/attention.h). A block holds 4, 8 or 16 query rows (tokens times the query heads that
+// share a KV head; rows that are not there cost as much as others) against tiles of 32 positions, with the softmax corrected as
+// larger scores appear. With several splits each block takes a part of the positions, and a second kernel puts the parts
+// together.
+#include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
@@ -9,8 +11,6 @@ namespace treeline::kernels::cuda {
 namespace {
 
 constexpr int threads = 128;
-constexpr int rows_of_block = 16;
-constexpr int rows_of_warp = rows_of_block / (threads / 32);
 constexpr int tile = 32;  // positions: a lane for each
 constexpr int widest_head = 256;
 
@@ -29,7 +29,11 @@ struct Parameters {
     float* scratch;
     Matrix<Element> output;
 
-    [[nodiscard]] __device__ int heads() const { return shape.query_heads / shape.kv_heads; }
+    [[nodiscard]] __host__ __device__ int heads() const { return shape.query_heads / shape.kv_heads; }
+    /// Blocks that share the query rows of a KV head.
+    [[nodiscard]] __host__ __device__ int row_tiles(int rows_of_block) const {
+        return (shape.tokens * heads() + rows_of_block - 1) / rows_of_block;
+    }
     [[nodiscard]] __device__ int level(int token) const { return tree.parent != nullptr ? tree.level[token] : token; }
     [[nodiscard]] __device__ bool is_ancestor(int other, int token) const {
         if (tree.parent == nullptr) {
@@ -68,9 +72,10 @@ __device__ void load_positions(float* to, int stride, Matrix<const Element> cach
     }
 }
 
-/// What a block works on, blockIdx = (split, tile of query rows, sequence and KV head), and its shared memory.
-template <class Element>
+/// What a block works on, and its shared memory.
+template <class Element, int rows_of_block>
 struct Block {
+    static constexpr int rows_of_warp = rows_of_block / (threads / 32);
     using Parts = float[widest_head / threads][rows_of_block];
 
     const Parameters<Element>& p;
@@ -79,7 +84,7 @@ struct Block {
     float (*weights)[rows_of_block];  ///< of each position
     float* corrections;               ///< of each row
     int stride;
-    int sequence, kv_head, cached;
+    int sequence, kv_head, split, cached;
     int first_row, rows;  ///< query rows of the KV head: the block's first, and of all blocks
 
     [[nodiscard]] __device__ int token_of(int row) const { return p.first_token + (first_row + row) / p.heads(); }
@@ -165,7 +170,7 @@ struct Block {
             if (first_row + row >= rows) {
                 break;
             }
-            float* partial = p.splits > 1 ? p.partial(query_row(row), head_of(row), static_cast<int>(blockIdx.x)) : nullptr;
+            float* partial = p.splits > 1 ? p.partial(query_row(row), head_of(row), split) : nullptr;
 #pragma unroll
             for (int part = 0; part < widest_head / threads; ++part) {
                 const int d = static_cast<int>(threadIdx.x) + part * threads;
@@ -183,25 +188,32 @@ struct Block {
     }
 };
 
-template <class Element>
+/// blockIdx = ((sequence, KV head), tile of query rows, split), the last the fastest: blocks that read the same positions are
+/// near.
+template <class Element, int rows_of_block>
 __global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> p) {
-    extern __shared__ float4 memory[];
+    using Work = Block<Element, rows_of_block>;
+    constexpr int rows_of_warp = Work::rows_of_warp;
     __shared__ float weights[tile][rows_of_block];
     __shared__ float corrections[rows_of_block], largest_of_row[rows_of_block], total_of_row[rows_of_block];
     const int stride = p.shape.head_dim + 4;
-    const int sequence = static_cast<int>(blockIdx.z) / p.shape.kv_heads, cached = p.context[sequence];
-    float* query = reinterpret_cast<float*>(memory);
-    const Block<Element> block{p,
-                               query,
-                               query + rows_of_block * stride,
-                               weights,
-                               corrections,
-                               stride,
-                               sequence,
-                               static_cast<int>(blockIdx.z) % p.shape.kv_heads,
-                               cached,
-                               static_cast<int>(blockIdx.y) * rows_of_block,
-                               p.shape.tokens * p.heads()};
+    const int split = static_cast<int>(blockIdx.x) % p.splits, row_tiles = p.row_tiles(rows_of_block);
+    const int row_tile = static_cast<int>(blockIdx.x) / p.splits % row_tiles;
+    const int pair = static_cast<int>(blockIdx.x) / p.splits / row_tiles;
+    const int sequence = pair / p.shape.kv_heads, cached = p.context[sequence];
+    float* query = dynamic_shared<float>();
+    const Work block{p,
+                     query,
+                     query + rows_of_block * stride,
+                     weights,
+                     corrections,
+                     stride,
+                     sequence,
+                     pair % p.shape.kv_heads,
+                     split,
+                     cached,
+                     row_tile * rows_of_block,
+                     p.shape.tokens * p.heads()};
     block.load_queries();
 
     float largest[rows_of_warp], total[rows_of_warp] = {};  // of the warp's rows, the same in each lane
@@ -211,9 +223,9 @@ __global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> 
     }
     float sums[widest_head / threads][rows_of_block] = {};
     const int positions = cached + p.first_token + p.shape.tokens;
-    const std::int64_t tiles = (positions + tile - 1) / tile, split = blockIdx.x;
-    const int last = static_cast<int>(tiles * (split + 1) / p.splits);
-    for (int at = static_cast<int>(tiles * split / p.splits); at < last; ++at) {
+    const std::int64_t tiles = (positions + tile - 1) / tile;
+    const auto last = static_cast<int>(tiles * (split + 1) / p.splits);
+    for (auto at = static_cast<int>(tiles * split / p.splits); at < last; ++at) {
         const int first = at * tile, count = min(tile, positions - first);
         // Nobody sees less than the first token does, the sink apart.
         if (p.window > 0 && first >= p.sink && first + count <= cached - p.window + 1) {
@@ -259,17 +271,22 @@ __global__ void __launch_bounds__(threads) combine_kernel(Parameters<Element> p)
     }
 }
 
+template <int rows_of_block, class Element>
+void launch_rows(const Parameters<Element>& parameters, Queue queue) {
+    const AttentionShape& shape = parameters.shape;
+    const std::size_t shared =
+        static_cast<std::size_t>(rows_of_block + tile) * static_cast<std::size_t>(shape.head_dim + 4) * sizeof(float);
+    const auto blocks = static_cast<unsigned>(shape.sequences) * static_cast<unsigned>(shape.kv_heads) *
+                        static_cast<unsigned>(parameters.row_tiles(rows_of_block)) * static_cast<unsigned>(parameters.splits);
+    launch("attention", attention_kernel<Element, rows_of_block>, {dim3(blocks), threads, shared}, queue, parameters);
+}
+
 }  // namespace
 
 void attention(const Attention& attention, Queue queue) {
     check(attention);
     const AttentionShape& shape = attention.shape;
     const float scale = attention.scale > 0.0F ? attention.scale : 1.0F / sqrtf(static_cast<float>(shape.head_dim));
-    const int rows = shape.tokens * (shape.query_heads / shape.kv_heads);
-    const dim3 blocks(static_cast<unsigned>(attention.splits), blocks_for(rows, rows_of_block),
-                      static_cast<unsigned>(shape.sequences) * static_cast<unsigned>(shape.kv_heads));
-    const std::size_t shared =
-        static_cast<std::size_t>(rows_of_block + tile) * static_cast<std::size_t>(shape.head_dim + 4) * sizeof(float);
     with_type(attention.query.type, [&](auto element) {
         using Element = decltype(element);
         const Parameters<Element> parameters{shape,
@@ -286,7 +303,14 @@ void attention(const Attention& attention, Queue queue) {
                                              attention.splits,
                                              attention.scratch,
                                              typed<Element>(attention.output)};
-        launch("attention", attention_kernel<Element>, {blocks, threads, shared}, queue, parameters);
+        const int rows = shape.tokens * parameters.heads();
+        if (rows <= 4) {
+            launch_rows<4>(parameters, queue);
+        } else if (rows <= 8) {
+            launch_rows<8>(parameters, queue);
+        } else {
+            launch_rows<16>(parameters, queue);
+        }
         if (attention.splits > 1) {
             const dim3 rows_and_heads(static_cast<unsigned>(shape.sequences) * static_cast<unsigned>(shape.tokens),
                                       static_cast<unsigned>(shape.query_heads));

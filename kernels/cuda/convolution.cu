@@ -66,12 +66,12 @@ __device__ void move_window(const ConvolutionShape& shape, Matrix<const Element>
     }
 }
 
-/// Chains: blockIdx = (part of the channels, sequence). The tokens of a channel follow one another in one thread, which can
+/// Chains: blockIdx = (sequence, part of the channels). The tokens of a channel follow one another in one thread, which can
 /// then overwrite the window it alone reads.
 template <class Element>
 __global__ void __launch_bounds__(threads) chain_kernel(Parameters<Element> p) {
-    const int channel = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x),
-              sequence = static_cast<int>(blockIdx.y);
+    const int channel = static_cast<int>(blockIdx.y) * threads + static_cast<int>(threadIdx.x),
+              sequence = static_cast<int>(blockIdx.x);
     if (channel >= p.shape.channels) {
         return;
     }
@@ -85,11 +85,11 @@ __global__ void __launch_bounds__(threads) chain_kernel(Parameters<Element> p) {
     }
 }
 
-/// Trees: blockIdx = (part of the channels, sequence, token).
+/// Trees: blockIdx = (sequence, part of the channels, token).
 template <class Element>
 __global__ void __launch_bounds__(threads) tree_kernel(Parameters<Element> p) {
-    const int channel = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x),
-              sequence = static_cast<int>(blockIdx.y);
+    const int channel = static_cast<int>(blockIdx.y) * threads + static_cast<int>(threadIdx.x),
+              sequence = static_cast<int>(blockIdx.x);
     if (channel < p.shape.channels) {
         const int token = static_cast<int>(blockIdx.z);
         put(p.output.row(static_cast<std::int64_t>(sequence) * p.shape.tokens + token), channel,
@@ -100,8 +100,8 @@ __global__ void __launch_bounds__(threads) tree_kernel(Parameters<Element> p) {
 template <class Element>
 __global__ void __launch_bounds__(threads)
     advance_kernel(ConvolutionShape shape, Matrix<const Element> input, const int* row_of, Element* window) {
-    const int channel = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x),
-              sequence = static_cast<int>(blockIdx.y);
+    const int channel = static_cast<int>(blockIdx.y) * threads + static_cast<int>(threadIdx.x),
+              sequence = static_cast<int>(blockIdx.x);
     if (channel >= shape.channels) {
         return;
     }
@@ -119,7 +119,7 @@ void convolution_update(const ConvolutionUpdate& update, Queue queue) {
     check(update);
     const ConvolutionShape& shape = update.shape;
     const unsigned tokens = update.tree ? static_cast<unsigned>(shape.tokens) : 1;
-    const LaunchShape launch_shape{dim3(blocks_for(shape.channels, threads), static_cast<unsigned>(shape.sequences), tokens),
+    const LaunchShape launch_shape{dim3(static_cast<unsigned>(shape.sequences), blocks_for(shape.channels, threads), tokens),
                                    threads};
     with_type(update.input.type, [&](auto element) {
         using Element = decltype(element);
@@ -138,7 +138,7 @@ void convolution_update(const ConvolutionUpdate& update, Queue queue) {
 
 void convolution_advance(const ConvolutionAdvance& advance, Queue queue) {
     check(advance);
-    const LaunchShape shape{dim3(blocks_for(advance.shape.channels, threads), static_cast<unsigned>(advance.shape.sequences)),
+    const LaunchShape shape{dim3(static_cast<unsigned>(advance.shape.sequences), blocks_for(advance.shape.channels, threads)),
                             threads};
     with_type(advance.input.type, [&](auto element) {
         using Element = decltype(element);

@@ -149,13 +149,13 @@ __global__ void __launch_bounds__(outputs_of_block* warp)
 
 constexpr int threads = 256;
 
-/// blockIdx = (part of the row, row).
+/// blockIdx = (row, part of the row).
 template <class Element>
 __global__ void __launch_bounds__(threads)
     expert_sum_kernel(int width, int active, Matrix<const Element> x, const int* slot, const float* weight,
                       Matrix<const Element> shared, Matrix<const Element> shared_gate, Matrix<Element> output) {
-    const std::int64_t row = blockIdx.y;
-    const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+    const std::int64_t row = blockIdx.x;
+    const int i = static_cast<int>(blockIdx.y) * threads + static_cast<int>(threadIdx.x);
     if (i >= width) {
         return;
     }
@@ -198,7 +198,7 @@ void expert_sum(const ExpertSum& sum, Queue queue) {
     with_type(sum.x.type, [&](auto element) {
         using Element = decltype(element);
         launch("sum over experts", expert_sum_kernel<Element>,
-               {dim3(blocks_for(sum.width, threads), static_cast<unsigned>(sum.rows)), threads}, queue, sum.width, sum.active,
+               {dim3(static_cast<unsigned>(sum.rows), blocks_for(sum.width, threads)), threads}, queue, sum.width, sum.active,
                typed<Element>(sum.x), sum.slot, sum.weight, typed<Element>(sum.shared), typed<Element>(sum.shared_gate),
                typed<Element>(sum.output));
     });

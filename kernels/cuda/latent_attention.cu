@@ -1,4 +1,5 @@
 // Latent attention and what surrounds it (kernels/latent_attention.h).
+#include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
@@ -29,7 +30,7 @@ __device__ inline bool sees(const TreeView& tree, int token, int other) {
 /// blockIdx = (head, token, sequence): warps score rows, then threads sum columns, with a running maximum.
 template <class Element>
 __global__ void __launch_bounds__(threads) latent_attention_kernel(Parameters<Element> p) {
-    extern __shared__ float query[];
+    float* query = dynamic_shared<float>();
     __shared__ float weights[rows_at_once];
     const int head = static_cast<int>(blockIdx.x), token = static_cast<int>(blockIdx.y);
     const int sequence = static_cast<int>(blockIdx.z), width = p.latent + p.turned;
@@ -129,9 +130,9 @@ __global__ void __launch_bounds__(threads)
 template <class Element>
 __global__ void __launch_bounds__(threads)
     repeat_heads_kernel(int heads, int copies, int width, Matrix<const Element> from, Matrix<Element> to) {
-    const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+    const int i = static_cast<int>(blockIdx.y) * threads + static_cast<int>(threadIdx.x);
     if (i < heads * width) {
-        to.row(blockIdx.y)[i] = from.row(blockIdx.y)[i / width / copies * width + i % width];
+        to.row(blockIdx.x)[i] = from.row(blockIdx.x)[i / width / copies * width + i % width];
     }
 }
 
@@ -177,7 +178,7 @@ void repeat_heads(const RepeatHeads& repeat, Queue queue) {
         using Element = decltype(element);
         const std::int64_t columns = std::int64_t{repeat.heads} * repeat.width;
         launch("repeating heads", repeat_heads_kernel<Element>,
-               {dim3(blocks_for(columns, threads), static_cast<unsigned>(repeat.rows)), threads}, queue, repeat.heads,
+               {dim3(static_cast<unsigned>(repeat.rows), blocks_for(columns, threads)), threads}, queue, repeat.heads,
                repeat.copies, repeat.width, typed<Element>(repeat.from), typed<Element>(repeat.to));
     });
 }

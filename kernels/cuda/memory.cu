@@ -9,17 +9,29 @@ namespace {
 constexpr int threads = 256;
 constexpr int vectors_of_thread = 4;  // of 16 bytes, in flight together
 
-/// blockIdx = row; strides and width in words of 4 bytes.
+/// blockIdx = (row, part of the row); strides and width in words, of 4 or of 16 bytes.
+template <class Word>
 __global__ void __launch_bounds__(threads)
-    gather_kernel(std::int64_t width, const unsigned* from, std::int64_t from_stride, const int* from_row, unsigned* to,
+    gather_kernel(std::int64_t width, const Word* from, std::int64_t from_stride, const int* from_row, Word* to,
                   std::int64_t to_stride, const int* to_row) {
-    const int i = static_cast<int>(blockIdx.x);
-    const std::int64_t source = from_row != nullptr ? from_row[i] : i, target = to_row != nullptr ? to_row[i] : i;
+    const int row = static_cast<int>(blockIdx.x);
+    const std::int64_t source = from_row != nullptr ? from_row[row] : row, target = to_row != nullptr ? to_row[row] : row;
     if (source < 0 || target < 0) {
         return;
     }
-    for (std::int64_t word = threadIdx.x; word < width; word += threads) {
-        to[target * to_stride + word] = from[source * from_stride + word];
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * threads * vectors_of_thread + threadIdx.x;
+    Word words[vectors_of_thread];
+#pragma unroll
+    for (int i = 0; i < vectors_of_thread; ++i) {
+        if (first + i * threads < width) {
+            words[i] = from[source * from_stride + first + i * threads];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < vectors_of_thread; ++i) {
+        if (first + i * threads < width) {
+            to[target * to_stride + first + i * threads] = words[i];
+        }
     }
 }
 
@@ -76,16 +88,31 @@ LaunchShape shape_for(std::size_t bytes) {
     return {dim3(blocks_for(static_cast<std::int64_t>(bytes / 16), threads * vectors_of_thread)), threads};
 }
 
+bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
+
+template <class Word>
+void gather_words(const GatherRows& gather, Queue queue) {
+    const auto words = [&](std::int64_t elements) {
+        return elements * static_cast<std::int64_t>(bytes_of(gather.from.type)) / static_cast<std::int64_t>(sizeof(Word));
+    };
+    const dim3 blocks(static_cast<unsigned>(gather.rows), blocks_for(words(gather.width), threads * vectors_of_thread));
+    launch("gather rows", gather_kernel<Word>, {blocks, threads}, queue, words(gather.width),
+           static_cast<const Word*>(gather.from.data), words(gather.from.stride), gather.from_row,
+           static_cast<Word*>(gather.to.data), words(gather.to.stride), gather.to_row);
+}
+
 }  // namespace
 
 void gather_rows(const GatherRows& gather, Queue queue) {
     check(gather);
-    const auto words = [&](std::int64_t elements) {
-        return elements * static_cast<std::int64_t>(bytes_of(gather.from.type)) / 4;
-    };
-    launch("gather rows", gather_kernel, {dim3(static_cast<unsigned>(gather.rows)), threads}, queue, words(gather.width),
-           static_cast<const unsigned*>(gather.from.data), words(gather.from.stride), gather.from_row,
-           static_cast<unsigned*>(gather.to.data), words(gather.to.stride), gather.to_row);
+    const auto bytes = static_cast<std::int64_t>(bytes_of(gather.from.type));
+    const bool whole_vectors = gather.width * bytes % 16 == 0 && gather.from.stride * bytes % 16 == 0 &&
+                               gather.to.stride * bytes % 16 == 0 && is_aligned(gather.from.data) && is_aligned(gather.to.data);
+    if (whole_vectors) {
+        gather_words<uint4>(gather, queue);
+    } else {
+        gather_words<unsigned>(gather, queue);
+    }
 }
 
 void read_probe(const ReadProbe& probe, Queue queue) {

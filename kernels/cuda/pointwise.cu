@@ -11,9 +11,9 @@ constexpr int threads = 256;
 /// blockIdx = (part of the row, row).
 template <class Element>
 __global__ void __launch_bounds__(threads) add_bias_kernel(int width, Matrix<Element> x, const float* bias) {
-    const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+    const int i = static_cast<int>(blockIdx.y) * threads + static_cast<int>(threadIdx.x);
     if (i < width) {
-        Element* row = x.row(blockIdx.y);
+        Element* row = x.row(blockIdx.x);
         put(row, i, get(row, i) + bias[i]);
     }
 }
@@ -67,16 +67,26 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-/// blockIdx = (part of the row, row).
+__device__ inline bool takes_four(const void* data, std::int64_t stride) {
+    return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && stride % 8 == 0;
+}
+
+/// blockIdx = (row, part of the row). Four elements a thread: enough loads in flight for rows that come from main memory.
 template <class Element>
 __global__ void __launch_bounds__(threads)
     gated_activation_kernel(int width, Matrix<const Element> gate, Matrix<const Element> up, GateFunction function,
                             Matrix<Element> output) {
-    const std::int64_t row = blockIdx.y;
-    const int i = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
-    if (i < width) {
-        const float value = get(gate.row(row), i);
-        put(output.row(row), i, (function == GateFunction::sigmoid ? sigmoid(value) : silu(value)) * get(up.row(row), i));
+    const auto gated = [function](float value) { return function == GateFunction::sigmoid ? sigmoid(value) : silu(value); };
+    const std::int64_t row = blockIdx.x;
+    const int first = 4 * (static_cast<int>(blockIdx.y) * threads + static_cast<int>(threadIdx.x));
+    if (first + 4 <= width && takes_four(gate.data, gate.stride) && takes_four(up.data, up.stride) &&
+        takes_four(output.data, output.stride)) {
+        const float4 g = get4(gate.row(row), first), u = get4(up.row(row), first);
+        put4(output.row(row), first, make_float4(gated(g.x) * u.x, gated(g.y) * u.y, gated(g.z) * u.z, gated(g.w) * u.w));
+        return;
+    }
+    for (int i = first; i < min(width, first + 4); ++i) {
+        put(output.row(row), i, gated(get(gate.row(row), i)) * get(up.row(row), i));
     }
 }
 
@@ -87,7 +97,7 @@ void add_bias(const AddBias& sum, Queue queue) {
     with_type(sum.x.type, [&](auto element) {
         using Element = decltype(element);
         launch("bias", add_bias_kernel<Element>,
-               {dim3(blocks_for(sum.width, threads), static_cast<unsigned>(sum.rows)), threads}, queue, sum.width,
+               {dim3(static_cast<unsigned>(sum.rows), blocks_for(sum.width, threads)), threads}, queue, sum.width,
                typed<Element>(sum.x), sum.bias);
     });
 }
@@ -118,7 +128,7 @@ void gated_activation(const GatedActivation& activation, Queue queue) {
     with_type(activation.gate.type, [&](auto element) {
         using Element = decltype(element);
         launch("gated activation", gated_activation_kernel<Element>,
-               {dim3(blocks_for(activation.width, threads), static_cast<unsigned>(activation.rows)), threads}, queue,
+               {dim3(static_cast<unsigned>(activation.rows), blocks_for(activation.width, 4 * threads)), threads}, queue,
                activation.width, typed<Element>(activation.gate), typed<Element>(activation.up), activation.function,
                typed<Element>(activation.output));
     });

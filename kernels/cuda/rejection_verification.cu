@@ -1,5 +1,6 @@
 // Verification by rejection sampling (kernels/verify.h): softmax statistics of every row in parallel, then a walk along each
 // sequence's tree by a block.
+#include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
@@ -119,7 +120,7 @@ __device__ int draw(const Residual& distribution, int vocabulary, float uniform)
 
 /// blockIdx = sequence.
 __global__ void __launch_bounds__(threads) rejection_walk_kernel(RejectionParameters p) {
-    extern __shared__ float totals[];
+    float* totals = dynamic_shared<float>();
     const int sequence = static_cast<int>(blockIdx.x);
     const std::int64_t first_row = static_cast<std::int64_t>(sequence) * p.tree.tokens;
     const float* uniform = p.uniform + first_row + sequence;

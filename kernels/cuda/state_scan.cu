@@ -1,4 +1,5 @@
 // The fused scan: state update, verification, replay and unrolled trees (kernels/state_scan.h).
+#include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/scan_tokens.cuh"
@@ -23,6 +24,7 @@ struct Parameters {
     State* written;
     const int* written_to;
     int lanes;  ///< threads that share a row of the state: state_size / 4 rounded up to a power of 2, at most a warp
+    int parts;  ///< blocks that share a head
 };
 
 /// One token of one row of a state that `lanes` threads hold.
@@ -46,28 +48,20 @@ __device__ float4 four(const Activation* row, int at) {
     return make_float4(get(row, at), get(row, at + 1), get(row, at + 2), get(row, at + 3));
 }
 
-/// A block's rows of one head of one sequence: blockIdx = (part of the head's rows, head, sequence).
+/// A block's rows of one head of one sequence: blockIdx = (sequence, head, part of the head's rows), the last the fastest.
 template <class Activation, class State>
 __global__ void __launch_bounds__(threads) scan_kernel(Parameters<Activation, State> p) {
-    extern __shared__ Step steps[];
-    const int head = static_cast<int>(blockIdx.y), sequence = static_cast<int>(blockIdx.z);
+    Step* steps = dynamic_shared<Step>();
     const ScanShape& shape = p.shape;
+    const int part = static_cast<int>(blockIdx.x) % p.parts, head = static_cast<int>(blockIdx.x) / p.parts % shape.heads;
+    const int sequence = static_cast<int>(blockIdx.x) / p.parts / shape.heads;
+    const int lane = static_cast<int>(threadIdx.x) % p.lanes;
+    const int rows_at_once = threads / p.lanes;
+    const int first_row = part * rows_at_once * rows_of_thread + static_cast<int>(threadIdx.x) / p.lanes;
     const std::int64_t initial = p.state_of != nullptr ? p.state_of[sequence] : sequence;
     if (initial < 0) {
         return;
     }
-    for (int t = static_cast<int>(threadIdx.x); t < shape.tokens; t += threads) {
-        const int place = sequence * shape.tokens + t;
-        const int row = p.row_of != nullptr ? p.row_of[place] : place;
-        const float dt = row < 0 ? 0.0F : p.tokens.step(row, head);
-        steps[t] = {row, expf(p.tokens.a[head] * dt), dt};
-    }
-    __syncthreads();
-
-    const int lane = static_cast<int>(threadIdx.x) % p.lanes;
-    const int rows_at_once = threads / p.lanes;
-    const int first_row =
-        static_cast<int>(blockIdx.x) * rows_at_once * rows_of_thread + static_cast<int>(threadIdx.x) / p.lanes;
     const auto element = [&](std::int64_t state, int r, int chunk) {
         return ((state * shape.heads + head) * shape.head_dim + first_row + r * rows_at_once) * shape.state_size +
                4 * (lane + chunk * p.lanes);
@@ -84,6 +78,15 @@ __global__ void __launch_bounds__(threads) scan_kernel(Parameters<Activation, St
             h[r][chunk] = holds(r, chunk) ? get4(p.initial, element(initial, r, chunk)) : make_float4(0, 0, 0, 0);
         }
     }
+    // While the state is on its way:
+    for (int t = static_cast<int>(threadIdx.x); t < shape.tokens; t += threads) {
+        const int place = sequence * shape.tokens + t;
+        const int row = p.row_of != nullptr ? p.row_of[place] : place;
+        const float dt = row < 0 ? 0.0F : p.tokens.step(row, head);
+        steps[t] = {row, expf(p.tokens.a[head] * dt), dt};
+    }
+    __syncthreads();
+
     const int group_column = head / (shape.heads / shape.groups) * shape.state_size;
     const auto save = [&](std::int64_t state) {
 #pragma unroll
@@ -154,17 +157,23 @@ void scan(const Scan& scan, Queue queue) {
     }
     const int lanes = lanes_for(scan.shape.state_size);
     const unsigned parts = blocks_for(scan.shape.head_dim, std::int64_t{threads / lanes} * rows_of_thread);
-    const LaunchShape shape{dim3(parts, static_cast<unsigned>(scan.shape.heads), static_cast<unsigned>(scan.shape.sequences)),
+    const LaunchShape shape{dim3(parts * static_cast<unsigned>(scan.shape.heads) * static_cast<unsigned>(scan.shape.sequences)),
                             threads, static_cast<std::size_t>(scan.shape.tokens) * sizeof(Step)};
     with_type(scan.tokens.x.type, [&](auto activation) {
         with_type(scan.initial.type, [&](auto state) {
             using Activation = decltype(activation);
             using State = decltype(state);
-            const Parameters<Activation, State> parameters{scan.shape,      DeviceTokens<Activation>(scan.tokens),
-                                                           scan.row_of,     static_cast<const State*>(scan.initial.data),
-                                                           scan.state_of,   typed<Activation>(scan.y),
-                                                           scan.write,      static_cast<State*>(scan.written.data),
-                                                           scan.written_to, lanes};
+            const Parameters<Activation, State> parameters{scan.shape,
+                                                           DeviceTokens<Activation>(scan.tokens),
+                                                           scan.row_of,
+                                                           static_cast<const State*>(scan.initial.data),
+                                                           scan.state_of,
+                                                           typed<Activation>(scan.y),
+                                                           scan.write,
+                                                           static_cast<State*>(scan.written.data),
+                                                           scan.written_to,
+                                                           lanes,
+                                                           static_cast<int>(parts)};
             launch("scan", scan_kernel<Activation, State>, shape, queue, parameters);
         });
     });

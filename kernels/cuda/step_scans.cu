@@ -1,5 +1,6 @@
 // Scans by steps (kernels/channel_scan.h, kernels/delta_scan.h). A warp keeps its part of a state in registers over a chain; of
 // a tree it keeps the part after each token in shared memory.
+#include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
@@ -103,7 +104,7 @@ struct ChannelParameters {
 /// blockIdx = (channels, sequence): 32 / size channels a warp, a lane for each number of their states.
 template <class Activation, class State>
 __global__ void __launch_bounds__(most_warps* warp) channel_scan_kernel(ChannelParameters<Activation, State> p) {
-    extern __shared__ float kept[];
+    float* kept = dynamic_shared<float>();
     const int own_warp = static_cast<int>(threadIdx.x) / warp, lane = static_cast<int>(threadIdx.x) % warp;
     const int channels_of_warp = warp / p.size;
     const int first = (static_cast<int>(blockIdx.x) * (static_cast<int>(blockDim.x) / warp) + own_warp) * channels_of_warp;
@@ -140,7 +141,7 @@ struct DeltaParameters {
 /// blockIdx = (rows of a value head's state, value head, sequence): a warp for each row.
 template <int Elements, class Activation, class State>
 __global__ void __launch_bounds__(most_warps* warp) delta_scan_kernel(DeltaParameters<Activation, State> p) {
-    extern __shared__ float kept[];
+    float* kept = dynamic_shared<float>();
     const int own_warp = static_cast<int>(threadIdx.x) / warp, lane = static_cast<int>(threadIdx.x) % warp;
     const int head = static_cast<int>(blockIdx.y);
     const int value = static_cast<int>(blockIdx.x) * (static_cast<int>(blockDim.x) / warp) + own_warp;

@@ -1,5 +1,6 @@
 // The packed scan of a tree in one pass (kernels/state_scan.h): two small matrix products a head, C h_0 and the masked C B^T
 // times x, in tiles of tokens and channels.
+#include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/scan_tokens.cuh"
@@ -197,7 +198,6 @@ struct Block {
 
 template <class Activation, class State, int Tokens>
 __global__ void __launch_bounds__(threads) tree_scan_kernel(Parameters<Activation, State> p) {
-    extern __shared__ DecayOfToken decays[];
     constexpr int pair_floats = (Tokens + channels_of_block) * (depth + 1), x_floats = Tokens * (channels_of_block + 1);
     __shared__ float tiles[pair_floats > x_floats ? pair_floats : x_floats];
     __shared__ float weights[Tokens][Tokens + 1];
@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(threads) tree_scan_kernel(Parameters<Activatio
     const int first_token = static_cast<int>(blockIdx.z) * Tokens;
     using Work = Block<Activation, State, Tokens>;
     const Work block{p,
-                     decays,
+                     dynamic_shared<DecayOfToken>(),
                      left,
                      left + Tokens,
                      reinterpret_cast<float(*)[channels_of_block + 1]>(tiles),

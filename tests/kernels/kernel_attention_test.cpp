@@ -185,6 +185,22 @@ TEST_CASE("the last tokens of a tree, on those before in the caches, see what th
     }
 }
 
+TEST_CASE("heads of every width agree with the reference, for few query rows and many") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    for (int head_dim = 8; head_dim <= 256; head_dim += 8) {
+        for (const int tokens : {1, 2, 5}) {  // 3, 6 and 15 query rows of a KV head
+            const AttentionCase data({1, tokens, 3, 1, head_dim}, {40}, ElementType::fp32, random);
+            Output output = data.new_output();
+            reference_backend().attention(data.on(Side::reference, output), {});
+            backend_under_test().attention(data.on(Side::device, output), {});
+            INFO("heads of " << head_dim << ", " << tokens << " tokens");
+            CHECK(output.relative_error() < 1e-5);
+        }
+    }
+}
+
 TEST_CASE("attention refuses arguments that contradict each other") {
     std::mt19937_64 random(1);
     const AttentionCase data({1, 1, 4, 2, 64}, {3}, ElementType::fp32, random);

@@ -130,7 +130,7 @@ TEST_CASE("rejection verification agrees with the reference") {
     CHECK(same >= all - 1);
 }
 
-TEST_CASE("rejection verification keeps the target's distribution, with one child and with several") {
+TEST_CASE("rejection verification keeps the target's distribution, with one child and with several", "[many_blocks]") {
     // Four ids; p and q as below. Whatever q is, the first token produced must have distribution p.
     const std::vector<float> p = {0.5F, 0.1F, 0.15F, 0.25F}, q = {0.1F, 0.6F, 0.2F, 0.1F};
     std::mt19937_64 random(20240607);

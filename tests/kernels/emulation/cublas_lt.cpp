@@ -1,0 +1,206 @@
+// The emulation's cuBLASLt: D = alpha op(A) op(B) + beta C, all matrices by columns, in double. It refuses what the library's
+// documentation does, and algorithms that were advised for another problem.
+#include <cublasLt.h>
+
+#include <cstring>
+
+#include "device_memory.h"
+#include "kernels/element.h"
+#include "streams.h"
+
+struct cublasLtContext {};
+struct cublasLtMatmulDescOpaque_t {
+    cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
+};
+struct cublasLtMatrixLayoutOpaque_t {
+    cudaDataType type;
+    std::uint64_t rows, columns;
+    std::int64_t stride;
+};
+struct cublasLtMatmulPreferenceOpaque_t {
+    std::uint64_t workspace_bytes = 0;
+    std::uint32_t alignment[4] = {256, 256, 256, 256};  // the library's own assumption
+};
+
+namespace {
+
+using Layout = cublasLtMatrixLayoutOpaque_t;
+
+std::size_t bytes_of(cudaDataType type) { return type == CUDA_R_16BF ? 2 : 4; }
+
+double load(const void* matrix, const Layout& layout, bool transposed, std::uint64_t row, std::uint64_t column) {
+    const std::uint64_t at = transposed ? column + row * static_cast<std::uint64_t>(layout.stride)
+                                        : row + column * static_cast<std::uint64_t>(layout.stride);
+    return layout.type == CUDA_R_16BF
+               ? static_cast<double>(treeline::kernels::to_float(static_cast<const treeline::kernels::Bf16*>(matrix)[at]))
+               : static_cast<double>(static_cast<const float*>(matrix)[at]);
+}
+
+void store(void* matrix, const Layout& layout, std::uint64_t row, std::uint64_t column, double value) {
+    const std::uint64_t at = row + column * static_cast<std::uint64_t>(layout.stride);
+    if (layout.type == CUDA_R_16BF) {
+        static_cast<treeline::kernels::Bf16*>(matrix)[at] = treeline::kernels::to_bf16(static_cast<float>(value));
+    } else {
+        static_cast<float*>(matrix)[at] = static_cast<float>(value);
+    }
+}
+
+/// From the first element to the last; columns are `stride` apart, and the last need not be filled up.
+std::size_t extent(const Layout& layout) {
+    return ((layout.columns - 1) * static_cast<std::uint64_t>(layout.stride) + layout.rows) * bytes_of(layout.type);
+}
+
+/// op(A) of rows x depth, op(B) of depth x columns, C and D of rows x columns.
+struct Problem {
+    Layout a, b, c, d;
+    bool a_transposed, b_transposed;
+
+    [[nodiscard]] std::uint64_t depth() const { return a_transposed ? a.rows : a.columns; }
+    [[nodiscard]] bool is_valid() const {
+        for (const Layout* layout : {&a, &b, &c, &d}) {
+            if (layout->rows == 0 || layout->columns == 0 || layout->stride < static_cast<std::int64_t>(layout->rows)) {
+                return false;
+            }
+        }
+        return (a_transposed ? a.columns : a.rows) == d.rows && (b_transposed ? b.columns : b.rows) == depth() &&
+               (b_transposed ? b.rows : b.columns) == d.columns && c.rows == d.rows && c.columns == d.columns;
+    }
+    /// Pairs of types that the library has kernels for.
+    [[nodiscard]] bool is_supported() const {
+        return a.type == b.type && c.type == d.type && (d.type == CUDA_R_32F || a.type == CUDA_R_16BF);
+    }
+    /// What an algorithm is advised for.
+    [[nodiscard]] std::uint64_t fingerprint() const {
+        std::uint64_t hash = a_transposed ? 3 : 5;
+        for (const Layout* layout : {&a, &b, &c, &d}) {
+            for (const std::uint64_t part : {static_cast<std::uint64_t>(layout->type), layout->rows, layout->columns,
+                                             static_cast<std::uint64_t>(layout->stride)}) {
+                hash = (hash ^ part) * 0x9e3779b97f4a7c15U + (hash >> 29U);
+            }
+        }
+        return hash;
+    }
+};
+
+Problem problem_of(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
+                   cublasLtMatrixLayout_t d) {
+    return {*a, *b, *c, *d, operation->a == CUBLAS_OP_T, operation->b == CUBLAS_OP_T};
+}
+
+bool is_multiple(const void* pointer, std::uint64_t alignment) {
+    return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
+}
+
+std::optional<std::string> multiply(const Problem& problem, float alpha, const void* a, const void* b, float beta,
+                                    const void* c, void* d) {
+    for (std::uint64_t column = 0; column < problem.d.columns; ++column) {
+        for (std::uint64_t row = 0; row < problem.d.rows; ++row) {
+            double sum = 0.0;
+            for (std::uint64_t k = 0; k < problem.depth(); ++k) {
+                sum += load(a, problem.a, problem.a_transposed, row, k) * load(b, problem.b, problem.b_transposed, k, column);
+            }
+            const double before = beta == 0.0F ? 0.0 : static_cast<double>(beta) * load(c, problem.c, false, row, column);
+            store(d, problem.d, row, column, static_cast<double>(alpha) * sum + before);
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+    static cublasLtContext context;
+    *handle = &context;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* operation, cublasComputeType_t compute, cudaDataType scale) {
+    *operation = new cublasLtMatmulDescOpaque_t;
+    return compute == CUBLAS_COMPUTE_32F && scale == CUDA_R_32F ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t operation) {
+    delete operation;
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute,
+                                              const void* value, std::size_t bytes) {
+    cublasOperation_t& which = attribute == CUBLASLT_MATMUL_DESC_TRANSA ? operation->a : operation->b;
+    if (bytes != sizeof(which)) {
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    std::memcpy(&which, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type, std::uint64_t rows,
+                                          std::uint64_t columns, std::int64_t stride) {
+    *layout = new Layout{type, rows, columns, stride};
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+    delete layout;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
+    *preference = new cublasLtMatmulPreferenceOpaque_t;
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+    delete preference;
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t attribute, const void* value,
+                                                    std::size_t bytes) {
+    const bool is_workspace = attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
+    if (bytes != (is_workspace ? sizeof(std::uint64_t) : sizeof(std::uint32_t))) {
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    void* target = &preference->workspace_bytes;
+    if (!is_workspace) {
+        target = &preference->alignment[attribute - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES];
+    }
+    std::memcpy(target, value, bytes);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a,
+                                              cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int wanted,
+                                              cublasLtMatmulHeuristicResult_t* results, int* found) {
+    const Problem problem = problem_of(operation, a, b, c, d);
+    *found = 0;
+    if (handle == nullptr || wanted < 1 || !problem.is_valid()) {
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    if (!problem.is_supported()) {
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
+    *found = 1;
+    const std::uint32_t* alignment = preference->alignment;
+    *results = {{{problem.fingerprint(), alignment[0], alignment[1], alignment[2], alignment[3], preference->workspace_bytes}},
+                preference->workspace_bytes};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation, const void* alpha, const void* a,
+                              cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,
+                              const void* c, cublasLtMatrixLayout_t c_layout, void* d, cublasLtMatrixLayout_t d_layout,
+                              const cublasLtMatmulAlgo_t* algorithm, void* workspace, std::size_t workspace_bytes,
+                              cudaStream_t stream) {
+    const Problem problem = problem_of(operation, a_layout, b_layout, c_layout, d_layout);
+    const auto& memory = emulation::DeviceMemory::all();
+    const bool advised = algorithm->data[0] == problem.fingerprint() && is_multiple(a, algorithm->data[1]) &&
+                         is_multiple(b, algorithm->data[2]) && is_multiple(c, algorithm->data[3]) &&
+                         is_multiple(d, algorithm->data[4]) && workspace_bytes >= algorithm->data[5];
+    const bool allocated = memory.holds(a, extent(problem.a)) && memory.holds(b, extent(problem.b)) &&
+                           memory.holds(c, extent(problem.c)) && memory.holds(d, extent(problem.d)) &&
+                           memory.holds(workspace, workspace_bytes) && is_multiple(workspace, 256);
+    if (handle == nullptr || !problem.is_valid() || !advised || !allocated) {
+        return CUBLAS_STATUS_INVALID_VALUE;
+    }
+    const float a_factor = *static_cast<const float*>(alpha), c_factor = *static_cast<const float*>(beta);
+    const cudaError_t error = emulation::put(stream, [=] { return multiply(problem, a_factor, a, b, c_factor, c, d); });
+    return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}

@@ -1,0 +1,73 @@
+#include "device_memory.h"
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace emulation {
+namespace {
+
+constexpr std::align_val_t alignment{256};
+
+}  // namespace
+
+DeviceMemory& DeviceMemory::all() {
+    static auto* memory = new DeviceMemory;  // outlives whatever releases its memory when the program ends
+    return *memory;
+}
+
+void* DeviceMemory::allocate(std::size_t bytes) {
+    void* memory = ::operator new(bytes, alignment);
+    std::memset(memory, 0xff, bytes);
+    auto piece = std::make_unique<Piece>();
+    piece->begin = reinterpret_cast<std::uintptr_t>(memory);
+    piece->bytes = bytes;
+    piece->touches.cover({static_cast<const std::byte*>(memory), bytes});
+    pieces_.emplace(piece->begin, std::move(piece));
+    return memory;
+}
+
+bool DeviceMemory::release(void* memory) {
+    last_[0] = last_[1] = nullptr;
+    const bool known = pieces_.erase(reinterpret_cast<std::uintptr_t>(memory)) > 0;
+    if (known) {
+        ::operator delete(memory, alignment);
+    }
+    return known;
+}
+
+DeviceMemory::Piece* DeviceMemory::piece_of(std::uintptr_t address) const {
+    auto after = pieces_.upper_bound(address);
+    if (after == pieces_.begin()) {
+        return nullptr;
+    }
+    Piece* piece = std::prev(after)->second.get();
+    return address - piece->begin < piece->bytes ? piece : nullptr;
+}
+
+bool DeviceMemory::holds(const void* memory, std::size_t bytes) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    const Piece* piece = piece_of(address);
+    return piece != nullptr && bytes <= piece->bytes - (address - piece->begin);
+}
+
+void DeviceMemory::touch(std::uintptr_t address, std::size_t bytes, Touch touch, const Toucher& toucher) {
+    Piece* piece = nullptr;
+    for (Piece* recent : last_) {
+        piece = recent != nullptr && address - recent->begin < recent->bytes ? recent : piece;
+    }
+    piece = piece != nullptr ? piece : piece_of(address);
+    if (piece == nullptr) {
+        fail("touches memory that is not the device's, or lies beyond what was allocated");
+    }
+    if (piece != last_[0]) {
+        last_[1] = std::exchange(last_[0], piece);
+    }
+    const std::size_t offset = address - piece->begin;
+    if (bytes > piece->bytes - offset) {
+        fail("goes beyond the end of the memory allocated");
+    }
+    piece->touches.note(offset, bytes, touch, toucher, "memory");
+}
+
+}  // namespace emulation

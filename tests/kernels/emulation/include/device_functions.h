@@ -1,0 +1,83 @@
+// What kernels use of CUDA's language: keywords, vector types, places in the grid, and functions of the device.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#define __global__
+#define __device__
+#define __host__
+#define __launch_bounds__(...)
+// The library of the kernels has no other thread-local variables, so its thread-local storage is the block's shared memory.
+#define __shared__ static thread_local
+
+struct uint2 {
+    unsigned x, y;
+} __attribute__((aligned(8)));
+struct uint3 {
+    unsigned x, y, z;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+} __attribute__((aligned(16)));
+struct float4 {
+    float x, y, z, w;
+} __attribute__((aligned(16)));
+struct dim3 {
+    unsigned x = 1, y = 1, z = 1;
+    constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+
+// The emulation sets them whenever it turns to another thread; for that thread they are constants.
+extern const uint3 threadIdx, blockIdx;
+extern const uint3 blockDim, gridDim;
+
+namespace emulation {
+
+enum class Collective : std::uint8_t { shuffle_xor, shuffle_up, ballot };
+
+void barrier(int line);
+/// What a lane gets of the values that the lanes of `mask` bring.
+std::uint32_t collective(Collective kind, std::uint32_t mask, std::uint32_t value, unsigned distance, int line);
+
+enum class Atomic : std::uint8_t { add, smaller, larger };
+void atomic(Atomic kind, unsigned* at, unsigned value);
+void atomic(Atomic kind, int* at, int value);
+
+void* dynamic_shared_memory();
+
+}  // namespace emulation
+
+#define __syncthreads() ::emulation::barrier(__LINE__)
+#define __shfl_xor_sync(mask, value, distance) ::emulation::shuffle_xor(mask, value, distance, __LINE__)
+#define __shfl_up_sync(mask, value, distance) ::emulation::shuffle_up(mask, value, distance, __LINE__)
+#define __ballot_sync(mask, predicate) \
+    ::emulation::collective(::emulation::Collective::ballot, mask, (predicate) ? 1U : 0U, 0, __LINE__)
+
+namespace emulation {
+
+template <class Value>
+Value shuffle_xor(std::uint32_t mask, Value value, int distance, int line) {
+    return std::bit_cast<Value>(
+        collective(Collective::shuffle_xor, mask, std::bit_cast<std::uint32_t>(value), static_cast<unsigned>(distance), line));
+}
+template <class Value>
+Value shuffle_up(std::uint32_t mask, Value value, unsigned distance, int line) {
+    return std::bit_cast<Value>(collective(Collective::shuffle_up, mask, std::bit_cast<std::uint32_t>(value), distance, line));
+}
+
+}  // namespace emulation
+
+inline void atomicAdd(unsigned* at, unsigned value) { emulation::atomic(emulation::Atomic::add, at, value); }
+inline void atomicMax(int* at, int value) { emulation::atomic(emulation::Atomic::larger, at, value); }
+inline void atomicMin(int* at, int value) { emulation::atomic(emulation::Atomic::smaller, at, value); }
+
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline float rsqrtf(float value) { return 1.0F / sqrtf(value); }
+inline int min(int a, int b) { return a < b ? a : b; }

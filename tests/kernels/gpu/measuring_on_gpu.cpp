@@ -1,0 +1,41 @@
+// Does the measuring protocol run on a CUDA device: every family of kernels recorded as a graph, replayed and timed?
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "calibrate/measure/protocol.h"
+
+using namespace treeline;
+
+TEST_CASE("the smallest cases of every table are measured on the device", "[on_device]") {
+    constexpr std::size_t rotation = std::size_t{8} << 20;
+    const MeasuredDevice device{&kernels::cuda_backend(), true, {}};
+    Workspace workspace(*device.backend, rotation);
+    const std::vector<KernelCase> cases = kernel_cases({Thoroughness::quick, true}, std::size_t{1} << 16);
+    std::map<std::string, std::vector<std::size_t>> by_table;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        by_table[cases[i].table].push_back(i);
+    }
+    std::vector<std::size_t> chosen;
+    for (auto& [table, indices] : by_table) {
+        std::stable_sort(indices.begin(), indices.end(),
+                         [&](std::size_t a, std::size_t b) { return cases[a].largest_piece < cases[b].largest_piece; });
+        chosen.insert(chosen.end(), indices.begin(), indices.begin() + std::min<std::ptrdiff_t>(2, std::ssize(indices)));
+    }
+    ProtocolOptions options;
+    options.least_samples = 1;
+    options.most_samples = 2;
+    options.seconds = 1.0;
+    options.limits = {1e9, 1e9, 1e9, 1.0};  // times mean nothing here
+    const ProtocolRun run =
+        measure(device, cases, chosen, workspace, options, [](const std::vector<Measurement>&, std::size_t, std::size_t) {});
+    CHECK(run.measurements.size() + run.skipped.size() == chosen.size());
+    for (const Skipped& each : run.skipped) {
+        UNSCOPED_INFO(each.reason);
+    }
+    CHECK(run.measurements.size() >= by_table.size());
+    for (const Measurement& each : run.measurements) {
+        INFO(cases[each.kernel].name());
+        CHECK(each.median > 0.0);
+    }
+}
