@@ -88,10 +88,12 @@ void add_steps(const KernelLaw& start, std::vector<Extension>& all) {
 void add_page_steps(KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
     start.step_share = 2.0;
     start.per_output = Seconds(3e-9);
+    constexpr double fewest = 4.0, most = 64.0;  // rows between which a library takes over
     for (const double rows : knot_places(table)) {
-        for (const double inputs : {0.0, 1024.0}) {
-            all.push_back({{"step_share"}, start, 0.0, rows, inputs});
-            all.push_back({{"step_share", "per_output"}, start, 0.0, rows, inputs});
+        if (rows >= fewest && rows <= most) {
+            all.push_back({{"step_share"}, start, 0.0, rows});
+            all.push_back({{"step_share"}, start, 0.0, rows, 1024.0});
+            all.push_back({{"step_share", "per_output"}, start, 0.0, rows, 1024.0});
         }
     }
 }
