@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <iterator>
+#include <thread>
 
 #include "calibrate/measure/machine.h"
 #include "calibrate/timings.h"
@@ -76,6 +78,17 @@ Conditions Sentinel::read() const {
     return conditions;
 }
 
+bool Sentinel::wait_for(const Conditions& typical, const ConditionLimits& limits, double seconds) const {
+    const Clock::time_point start = Clock::now();
+    while (!is_typical(read(), typical, limits)) {
+        if (seconds_since(start) > seconds) {
+            return false;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return true;
+}
+
 double core_clock() {
     constexpr int steps = 200'000;
     double fastest = 0.0;
@@ -103,10 +116,19 @@ bool is_typical(const Conditions& conditions, const Conditions& typical, const C
            conditions.clock >= (1.0 - limits.most_clock_drop) * typical.clock;
 }
 
-Conditions median_of(const std::vector<Conditions>& all) {
+Conditions typical_of(const std::vector<Conditions>& all, const ConditionLimits& limits) {
+    std::vector<Conditions> largest;
+    for (const Conditions& centre : all) {
+        std::vector<Conditions> alike;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(alike),
+                     [&](const Conditions& each) { return is_typical(each, centre, limits); });
+        if (alike.size() > largest.size()) {
+            largest = std::move(alike);
+        }
+    }
     const auto median = [&](double Conditions::*member) {
         std::vector<double> values;
-        for (const Conditions& each : all) {
+        for (const Conditions& each : largest) {
             values.push_back(each.*member);
         }
         return values.empty() ? 0.0 : quantile(values, 0.5);

@@ -20,6 +20,14 @@ struct Conditions {
     double load = 0.0;                  ///< as load_per_core(); 0 where the system does not say
 };
 
+/// How far conditions may be apart.
+struct ConditionLimits {
+    double most_read = 0.04;        ///< relative change of reading over a block (the readings themselves scatter by 1 to 2 %)
+    double most_shift = 0.06;       ///< of reading, from what most blocks saw
+    double most_launch = 0.20;      ///< of launching, likewise: cores that are moved apart double it
+    double most_clock_drop = 0.10;  ///< over a block, or below what most blocks saw
+};
+
 /// Reads the conditions of one device.
 class Sentinel {
 public:
@@ -27,6 +35,8 @@ public:
     /// KernelError or std::bad_alloc where the device has no room for it.
     Sentinel(const MeasuredDevice& device, std::size_t bytes);
     [[nodiscard]] Conditions read() const;
+    /// Until conditions are typical, `seconds` at most; whether they are.
+    [[nodiscard]] bool wait_for(const Conditions& typical, const ConditionLimits& limits, double seconds) const;
 
 private:
     [[nodiscard]] double seconds_of_reading() const;
@@ -49,22 +59,14 @@ GpuSensors gpu_sensors(const std::string& pci_bus_id, const char* library = "lib
 /// Steps of a chain of dependent operations that take a cycle each, a second: the clock of the core that this runs on.
 double core_clock();
 
-/// How far conditions are apart: the largest of the relative differences of reading and (on a CPU, where launches are between
-/// cores) of launching, the latter as shares of what it may scatter; and whether the clock fell.
-struct ConditionLimits {
-    double most_read = 0.02;        ///< relative change of reading over a block
-    double most_shift = 0.06;       ///< of reading, from what most blocks saw
-    double most_launch = 0.20;      ///< of launching, likewise: cores that are moved apart double it
-    double most_clock_drop = 0.10;  ///< over a block, or below what most blocks saw
-};
-
 /// Whether a block that began and ended so was measured steadily.
 bool is_steady(const Conditions& before, const Conditions& after, const ConditionLimits& limits);
 
-/// Whether conditions are those of the run's other blocks, given their medians.
+/// Whether conditions are the typical ones. What is not known is typical.
 bool is_typical(const Conditions& conditions, const Conditions& typical, const ConditionLimits& limits);
 
-/// Medians, each quantity on its own.
-Conditions median_of(const std::vector<Conditions>& all);
+/// Those that most others resemble: medians over the largest set of which each is_typical() of one of them. Not medians over
+/// all: a machine that changes between two states would be found in the middle, where it never is.
+Conditions typical_of(const std::vector<Conditions>& all, const ConditionLimits& limits);
 
 }  // namespace treeline

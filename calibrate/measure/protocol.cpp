@@ -115,6 +115,11 @@ public:
         return result;
     }
 
+    /// Whether conditions become typical before the time is up.
+    [[nodiscard]] bool waits_for(const Conditions& typical) const {
+        return seconds_left() > 0.0 && sentinel_.wait_for(typical, options_.limits, seconds_left());
+    }
+
     /// Whether it ran under steady conditions, the same as other blocks.
     [[nodiscard]] bool is_good(const MeasuredBlock& block, const Conditions& typical) const {
         return is_steady(block.record.before, block.record.after, options_.limits) &&
@@ -132,13 +137,13 @@ private:
     Clock::time_point start_;
 };
 
-Conditions typical_of(const std::vector<MeasuredBlock>& blocks, const std::vector<Conditions>& earlier) {
-    std::vector<Conditions> all = earlier;
+Conditions typical_of(const std::vector<MeasuredBlock>& blocks, const ProtocolOptions& options) {
+    std::vector<Conditions> all = options.earlier;
     for (const MeasuredBlock& block : blocks) {
         all.push_back(block.record.before);
         all.push_back(block.record.after);
     }
-    return median_of(all);
+    return typical_of(all, options.limits);
 }
 
 void mark(MeasuredBlock& block, bool drifted) {
@@ -196,11 +201,11 @@ ProtocolRun measure(const MeasuredDevice& device, const std::vector<KernelCase>&
         mark(blocks.back(), !is_steady(blocks.back().record.before, blocks.back().record.after, options.limits));
         block_done(blocks.back().measurements, last, indices.size());
     }
-    const Conditions typical = typical_of(blocks, options.earlier);
+    const Conditions typical = typical_of(blocks, options);
     const double share = 0.5 * options.seconds / static_cast<double>(std::max<std::size_t>(blocks.size(), 1));
     for (int attempt = 2; attempt <= most_attempts; ++attempt) {
         for (MeasuredBlock& block : blocks) {
-            if (run.is_good(block, typical) || run.seconds_left() <= 0.0) {
+            if (run.is_good(block, typical) || !run.waits_for(typical)) {
                 continue;
             }
             std::vector<Skipped> known;

@@ -53,7 +53,7 @@ struct ProtocolRun {
     std::vector<Measurement> measurements;
     std::vector<Skipped> skipped;
     std::vector<BlockRecord> blocks;
-    Conditions typical;  ///< medians over the blocks, earlier ones included
+    Conditions typical;  ///< typical_of() the blocks, earlier ones included
 
     [[nodiscard]] int repeated() const;
     [[nodiscard]] int drifted() const;

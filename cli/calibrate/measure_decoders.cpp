@@ -75,9 +75,13 @@ MeasuredDecoders measure_missing_decoders(const MeasuredDevice& device, bool qui
     }
     std::mt19937_64 random(ProtocolOptions{}.seed);
     std::shuffle(missing.begin(), missing.end(), random);
-    const Conditions typical = median_of(files.conditions());
+    const Conditions typical = typical_of(files.conditions(), limits);
     const Sentinel sentinel(device, sentinel_bytes);
+    double patience = quick ? 5.0 : 20.0;  // seconds that may go into waiting, in all
     const auto run = [&](const HeldOutDecoder& decoder) {
+        const Clock::time_point asked = Clock::now();
+        static_cast<void>(sentinel.wait_for(typical, limits, patience));
+        patience = std::max(0.0, patience - std::chrono::duration<double>(Clock::now() - asked).count());
         const Conditions before = sentinel.read();
         DecoderRun done{decoder::decode(setup_of(decoder, rounds, device.on_gpu)), false};
         const Conditions after = sentinel.read();
@@ -91,7 +95,7 @@ MeasuredDecoders measure_missing_decoders(const MeasuredDevice& device, bool qui
     for (int attempt = 1; attempt <= most_attempts && !missing.empty(); ++attempt) {
         std::vector<HeldOutDecoder> drifted;
         for (std::size_t i = 0; i < missing.size(); ++i) {
-            if (attempt > 1 && Clock::now() - start > 2 * first_runs) {
+            if (attempt > 1 && 2 * (Clock::now() - start) > 3 * first_runs) {
                 drifted.insert(drifted.end(), missing.begin() + std::ptrdiff_t(i), missing.end());
                 break;
             }

@@ -19,8 +19,8 @@ struct MeasuredDecoders {
 };
 
 /// Runs what the files do not hold yet, in random order, and writes each as it is done. What ran under other conditions than
-/// the kernels in the files is run again at the end, as long as that takes no more time than the first runs took. Throws
-/// KernelError where the device fails.
+/// the kernels in the files is run again at the end, as long as that takes no more than half of the time that the first runs
+/// took. Throws KernelError where the device fails.
 MeasuredDecoders measure_missing_decoders(const MeasuredDevice& device, bool quick, std::size_t sentinel_bytes,
                                           MeasurementFiles& files, const ConditionLimits& limits = {});
 

@@ -88,7 +88,7 @@ Measured measure_missing(const OwnDevice& own, bool quick, MeasurementFiles& fil
         }
     }
     ProtocolOptions options;
-    options.seconds = quick ? 35.0 : 200.0;
+    options.seconds = quick ? 35.0 : 150.0;
     options.least_samples = quick ? 5 : 7;
     options.earlier = files.conditions();
     Progress progress;

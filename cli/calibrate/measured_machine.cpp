@@ -41,6 +41,28 @@ void add_product(TableRow& row, MachineFigures& figures) {
     }
 }
 
+/// Yardsticks are few: one that was measured under other conditions than most is better than none.
+std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
+    std::vector<MeasuredRow> rows = file.rows;
+    const TableKind* kind = rows.empty() ? nullptr : kind_of(rows.front());
+    if (kind == nullptr || (kind->name != "probe" && kind->name != "launch")) {
+        return rows;
+    }
+    for (const MeasuredRow& drifted : file.drifted) {
+        const bool known = std::any_of(file.rows.begin(), file.rows.end(), [&](const MeasuredRow& row) {
+            return std::all_of(row.values.begin(), row.values.end(), [&](const auto& value) {
+                const bool names_it = value.first == "probe" || value.first == "by" || value.first == "launches";
+                const auto other = drifted.values.find(value.first);
+                return !names_it || (other != drifted.values.end() && other->second == value.second);
+            });
+        });
+        if (!known) {
+            rows.push_back(drifted);
+        }
+    }
+    return rows;
+}
+
 /// Three digits: more would pretend what a measurement does not know.
 double shown(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
@@ -54,7 +76,7 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
     MachineFigures figures;
     std::vector<std::string> problems;
     for (const MeasuredFile& file : files) {
-        for (const MeasuredRow& measured : file.rows) {
+        for (const MeasuredRow& measured : rows_for_figures(file)) {
             const TableKind* kind = kind_of(measured);
             TableRow row(measured, problems);
             if (kind != nullptr && kind->name == "probe") {
