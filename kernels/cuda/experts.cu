@@ -94,7 +94,9 @@ __global__ void __launch_bounds__(most_experts)
     int next = ends[expert] - count;
     if (expert < experts) {
         first_slot[expert] = next;
-        first_slot[expert + 1] = ends[expert];  // the next thread writes the same
+    }
+    if (expert == experts - 1) {
+        first_slot[experts] = ends[expert];
     }
     for (int place = 0; place < places; ++place) {
         const bool mine = expert < experts && slot[place] == expert;
