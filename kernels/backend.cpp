@@ -6,6 +6,7 @@
 #include <new>
 
 #ifdef __linux__
+#include <malloc.h>
 #include <sys/mman.h>
 #endif
 
@@ -23,6 +24,12 @@ constexpr std::size_t large_page = std::size_t{2} << 20;
 void* allocate(std::size_t bytes) {
     const std::size_t aligned_to = bytes >= large_page ? large_page : alignment;
     const std::size_t whole = (std::max<std::size_t>(bytes, 1) + aligned_to - 1) / aligned_to * aligned_to;
+#ifdef M_MMAP_THRESHOLD
+    // Each in a mapping of its own: in the heap the header of one piece is in the large page of its neighbour, which is then
+    // made of small ones.
+    static const int own_mappings = ::mallopt(M_MMAP_THRESHOLD, static_cast<int>(large_page));
+    static_cast<void>(own_mappings);
+#endif
     void* memory = std::aligned_alloc(aligned_to, whole);
     if (memory == nullptr) {
         throw std::bad_alloc();
