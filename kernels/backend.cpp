@@ -26,7 +26,7 @@ void* allocate(std::size_t bytes) {
     const std::size_t whole = (std::max<std::size_t>(bytes, 1) + aligned_to - 1) / aligned_to * aligned_to;
 #ifdef M_MMAP_THRESHOLD
     // Each in a mapping of its own: in the heap the header of one piece is in the large page of its neighbour, which is then
-    // made of small ones.
+    // made of small ones. It holds for the whole process.
     static const int own_mappings = ::mallopt(M_MMAP_THRESHOLD, static_cast<int>(large_page));
     static_cast<void>(own_mappings);
 #endif

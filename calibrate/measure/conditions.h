@@ -65,6 +65,12 @@ bool is_steady(const Conditions& before, const Conditions& after, const Conditio
 /// Whether conditions are the typical ones. What is not known is typical.
 bool is_typical(const Conditions& conditions, const Conditions& typical, const ConditionLimits& limits);
 
+/// Both: what was measured between these two readings can be compared with what was measured under typical conditions.
+inline bool is_comparable(const Conditions& before, const Conditions& after, const Conditions& typical,
+                          const ConditionLimits& limits) {
+    return is_steady(before, after, limits) && is_typical(before, typical, limits) && is_typical(after, typical, limits);
+}
+
 /// Those that most others resemble: medians over the largest set of which each is_typical() of one of them. Not medians over
 /// all: a machine that changes between two states would be found in the middle, where it never is.
 Conditions typical_of(const std::vector<Conditions>& all, const ConditionLimits& limits);

@@ -122,9 +122,7 @@ public:
 
     /// Whether it ran under steady conditions, the same as other blocks.
     [[nodiscard]] bool is_good(const MeasuredBlock& block, const Conditions& typical) const {
-        return is_steady(block.record.before, block.record.after, options_.limits) &&
-               is_typical(block.record.before, typical, options_.limits) &&
-               is_typical(block.record.after, typical, options_.limits);
+        return is_comparable(block.record.before, block.record.after, typical, options_.limits);
     }
 
 private:

@@ -84,9 +84,7 @@ MeasuredDecoders measure_missing_decoders(const MeasuredDevice& device, bool qui
         patience = std::max(0.0, patience - std::chrono::duration<double>(Clock::now() - asked).count());
         const Conditions before = sentinel.read();
         DecoderRun done{decoder::decode(setup_of(decoder, rounds, device.on_gpu)), false};
-        const Conditions after = sentinel.read();
-        done.drifted =
-            !is_steady(before, after, limits) || !is_typical(before, typical, limits) || !is_typical(after, typical, limits);
+        done.drifted = !is_comparable(before, sentinel.read(), typical, limits);
         return done;
     };
     Progress progress;

@@ -1,38 +1,18 @@
 // Decoders of a check: rows written and read back, predictions beside them, choices, and one quick run for real.
 #include <catch2/catch.hpp>
 
-#include <filesystem>
-#include <fstream>
-
 #include "cli/calibrate/calibration_output.h"
 #include "cli/calibrate/measure_decoders.h"
 #include "cli/calibrate/table_rows.h"
 #include "json/reader.h"
+#include "own_machine.h"
 #include "setups.h"
 
 using namespace treeline;
+using treeline::testing::Folder;
+using treeline::testing::some_machine;
 
 namespace {
-
-namespace fs = std::filesystem;
-
-struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "treeline-decoders-XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~Folder() { fs::remove_all(path); }
-};
-
-Machine some_machine() {
-    Machine machine;
-    machine.title = "Some CPU, 2 cores";
-    machine.name = "some-cpu-2-cores";
-    machine.driver = "Linux";
-    return machine;
-}
 
 const std::vector<std::pair<std::string, double>> some_phases = {
     {"draft", 1e-3}, {"verify", 2e-3}, {"rollback", 0.0}, {"host", 1e-5}};

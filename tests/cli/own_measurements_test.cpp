@@ -10,34 +10,16 @@
 #include "cli/calibrate/measured_machine.h"
 #include "cli/calibrate/measurement_files.h"
 #include "json/reader.h"
+#include "own_machine.h"
 #include "setups.h"
 
 using namespace treeline;
+using treeline::testing::Folder;
+using treeline::testing::some_machine;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of its own that goes with the test.
-struct Folder {
-    fs::path path;
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "treeline-measurements-XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~Folder() { fs::remove_all(path); }
-};
-
-Machine some_machine() {
-    Machine machine;
-    machine.title = "Some CPU, 2 cores";
-    machine.name = "some-cpu-2-cores";
-    machine.driver = "Linux";
-    machine.memory_bytes = 16e9;
-    machine.cache_bytes = 32e6;
-    return machine;
-}
 
 KernelCase product(int m, int n) {
     KernelCase kernel;
