@@ -97,15 +97,18 @@ RoundPhases predicted_phases(const decoder::DecodeSetup& setup, const Device& de
     return {estimate.draft, estimate.verify, estimate.rollback, estimate.host};
 }
 
-RoundPhases measured_phases(const decoder::DecodeResult& result) {
+std::vector<RoundPhases> measured_rounds(const decoder::DecodeResult& result) {
     const decoder::PhaseSeconds& seconds = result.seconds;
-    if (seconds.verify.empty()) {
-        return {{}, {}, {}, Seconds(decoder::median(seconds.round))};
+    std::vector<RoundPhases> rounds;
+    for (std::size_t i = 0; i < seconds.round.size(); ++i) {
+        if (seconds.verify.empty()) {
+            rounds.push_back({{}, {}, {}, Seconds(seconds.round[i])});
+        } else {
+            rounds.push_back({Seconds(seconds.draft[i]), Seconds(seconds.verify[i] + seconds.accept[i]),
+                              Seconds(seconds.rollback[i]), Seconds(seconds.host[i])});
+        }
     }
-    std::vector<double> verify = seconds.verify;
-    std::transform(verify.begin(), verify.end(), seconds.accept.begin(), verify.begin(), std::plus<>());
-    return {Seconds(decoder::median(seconds.draft)), Seconds(decoder::median(verify)),
-            Seconds(decoder::median(seconds.rollback)), Seconds(decoder::median(seconds.host))};
+    return rounds;
 }
 
 }  // namespace treeline

@@ -21,8 +21,7 @@ RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const Device& devic
 /// Predicted phases of a round at `context` cached tokens of each sequence. Throws likewise.
 RoundPhases predicted_phases(const decoder::DecodeSetup& setup, const Device& device, double context);
 
-/// Medians over the timed rounds. Phases are zero but for `host`, which is the whole round, where the decoder did not tell them
-/// apart.
-RoundPhases measured_phases(const decoder::DecodeResult& result);
+/// Of each timed round. Phases are zero but for `host`, which is the whole round, where the decoder did not tell them apart.
+std::vector<RoundPhases> measured_rounds(const decoder::DecodeResult& result);
 
 }  // namespace treeline

@@ -22,19 +22,20 @@ std::string duration_text(double seconds) {
 
 }  // namespace
 
-std::string progress_line(std::uint64_t done, std::uint64_t total, double seconds_so_far) {
+std::string progress_line(std::uint64_t done, std::uint64_t total, double seconds_so_far, const std::string& unit) {
     const double share = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1.0;
     const auto filled = static_cast<std::size_t>(share * bar_width);
-    std::string line =
-        fmt::format("[{}{}] {:3.0f} %  {} of {} points", std::string(filled, '#'), std::string(bar_width - filled, '-'),
-                    100.0 * share, parameters_text(static_cast<double>(done)), parameters_text(static_cast<double>(total)));
+    std::string line = fmt::format(
+        "[{}{}] {:3.0f} %  {} of {} {}", std::string(filled, '#'), std::string(bar_width - filled, '-'), 100.0 * share,
+        parameters_text(static_cast<double>(done)), parameters_text(static_cast<double>(total)), unit);
     if (share > 0.0 && share < 1.0) {
         line += fmt::format(", {} left", duration_text(seconds_so_far * (1.0 - share) / share));
     }
     return line;
 }
 
-Progress::Progress() : on_terminal_(::isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
+Progress::Progress(std::string unit)
+    : unit_(std::move(unit)), on_terminal_(::isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
 
 Progress::~Progress() {
     if (drawn_) {
@@ -50,7 +51,7 @@ void Progress::show(std::uint64_t done, std::uint64_t total) {
     last_ = now;
     drawn_ = true;
     const double seconds = std::chrono::duration<double>(now - start_).count();
-    static_cast<void>(std::fputs(("\r\033[K" + progress_line(done, total, seconds)).c_str(), stderr));
+    static_cast<void>(std::fputs(("\r\033[K" + progress_line(done, total, seconds, unit_)).c_str(), stderr));
     static_cast<void>(std::fflush(stderr));
 }
 

@@ -9,7 +9,8 @@ namespace treeline {
 
 class Progress {
 public:
-    Progress();
+    /// `unit`: of what is counted.
+    explicit Progress(std::string unit = "points");
     /// Clears the line.
     ~Progress();
     Progress(const Progress&) = delete;
@@ -20,12 +21,13 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+    std::string unit_;
     bool on_terminal_;
     bool drawn_ = false;
     Clock::time_point start_, last_;
 };
 
 /// "[########----------------]  33 %  3.3 M of 10 M points, 12 s left".
-std::string progress_line(std::uint64_t done, std::uint64_t total, double seconds_so_far);
+std::string progress_line(std::uint64_t done, std::uint64_t total, double seconds_so_far, const std::string& unit = "points");
 
 }  // namespace treeline

@@ -78,11 +78,13 @@ public:
         }
     }
 
-    DecodeResult decode() {
+    DecodeResult decode(const std::function<void()>& between_rounds) {
         read_prompts();
+        between_rounds();
         std::vector<Outcome> outcomes;
         while (!done()) {
             outcomes = round(outcomes);
+            between_rounds();
         }
         result_.peak_bytes = memory_.bytes();
         return std::move(result_);
@@ -251,12 +253,12 @@ DecodeSetup plain(DecodeSetup setup) {
     return setup;
 }
 
-DecodeResult decode(const DecodeSetup& setup) {
+DecodeResult decode(const DecodeSetup& setup, const std::function<void()>& between_rounds) {
     const std::vector<std::string> problems = problems_of(setup);
     if (!problems.empty()) {
         throw std::invalid_argument(problems.front());
     }
-    return Run(setup).decode();
+    return Run(setup).decode(between_rounds ? between_rounds : [] {});
 }
 
 double median(std::vector<double> values) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -119,8 +120,9 @@ std::vector<std::string> problems_of(const DecodeSetup& setup);
 DecodeSetup plain(DecodeSetup setup);
 
 /// Runs it. The tokens depend on the setup alone. Throws std::invalid_argument with the first of problems_of(), and
-/// kernels::KernelError where the device fails or there is none.
-DecodeResult decode(const DecodeSetup& setup);
+/// kernels::KernelError where the device fails or there is none. `between_rounds`, where given, is called before the first
+/// round and after each, outside of what is timed.
+DecodeResult decode(const DecodeSetup& setup, const std::function<void()>& between_rounds = {});
 
 /// The median; 0 of nothing.
 double median(std::vector<double> values);

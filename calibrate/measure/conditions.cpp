@@ -24,8 +24,6 @@ std::optional<double> core_temperature() {
     return file >> value && value > 0.0 ? std::optional(value / 1000.0) : std::nullopt;
 }
 
-double relative_change(double value, double reference) { return reference > 0.0 ? std::abs(value / reference - 1.0) : 0.0; }
-
 }  // namespace
 
 Sentinel::Sentinel(const MeasuredDevice& device, std::size_t bytes)
@@ -47,16 +45,18 @@ double Sentinel::seconds_of_reading() const {
     return quantile(samples, 0.5);
 }
 
-double Sentinel::seconds_of_launching() const {
-    constexpr int launches = 200;
+double Sentinel::seconds_of_launching(int launches) const {
     std::vector<double> samples;
-    for (int i = 0; i < 5; ++i) {
+    // The first wakes threads that sleep.
+    for (int i = 0; i < 4; ++i) {
         const Clock::time_point start = Clock::now();
         for (int j = 0; j < launches; ++j) {
             device_.backend->empty({});
         }
         device_.backend->wait({});
-        samples.push_back(seconds_since(start) / launches);
+        if (i > 0) {
+            samples.push_back(seconds_since(start) / launches);
+        }
     }
     return quantile(samples, 0.5);
 }
@@ -65,34 +65,33 @@ Conditions Sentinel::read() const {
     Conditions conditions;
     conditions.read = seconds_of_reading();
     // Launches from the host say nothing of kernels that a GPU runs from a graph.
-    conditions.launch = device_.on_gpu ? 0.0 : seconds_of_launching();
+    conditions.launch = device_.on_gpu ? 0.0 : seconds_of_launching(200);
     if (device_.on_gpu) {
         const GpuSensors sensors = gpu_sensors(device_.pci_bus_id);
         conditions.clock = sensors.clock;
         conditions.temperature = sensors.temperature;
     } else {
-        conditions.clock = core_clock();
+        conditions.clock = core_clock(5, 200'000);
         conditions.temperature = core_temperature();
     }
     conditions.load = load_per_core().value_or(0.0);
     return conditions;
 }
 
-bool Sentinel::wait_for(const Conditions& typical, const ConditionLimits& limits, double seconds) const {
-    const Clock::time_point start = Clock::now();
-    while (!is_typical(read(), typical, limits)) {
-        if (seconds_since(start) > seconds) {
-            return false;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+Conditions Sentinel::glance() {
+    // A GPU's library takes milliseconds to answer.
+    const auto kept_for = std::chrono::milliseconds(device_.on_gpu ? 100 : 5);
+    if (!glanced_ || Clock::now() - *glanced_ > kept_for) {
+        last_.launch = device_.on_gpu ? 0.0 : seconds_of_launching(50);
+        last_.clock = device_.on_gpu ? gpu_sensors(device_.pci_bus_id).clock : core_clock(3, 10'000);
+        glanced_ = Clock::now();
     }
-    return true;
+    return last_;
 }
 
-double core_clock() {
-    constexpr int steps = 200'000;
+double core_clock(int attempts, int steps) {
     double fastest = 0.0;
-    for (int attempt = 0; attempt < 5; ++attempt) {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
         std::uint64_t value = 88172645463325252U;
         const Clock::time_point start = Clock::now();
         for (int i = 0; i < steps; ++i) {
@@ -104,34 +103,18 @@ double core_clock() {
     return fastest;
 }
 
-bool is_steady(const Conditions& before, const Conditions& after, const ConditionLimits& limits) {
-    return relative_change(after.read, before.read) <= limits.most_read &&
-           relative_change(after.launch, before.launch) <= limits.most_launch &&
-           after.clock >= (1.0 - limits.most_clock_drop) * before.clock;
-}
+namespace {
 
-bool is_typical(const Conditions& conditions, const Conditions& typical, const ConditionLimits& limits) {
-    return relative_change(conditions.read, typical.read) <= limits.most_shift &&
-           relative_change(conditions.launch, typical.launch) <= limits.most_launch &&
-           conditions.clock >= (1.0 - limits.most_clock_drop) * typical.clock;
-}
+bool is_within(double a, double b, double factor) { return !(a > 0.0 && b > 0.0) || (a <= factor * b && b <= factor * a); }
 
-Conditions typical_of(const std::vector<Conditions>& all, const ConditionLimits& limits) {
-    std::vector<Conditions> largest;
-    for (const Conditions& centre : all) {
-        std::vector<Conditions> alike;
-        std::copy_if(all.begin(), all.end(), std::back_inserter(alike),
-                     [&](const Conditions& each) { return is_typical(each, centre, limits); });
-        if (alike.size() > largest.size()) {
-            largest = std::move(alike);
-        }
-    }
+/// Medians of the readings from `first` to `last`.
+Conditions medians(const Conditions* first, const Conditions* last) {
     const auto median = [&](double Conditions::*member) {
         std::vector<double> values;
-        for (const Conditions& each : largest) {
-            values.push_back(each.*member);
+        for (const Conditions* each = first; each != last; ++each) {
+            values.push_back(each->*member);
         }
-        return values.empty() ? 0.0 : quantile(values, 0.5);
+        return quantile(values, 0.5);
     };
     Conditions result;
     result.read = median(&Conditions::read);
@@ -139,6 +122,45 @@ Conditions typical_of(const std::vector<Conditions>& all, const ConditionLimits&
     result.clock = median(&Conditions::clock);
     result.load = median(&Conditions::load);
     return result;
+}
+
+}  // namespace
+
+bool is_steady(const Conditions& before, const Conditions& after, const ConditionLimits& limits) {
+    return is_of_state(after, before, limits);
+}
+
+bool is_of_state(const Conditions& conditions, const Conditions& state, const ConditionLimits& limits) {
+    const bool clock_is_known = conditions.clock > 0.0 && state.clock > 0.0;
+    return is_within(conditions.launch, state.launch, limits.most_launch) &&
+           (!clock_is_known || conditions.clock >= (1.0 - limits.most_clock_drop) * state.clock);
+}
+
+std::vector<Conditions> states_of(std::vector<Conditions> seen, const ConditionLimits& limits) {
+    const std::size_t fewest = seen.size() / 20 + 1;
+    std::sort(seen.begin(), seen.end(), [](const Conditions& a, const Conditions& b) { return a.launch < b.launch; });
+    std::vector<Conditions> states;
+    while (!seen.empty()) {
+        // The longest run of neighbours that are within the factor of each other.
+        std::size_t best = 0, most = 0;
+        for (std::size_t first = 0, last = 0; first < seen.size(); ++first) {
+            while (last < seen.size() && seen[last].launch <= limits.most_launch * seen[first].launch) {
+                ++last;
+            }
+            if (last - first > most) {
+                best = first;
+                most = last - first;
+            }
+        }
+        if (most < fewest) {
+            break;
+        }
+        states.push_back(medians(seen.data() + best, seen.data() + best + most));
+        // What else is of this state is no state of its own.
+        std::erase_if(seen,
+                      [&](const Conditions& each) { return is_within(each.launch, states.back().launch, limits.most_launch); });
+    }
+    return states;
 }
 
 }  // namespace treeline

@@ -1,31 +1,32 @@
 // What a machine is like at a moment: measured times mean something only beside times taken under the same conditions.
 //
 // A virtual machine's cores are moved between caches, clocks fall with heat, neighbours take bandwidth. None of it can be
-// switched off from here, so it is read before and after each block of measurements, and blocks that ran under other conditions
-// than most are measured again.
+// switched off from here. What moves a machine between states (how fast its cores meet, its clock) is read beside every sample,
+// so that only samples of one state are put together. What scatters within a state (a neighbour's traffic) is left to medians
+// of samples that are spread over the whole run.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "calibrate/measure/kernel_timer.h"
 
 namespace treeline {
 
 struct Conditions {
-    double read = 0.0;                  ///< s: reading a block of main memory
-    double launch = 0.0;                ///< s: a launch of nothing; on a CPU, how fast its cores meet
+    double read = 0.0;                  ///< s: reading a block of main memory; 0: not asked
+    double launch = 0.0;                ///< s: a launch of nothing; on a CPU, how fast its cores meet; 0: not asked
     double clock = 0.0;                 ///< Hz; 0: not known
     std::optional<double> temperature;  ///< °C
     double load = 0.0;                  ///< as load_per_core(); 0 where the system does not say
 };
 
-/// How far conditions may be apart.
+/// How far conditions of one state may be apart.
 struct ConditionLimits {
-    double most_read = 0.04;        ///< relative change of reading over a block (the readings themselves scatter by 1 to 2 %)
-    double most_shift = 0.06;       ///< of reading, from what most blocks saw
-    double most_launch = 0.20;      ///< of launching, likewise: cores that are moved apart double it
-    double most_clock_drop = 0.10;  ///< over a block, or below what most blocks saw
+    double most_launch = 1.4;       ///< factor: readings scatter by a fifth, cores that are moved apart double them
+    double most_clock_drop = 0.10;  ///< share
 };
 
 /// Reads the conditions of one device.
@@ -34,16 +35,20 @@ public:
     /// Reads `bytes` of memory of its own, a gigabyte at most; they should exceed the last-level cache by far. Throws
     /// KernelError or std::bad_alloc where the device has no room for it.
     Sentinel(const MeasuredDevice& device, std::size_t bytes);
+    /// All of them; takes some tens of milliseconds.
     [[nodiscard]] Conditions read() const;
-    /// Until conditions are typical, `seconds` at most; whether they are.
-    [[nodiscard]] bool wait_for(const Conditions& typical, const ConditionLimits& limits, double seconds) const;
+    /// Launch and clock alone, in a fraction of a millisecond; what was read a few milliseconds ago is still told.
+    Conditions glance();
 
 private:
+    using Clock = std::chrono::steady_clock;
     [[nodiscard]] double seconds_of_reading() const;
-    [[nodiscard]] double seconds_of_launching() const;
+    [[nodiscard]] double seconds_of_launching(int launches) const;
 
     MeasuredDevice device_;
     DeviceBlock block_, sum_;
+    std::optional<Clock::time_point> glanced_;
+    Conditions last_;
 };
 
 /// What a GPU's driver library says of one GPU: its clock in Hz (0: nothing) and temperature.
@@ -56,23 +61,19 @@ struct GpuSensors {
 /// bus id. Nothing is known where the library or one of its functions is missing.
 GpuSensors gpu_sensors(const std::string& pci_bus_id, const char* library = "libnvidia-ml.so.1");
 
-/// Steps of a chain of dependent operations that take a cycle each, a second: the clock of the core that this runs on.
-double core_clock();
+/// Steps of a chain of dependent operations that take a cycle each, a second: the clock of the core that this runs on. The best
+/// of `attempts`, which an interruption would spoil.
+double core_clock(int attempts, int steps);
 
-/// Whether a block that began and ended so was measured steadily.
+/// Whether the machine was in one state between two readings. What is not known does not differ.
 bool is_steady(const Conditions& before, const Conditions& after, const ConditionLimits& limits);
 
-/// Whether conditions are the typical ones. What is not known is typical.
-bool is_typical(const Conditions& conditions, const Conditions& typical, const ConditionLimits& limits);
+/// Whether conditions are of this state. What is not known does not differ.
+bool is_of_state(const Conditions& conditions, const Conditions& state, const ConditionLimits& limits);
 
-/// Both: what was measured between these two readings can be compared with what was measured under typical conditions.
-inline bool is_comparable(const Conditions& before, const Conditions& after, const Conditions& typical,
-                          const ConditionLimits& limits) {
-    return is_steady(before, after, limits) && is_typical(before, typical, limits) && is_typical(after, typical, limits);
-}
-
-/// Those that most others resemble: medians over the largest set of which each is_typical() of one of them. Not medians over
+/// The states that a machine was seen in, the most frequent first: each the medians over readings whose launches are within a
+/// factor of most_launch of each other. Rare states (less than a twentieth of the readings) are left out. Not one median over
 /// all: a machine that changes between two states would be found in the middle, where it never is.
-Conditions typical_of(const std::vector<Conditions>& all, const ConditionLimits& limits);
+std::vector<Conditions> states_of(std::vector<Conditions> seen, const ConditionLimits& limits);
 
 }  // namespace treeline

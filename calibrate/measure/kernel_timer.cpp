@@ -4,8 +4,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "kernels/cuda_queue.h"
-
 namespace treeline {
 namespace {
 
@@ -47,7 +45,7 @@ private:
 /// Each run of the graph works on other memory; what the cache still holds from the last replay, other cases push out.
 class GraphTimer : public KernelTimer {
 public:
-    explicit GraphTimer(const KernelRun& run) {
+    GraphTimer(const kernels::CudaQueue& queue, const KernelRun& run) : queue_(queue) {
         // Once at large: what loads kernels or sets up a library may not be recorded.
         run(queue_.queue());
         record(run, 1);
@@ -72,7 +70,7 @@ private:
         });
     }
 
-    kernels::CudaQueue queue_;
+    const kernels::CudaQueue& queue_;
     kernels::CudaTimer timer_;
     std::unique_ptr<kernels::CudaGraph> graph_;
     int runs_ = 1;
@@ -80,12 +78,15 @@ private:
 
 }  // namespace
 
-std::unique_ptr<KernelTimer> make_timer(const MeasuredDevice& device, const KernelCase& kernel, Workspace& workspace) {
+KernelTimers::KernelTimers(const MeasuredDevice& device)
+    : device_(device), queue_(device.on_gpu ? std::make_unique<kernels::CudaQueue>() : nullptr) {}
+
+std::unique_ptr<KernelTimer> KernelTimers::make(const KernelCase& kernel, Workspace& workspace) const {
     KernelRun run = kernel.prepare(workspace);
-    if (device.on_gpu && !kernel.from_host) {
-        return std::make_unique<GraphTimer>(run);
+    if (queue_ != nullptr && !kernel.from_host) {
+        return std::make_unique<GraphTimer>(*queue_, run);
     }
-    return std::make_unique<HostTimer>(*device.backend, std::move(run));
+    return std::make_unique<HostTimer>(*device_.backend, std::move(run));
 }
 
 }  // namespace treeline

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "calibrate/measure/kernel_case.h"
+#include "kernels/cuda_queue.h"
 
 namespace treeline {
 
@@ -27,7 +28,16 @@ struct MeasuredDevice {
     std::string pci_bus_id;  ///< of a GPU: its sensors are asked by it
 };
 
-/// Runs the case once (and a second time to see how long it takes), then is ready.
-std::unique_ptr<KernelTimer> make_timer(const MeasuredDevice& device, const KernelCase& kernel, Workspace& workspace);
+/// Makes the timers of a device's kernels. On a GPU all record into one queue: a queue has scratch memory of its own.
+class KernelTimers {
+public:
+    explicit KernelTimers(const MeasuredDevice& device);
+    /// Runs the case once (and a second time to see how long it takes), then is ready. The timer must not outlive this.
+    std::unique_ptr<KernelTimer> make(const KernelCase& kernel, Workspace& workspace) const;
+
+private:
+    MeasuredDevice device_;
+    std::unique_ptr<kernels::CudaQueue> queue_;  ///< none on a CPU
+};
 
 }  // namespace treeline

@@ -1,229 +1,236 @@
 #include "calibrate/measure/protocol.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <new>
 #include <random>
-
-#include "calibrate/timings.h"
+#include <thread>
 
 namespace treeline {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int most_long_visits = 2;
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// The cases of a block with their timers and samples.
-struct Block {
-    std::vector<std::size_t> kernels;
-    std::vector<std::unique_ptr<KernelTimer>> timers;
-    std::vector<std::vector<double>> samples;
+/// What is known of a target.
+struct Record {
+    std::vector<Sample> samples;
+    int visits = 0;
+    double phase = 0.0;  ///< of a long target: when in the run it is due, 0 to 1
+    bool is_impossible = false;
+    bool is_known = false;  ///< well enough
 };
 
-Block prepare(const MeasuredDevice& device, const std::vector<KernelCase>& cases, const std::vector<std::size_t>& indices,
-              Workspace& workspace, std::vector<Skipped>& skipped) {
-    Block block;
-    for (const std::size_t index : indices) {
-        const KernelCase& kernel = cases[index];
-        if (!workspace.holds(kernel.largest_piece)) {
-            skipped.push_back({index, kernel.name() + " needs " + std::to_string(kernel.largest_piece >> 20) +
-                                          " MiB at once, more than the " + std::to_string(workspace.rotation() >> 20) +
-                                          " MiB that are set aside on this device"});
-            continue;
-        }
-        try {
-            block.timers.push_back(make_timer(device, kernel, workspace));
-            block.kernels.push_back(index);
-        } catch (const std::bad_alloc&) {
-            skipped.push_back({index, kernel.name() + " needs more memory than there is"});
-        } catch (const std::length_error&) {
-            skipped.push_back({index, kernel.name() + " needs more activations than are set aside on this device"});
-        }
-    }
-    block.samples.resize(block.kernels.size());
-    return block;
-}
-
-/// Rounds over all cases that are not known well enough, each in an order of its own.
-void sample(Block& block, double seconds, const ProtocolOptions& options, std::mt19937_64& random) {
-    for (std::vector<double>& samples : block.samples) {
-        samples.clear();
-    }
-    const Clock::time_point start = Clock::now();
-    for (int round = 0; round < options.most_samples; ++round) {
+class Run {
+public:
+    Run(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options)
+        : sentinel_(sentinel),
+          targets_(targets),
+          options_(options),
+          records_(targets.size()),
+          random_(options.seed),
+          start_(Clock::now()) {
         std::vector<std::size_t> order;
-        for (std::size_t i = 0; i < block.kernels.size(); ++i) {
-            const bool known = round >= options.least_samples &&
-                               median_uncertainty(summary_of(block.kernels[i], block.samples[i])) <= options.enough;
-            if (!known) {
+        for (std::size_t i = 0; i < targets.size(); ++i) {
+            if (targets[i].is_long) {
                 order.push_back(i);
             }
         }
-        if (order.empty() || (round >= options.least_samples && seconds_since(start) > seconds)) {
-            break;
+        std::shuffle(order.begin(), order.end(), random_);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            records_[order[i]].phase = (static_cast<double>(i) + 0.5) / static_cast<double>(order.size());
         }
-        std::shuffle(order.begin(), order.end(), random);
+        long_targets_ = std::move(order);
+    }
+
+    [[nodiscard]] double seconds() const { return seconds_since(start_); }
+
+    /// Whether there was anything to visit.
+    bool pass() {
+        PassRecord record{seconds(), sentinel_.read(), 0};
+        std::vector<std::size_t> order;
+        for (std::size_t i = 0; i < targets_.size(); ++i) {
+            if (!targets_[i].is_long && wants_sample(records_[i])) {
+                order.push_back(i);
+            }
+        }
+        std::shuffle(order.begin(), order.end(), random_);
         for (const std::size_t i : order) {
-            block.samples[i].push_back(block.timers[i]->seconds());
+            if (wants_sample(records_[i])) {  // the time may have run out meanwhile
+                visit(i);
+                ++record.visits;
+            }
+            record.visits += visit_long_targets(seconds() / options_.seconds);
+        }
+        if (order.empty()) {  // nothing else to do meanwhile
+            record.visits += visit_long_targets(1.0);
+        }
+        run_.passes.push_back(record);
+        choose_typical();
+        return record.visits > 0;
+    }
+
+    /// What is hardly known in the typical state, whenever the machine is in it, until `end` (seconds).
+    void fill_gaps(double end) {
+        std::vector<std::size_t> lacking;
+        for (std::size_t i = 0; i < targets_.size(); ++i) {
+            if (!records_[i].is_impossible && is_lacking(records_[i])) {
+                lacking.push_back(i);
+            }
+        }
+        std::shuffle(lacking.begin(), lacking.end(), random_);
+        while (!lacking.empty() && seconds() < end) {
+            for (std::size_t i = 0; i < lacking.size() && seconds() < end; ++i) {
+                if (is_of_state(sentinel_.glance(), run_.typical, options_.limits)) {
+                    visit(lacking[i]);
+                } else {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                }
+            }
+            std::erase_if(lacking, [&](std::size_t i) { return records_[i].is_impossible || !is_lacking(records_[i]); });
         }
     }
-}
 
-std::vector<Measurement> summaries(const Block& block) {
-    std::vector<Measurement> measurements;
-    for (std::size_t i = 0; i < block.kernels.size(); ++i) {
-        measurements.push_back(summary_of(block.kernels[i], block.samples[i]));
-    }
-    return measurements;
-}
-
-/// Cases measured together, and under which conditions.
-struct MeasuredBlock {
-    std::vector<std::size_t> indices;
-    std::vector<Measurement> measurements;
-    BlockRecord record;
-};
-
-/// A run in progress: what all its blocks share.
-class Run {
-public:
-    Run(const MeasuredDevice& device, const std::vector<KernelCase>& cases, Workspace& workspace,
-        const ProtocolOptions& options)
-        : device_(device),
-          cases_(cases),
-          workspace_(workspace),
-          options_(options),
-          sentinel_(device, workspace.rotation() / 2),
-          random_(options.seed),
-          start_(Clock::now()) {}
-
-    [[nodiscard]] double seconds_left() const { return options_.seconds - seconds_since(start_); }
-    std::mt19937_64& random() { return random_; }
-
-    /// Takes at most so many seconds beyond the least samples.
-    MeasuredBlock measured(const std::vector<std::size_t>& indices, double seconds, std::vector<Skipped>& skipped) {
-        MeasuredBlock result;
-        result.indices = indices;
-        Block block = prepare(device_, cases_, indices, workspace_, skipped);
-        result.record.before = sentinel_.read();
-        sample(block, seconds, options_, random_);
-        result.record.after = sentinel_.read();
-        result.record.cases = block.kernels.size();
-        result.measurements = summaries(block);
+    [[nodiscard]] std::vector<Measurement> measurements() const {
+        std::vector<Measurement> result;
+        for (std::size_t i = 0; i < targets_.size(); ++i) {
+            const Record& record = records_[i];
+            if (record.samples.empty()) {
+                continue;
+            }
+            std::vector<const Sample*> samples = typical_samples(record);
+            const bool drifted = samples.size() < static_cast<std::size_t>(options_.fewest_samples());
+            if (drifted) {
+                samples.clear();
+                for (const Sample& sample : record.samples) {
+                    samples.push_back(&sample);
+                }
+            }
+            result.push_back(summary_of(targets_[i].index, samples));
+            result.back().drifted = drifted;
+        }
         return result;
     }
 
-    /// Whether conditions become typical before the time is up.
-    [[nodiscard]] bool waits_for(const Conditions& typical) const {
-        return seconds_left() > 0.0 && sentinel_.wait_for(typical, options_.limits, seconds_left());
-    }
-
-    /// Whether it ran under steady conditions, the same as other blocks.
-    [[nodiscard]] bool is_good(const MeasuredBlock& block, const Conditions& typical) const {
-        return is_comparable(block.record.before, block.record.after, typical, options_.limits);
+    ProtocolRun finish() {
+        run_.measurements = measurements();
+        for (const Record& record : records_) {
+            run_.samples += record.samples.size();
+            run_.samples_elsewhere += record.samples.size() - typical_samples(record).size();
+        }
+        return std::move(run_);
     }
 
 private:
-    const MeasuredDevice& device_;
-    const std::vector<KernelCase>& cases_;
-    Workspace& workspace_;
+    void visit(std::size_t i) {
+        Record& record = records_[i];
+        std::vector<Sample> samples = targets_[i].visit(sentinel_);
+        record.is_impossible = samples.empty();
+        record.samples.insert(record.samples.end(), std::make_move_iterator(samples.begin()),
+                              std::make_move_iterator(samples.end()));
+        ++record.visits;
+    }
+
+    [[nodiscard]] bool wants_sample(const Record& record) const {
+        return !record.is_impossible && !record.is_known && record.visits < options_.most_samples &&
+               (record.visits < options_.least_samples || seconds() < options_.seconds);
+    }
+
+    /// Those that are due when this share of the time is over; how many.
+    std::size_t visit_long_targets(double share) {
+        std::size_t visits = 0;
+        for (const std::size_t i : long_targets_) {
+            Record& record = records_[i];
+            const bool is_first = record.visits == 0;
+            const bool is_due = share >= (record.visits + record.phase) / most_long_visits || share >= 1.0;
+            // Once each in any case; then only as long as the others get half of the time.
+            const bool has_time = is_first || (seconds() < options_.seconds && long_seconds_ < 0.5 * seconds());
+            if (record.visits < most_long_visits && !record.is_impossible && is_due && has_time) {
+                const double before = seconds();
+                visit(i);
+                long_seconds_ += seconds() - before;
+                ++visits;
+            }
+        }
+        return visits;
+    }
+
+    [[nodiscard]] std::vector<const Sample*> typical_samples(const Record& record) const {
+        return samples_in(run_.typical, record.samples, options_.limits);
+    }
+    [[nodiscard]] bool is_lacking(const Record& record) const {
+        return typical_samples(record).size() < static_cast<std::size_t>(options_.fewest_samples());
+    }
+
+    /// The state in which most targets have the samples that they need.
+    void choose_typical() {
+        std::vector<Conditions> seen = options_.earlier;
+        for (const Record& record : records_) {
+            for (const Sample& sample : record.samples) {
+                seen.push_back(sample.before);
+            }
+        }
+        run_.states = states_of(std::move(seen), options_.limits);
+        double most = -1.0;
+        for (const Conditions& state : run_.states) {
+            const double known = coverage(state);
+            if (known > most) {
+                most = known;
+                run_.typical = state;
+            }
+        }
+        for (std::size_t i = 0; i < targets_.size(); ++i) {
+            Record& record = records_[i];
+            if (!targets_[i].is_long && record.visits >= options_.least_samples) {
+                const std::vector<const Sample*> samples = typical_samples(record);
+                record.is_known = static_cast<int>(samples.size()) >= options_.least_samples &&
+                                  median_uncertainty(summary_of(i, samples)) <= options_.enough;
+            }
+        }
+    }
+
+    /// Targets known in this state, those of earlier runs included; a share where samples are few.
+    [[nodiscard]] double coverage(const Conditions& state) const {
+        double known = 0.0;
+        for (const Conditions& each : options_.earlier) {
+            known += is_of_state(each, state, options_.limits) ? 1.0 : 0.0;
+        }
+        for (const Record& record : records_) {
+            const auto samples = static_cast<double>(samples_in(state, record.samples, options_.limits).size());
+            known += std::min(1.0, samples / options_.least_samples);
+        }
+        return known;
+    }
+
+    Sentinel& sentinel_;
+    const std::vector<Target>& targets_;
     const ProtocolOptions& options_;
-    Sentinel sentinel_;
+    std::vector<Record> records_;
+    std::vector<std::size_t> long_targets_;  ///< in the order in which they are due
+    double long_seconds_ = 0.0;
     std::mt19937_64 random_;
     Clock::time_point start_;
+    ProtocolRun run_;
 };
-
-Conditions typical_of(const std::vector<MeasuredBlock>& blocks, const ProtocolOptions& options) {
-    std::vector<Conditions> all = options.earlier;
-    for (const MeasuredBlock& block : blocks) {
-        all.push_back(block.record.before);
-        all.push_back(block.record.after);
-    }
-    return typical_of(all, options.limits);
-}
-
-void mark(MeasuredBlock& block, bool drifted) {
-    block.record.drifted = drifted;
-    for (Measurement& measurement : block.measurements) {
-        measurement.drifted = drifted;
-    }
-}
 
 }  // namespace
 
-Measurement summary_of(std::size_t kernel, const std::vector<double>& samples) {
-    Measurement result{kernel, 0.0, 0.0, 0.0, 0.0, static_cast<int>(samples.size()), false};
-    if (samples.empty()) {
-        return result;
-    }
-    result.median = quantile(samples, 0.5);
-    result.first_quartile = quantile(samples, 0.25);
-    result.third_quartile = quantile(samples, 0.75);
-    std::vector<double> distances;
-    for (const double sample : samples) {
-        distances.push_back(std::abs(sample - result.median));
-    }
-    result.deviation = quantile(distances, 0.5);
-    return result;
+std::size_t ProtocolRun::drifted() const {
+    return static_cast<std::size_t>(
+        std::count_if(measurements.begin(), measurements.end(), [](const Measurement& each) { return each.drifted; }));
 }
 
-double median_uncertainty(const Measurement& measurement) {
-    const double range = measurement.third_quartile - measurement.first_quartile;
-    return 1.57 * range / (std::sqrt(static_cast<double>(std::max(measurement.samples, 1))) * measurement.median);
-}
-
-int ProtocolRun::repeated() const {
-    return static_cast<int>(std::count_if(blocks.begin(), blocks.end(), [](const BlockRecord& b) { return b.attempts > 1; }));
-}
-
-int ProtocolRun::drifted() const {
-    return static_cast<int>(std::count_if(blocks.begin(), blocks.end(), [](const BlockRecord& b) { return b.drifted; }));
-}
-
-ProtocolRun measure(const MeasuredDevice& device, const std::vector<KernelCase>& cases, std::vector<std::size_t> indices,
-                    Workspace& workspace, const ProtocolOptions& options, const BlockDone& block_done) {
-    constexpr int most_attempts = 4;
-    ProtocolRun result;
-    Run run(device, cases, workspace, options);
-    std::shuffle(indices.begin(), indices.end(), run.random());
-    std::vector<MeasuredBlock> blocks;
-    for (std::size_t first = 0; first < indices.size(); first += options.cases_a_block) {
-        const std::size_t last = std::min(indices.size(), first + options.cases_a_block);
-        // Half of the time is for what must be repeated.
-        const double share =
-            0.5 * run.seconds_left() * static_cast<double>(last - first) / static_cast<double>(indices.size() - first);
-        blocks.push_back(run.measured({indices.begin() + std::ptrdiff_t(first), indices.begin() + std::ptrdiff_t(last)}, share,
-                                      result.skipped));
-        mark(blocks.back(), !is_steady(blocks.back().record.before, blocks.back().record.after, options.limits));
-        block_done(blocks.back().measurements, last, indices.size());
+ProtocolRun measure(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options,
+                    const PassDone& pass_done) {
+    const double end = options.seconds * 7.0 / 6.0;
+    Run run(sentinel, targets, options);
+    while (run.pass()) {
+        pass_done(run.measurements(), std::min(run.seconds(), options.seconds), options.seconds);
     }
-    const Conditions typical = typical_of(blocks, options);
-    const double share = 0.5 * options.seconds / static_cast<double>(std::max<std::size_t>(blocks.size(), 1));
-    for (int attempt = 2; attempt <= most_attempts; ++attempt) {
-        for (MeasuredBlock& block : blocks) {
-            if (run.is_good(block, typical) || !run.waits_for(typical)) {
-                continue;
-            }
-            std::vector<Skipped> known;
-            MeasuredBlock again = run.measured(block.indices, share, known);
-            if (run.is_good(again, typical)) {
-                block = std::move(again);
-            }
-            block.record.attempts = attempt;
-        }
-    }
-    for (MeasuredBlock& block : blocks) {
-        const bool was_marked = block.record.drifted;
-        mark(block, !run.is_good(block, typical));
-        if (block.record.attempts > 1 || block.record.drifted != was_marked) {
-            block_done(block.measurements, indices.size(), indices.size());
-        }
-        result.measurements.insert(result.measurements.end(), block.measurements.begin(), block.measurements.end());
-        result.blocks.push_back(block.record);
-    }
-    result.typical = typical;
+    run.fill_gaps(end);
+    ProtocolRun result = run.finish();
+    pass_done(result.measurements, options.seconds, options.seconds);
     return result;
 }
 

@@ -1,5 +1,6 @@
-// The protocol of a measurement run: cases in blocks, each block in randomly interleaved order between two readings of the
-// machine's conditions, until medians are known well enough; then blocks that ran under other conditions than most once more.
+// The protocol of a measurement run: passes over all targets, each in an order of its own, so that the samples of every target
+// are spread over the whole run and see the same mixture of conditions. A machine that changes between states is described in
+// one of them: in the one in which most is known at the end.
 #pragma once
 
 #include <cstdint>
@@ -7,65 +8,72 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/measure/conditions.h"
+#include "calibrate/held_out_decoder.h"
 #include "calibrate/measure/kernel_timer.h"
+#include "calibrate/measure/sample.h"
 
 namespace treeline {
 
-struct ProtocolOptions {
-    int least_samples = 7, most_samples = 30;
-    double enough = 0.01;    ///< a case is done when the 95 % interval of its median is within ± this share
-    double seconds = 150.0;  ///< for all cases: blocks share it out evenly; least_samples come first
-    ConditionLimits limits;  ///< beyond them a block is repeated in the time left
-    std::size_t cases_a_block = 24;
-    std::uint64_t seed = 20'261'121;
-    std::vector<Conditions> earlier;  ///< of blocks that a run before measured: this one should go on under the same
+/// Something to measure.
+struct Target {
+    std::size_t index = 0;  ///< as its owner counts
+    /// Takes samples, conditions beside them. None: this cannot be measured (its owner says why), and is not asked again.
+    std::function<std::vector<Sample>(Sentinel&)> visit;
+    /// Takes seconds, and brings many samples: visited twice at the most, at any time of the run.
+    bool is_long = false;
 };
-
-/// What the samples of one case say, in seconds.
-struct Measurement {
-    std::size_t kernel = 0;  ///< index of the case
-    double median = 0.0, first_quartile = 0.0, third_quartile = 0.0;
-    double deviation = 0.0;  ///< median absolute deviation from the median
-    int samples = 0;
-    bool drifted = false;  ///< conditions changed while this was measured, or were not those of the other blocks
-};
-Measurement summary_of(std::size_t kernel, const std::vector<double>& samples);
-
-/// Half the 95 % interval of the median, as a share of it: 1.57 · interquartile range / √n (McGill, Tukey and Larsen,
-/// "Variations of box plots", 1978).
-double median_uncertainty(const Measurement& measurement);
 
 struct Skipped {
-    std::size_t kernel = 0;
+    std::size_t index = 0;
     std::string reason;  ///< a sentence
 };
 
-/// What a block of cases ran under, as it was kept.
-struct BlockRecord {
-    std::size_t cases = 0;
-    Conditions before, after;
-    int attempts = 1;
-    bool drifted = false;  ///< as Measurement::drifted
+/// Kernels, a sample a visit. Cases that do not fit the workspace, or that the device has no memory for, are skipped.
+std::vector<Target> kernel_targets(const MeasuredDevice& device, const std::vector<KernelCase>& cases,
+                                   const std::vector<std::size_t>& indices, Workspace& workspace,
+                                   std::vector<Skipped>& skipped);
+
+/// Decoders (those with these indices), a sample for each timed round; parts: draft, verify, roll back, host. What the device
+/// has no room for is skipped, when it is visited; `skipped` must live as long as the targets.
+std::vector<Target> decoder_targets(const std::vector<HeldOutDecoder>& decoders, const std::vector<std::size_t>& indices,
+                                    const HeldOutRounds& rounds, bool on_gpu, std::vector<Skipped>& skipped);
+
+struct ProtocolOptions {
+    int least_samples = 7, most_samples = 60;
+    double enough = 0.01;    ///< a target is done when the 95 % interval of its median is within ± this share
+    double seconds = 150.0;  ///< for all targets; least_samples come first, and a sixth more is for what is lacking then
+    ConditionLimits limits;
+    std::uint64_t seed = 20'261'121;
+    std::vector<Conditions> earlier;  ///< beside what a run before measured: this one should count under the same
+
+    /// So many in the typical state are needed at least.
+    [[nodiscard]] int fewest_samples() const { return (least_samples + 1) / 2; }
+};
+
+/// A pass: conditions at its beginning, and what it visited.
+struct PassRecord {
+    double at = 0.0;  ///< s since the run began
+    Conditions conditions;
+    std::size_t visits = 0;
 };
 
 struct ProtocolRun {
-    std::vector<Measurement> measurements;
-    std::vector<Skipped> skipped;
-    std::vector<BlockRecord> blocks;
-    Conditions typical;  ///< typical_of() the blocks, earlier ones included
+    std::vector<Measurement> measurements;  ///< in the order of the targets, without those that brought no sample
+    std::vector<PassRecord> passes;
+    std::vector<Conditions> states;  ///< states_of() what was seen beside the samples
+    Conditions typical;              ///< the one that the measurements are of
+    std::size_t samples = 0;
+    std::size_t samples_elsewhere = 0;  ///< of these, taken in another state, or while the state changed
 
-    [[nodiscard]] int repeated() const;
-    [[nodiscard]] int drifted() const;
+    [[nodiscard]] std::size_t drifted() const;
 };
 
-/// Called after each block with its measurements, and again with those of a block that was measured once more, which replace
-/// them: what is written then survives an interruption. `done` and `total` are cases.
-using BlockDone = std::function<void(const std::vector<Measurement>& block, std::size_t done, std::size_t total)>;
+/// Called after each pass with all measurements so far: what is written then survives an interruption. `seconds` of `planned`
+/// are over.
+using PassDone = std::function<void(const std::vector<Measurement>& measurements, double seconds, double planned)>;
 
-/// Measures the cases with these indices. Cases that do not fit the workspace, or that the device has no memory for, are
-/// skipped. Throws KernelError where the device fails; what BlockDone was given before stays valid.
-ProtocolRun measure(const MeasuredDevice& device, const std::vector<KernelCase>& cases, std::vector<std::size_t> indices,
-                    Workspace& workspace, const ProtocolOptions& options, const BlockDone& block_done);
+/// Throws KernelError where the device fails; what PassDone was given before stays valid.
+ProtocolRun measure(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options,
+                    const PassDone& pass_done);
 
 }  // namespace treeline

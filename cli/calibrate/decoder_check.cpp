@@ -6,7 +6,6 @@
 
 #include "calibrate/timings.h"
 #include "cli/calibrate/check_table.h"
-#include "cli/calibrate/measure_decoders.h"
 #include "cli/calibrate/table_rows.h"
 #include "json/reader.h"
 #include "reports/table.h"
@@ -52,6 +51,21 @@ std::string milliseconds(Seconds measured, Seconds predicted) {
 }
 
 }  // namespace
+
+KernelCase decoder_case(const HeldOutDecoder& decoder) {
+    KernelCase result;
+    result.table = "decoder";
+    result.columns = {{"family", std::string(name_of(decoder.family))},
+                      {"dtype", std::string(name_of(decoder.format))},
+                      {"batch", std::to_string(decoder.batch)},
+                      {"context", std::to_string(decoder.context)},
+                      {"drafter", std::string(name_of(decoder.drafter))},
+                      {"draft", draft_of(decoder)},
+                      {"verification", std::string(name_of(decoder.verification))},
+                      {"rollback", std::string(name_of(decoder.rollback))},
+                      {"accepted", std::to_string(decoder.accepted)}};
+    return result;
+}
 
 std::vector<DecoderCheck> checked_decoders(const std::vector<MeasuredFile>& files, const Device& device) {
     const std::vector<HeldOutDecoder> decoders = held_out_decoders(device.kind == DeviceKind::gpu, false);

@@ -6,6 +6,7 @@
 
 #include "calibrate/decoder_prediction.h"
 #include "calibrate/held_out_decoder.h"
+#include "calibrate/measure/kernel_case.h"
 #include "cli/calibrate/measured_rows.h"
 
 namespace treeline {
@@ -19,6 +20,9 @@ struct DecoderCheck {
     /// Of one sequence, in each round: accepted drafts and the target's own token.
     [[nodiscard]] double tokens() const { return decoder.accepted + 1.0; }
 };
+
+/// A configuration as a row of the table `decoder`: its name and columns; it is not a kernel that is prepared.
+KernelCase decoder_case(const HeldOutDecoder& decoder);
 
 /// The decoders among measured rows, in the order of held_out_decoders(), predicted by the device's calibration. Throws
 /// InputError where a row is of none of them, or lacks a phase.

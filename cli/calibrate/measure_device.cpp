@@ -7,9 +7,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "calibrate/timings.h"
+#include "cli/calibrate/decoder_check.h"
 #include "cli/calibrate/fit_tables.h"
 #include "cli/calibrate/kernel_tables.h"
-#include "cli/calibrate/measure_decoders.h"
 #include "cli/calibrate/measured_machine.h"
 #include "cli/calibrate/measurement_files.h"
 #include "cli/progress.h"
@@ -59,52 +60,79 @@ std::size_t rotation_for(const Machine& machine, bool on_gpu) {
     return static_cast<std::size_t>(std::min(wanted, room));
 }
 
+/// What there is to measure: kernels, and after them decoders.
+struct Plan {
+    std::vector<KernelCase> cases;
+    std::vector<HeldOutDecoder> decoders;
+
+    [[nodiscard]] KernelCase row(std::size_t index) const {
+        return index < cases.size() ? cases[index] : decoder_case(decoders[index - cases.size()]);
+    }
+};
+
 struct Measured {
     ProtocolRun run;
     double load = 0.0;       ///< per core, before the first measurement
-    std::size_t before = 0;  ///< cases that were there already
-    std::vector<std::string> skipped;
-    MeasuredDecoders decoders;
+    std::size_t before = 0;  ///< kernels and decoders that were there already
+    std::vector<Skipped> skipped;
 };
 
-/// Measures what is missing, block by block into the files.
-Measured measure_missing(const OwnDevice& own, bool quick, MeasurementFiles& files) {
+void put(const Plan& plan, const std::vector<Measurement>& measurements, std::size_t rotation, MeasurementFiles& files) {
+    for (const Measurement& each : measurements) {
+        if (each.index < plan.cases.size()) {
+            files.put(plan.cases[each.index], each, rotation);
+        } else {
+            const std::vector<double>& parts = each.parts;
+            files.put(plan.row(each.index), each, 0,
+                      {{"draft", parts[0]}, {"verify", parts[1]}, {"rollback", parts[2]}, {"host", parts[3]}});
+        }
+    }
+    files.save();
+}
+
+/// Measures what is missing, pass by pass into the files.
+Measured measure_missing(const OwnDevice& own, const MeasureRequest& request, MeasurementFiles& files) {
+    const bool quick = request.quick, on_gpu = own.device.on_gpu;
     Measured measured;
     measured.load = load_per_core().value_or(0.0);
     if (measured.load > most_load) {
         warn(fmt::format("The machine is in use (load {:.2f} per core): times scatter, and intervals are widened for it.",
                          measured.load));
     }
-    const std::size_t rotation = rotation_for(own.machine, own.device.on_gpu);
-    Workspace workspace(*own.device.backend, rotation);
-    const std::vector<KernelCase> cases =
-        kernel_cases({quick ? Thoroughness::quick : Thoroughness::full, own.device.on_gpu}, rotation / 4 / 256 * 256);
-    std::vector<std::size_t> missing;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (files.holds(cases[i])) {
-            ++measured.before;
-        } else {
-            missing.push_back(i);
-        }
-    }
     ProtocolOptions options;
-    options.seconds = quick ? 35.0 : 150.0;
+    options.seconds = (quick ? 32.0 : 130.0) + (!request.check ? 0.0 : quick ? 8.0 : 75.0);
     options.least_samples = quick ? 5 : 7;
     options.earlier = files.conditions();
-    Progress progress;
-    measured.run = measure(own.device, cases, missing, workspace, options,
-                           [&](const std::vector<Measurement>& block, std::size_t done, std::size_t total) {
-                               for (const Measurement& each : block) {
-                                   files.write(cases[each.kernel], each, rotation);
-                               }
-                               progress.show(done, total);
-                           });
-    if (!measured.run.blocks.empty()) {
-        files.write_conditions(measured.run);
+    const std::size_t rotation = rotation_for(own.machine, on_gpu);
+    Workspace workspace(*own.device.backend, rotation);
+    Plan plan;
+    plan.cases = kernel_cases({quick ? Thoroughness::quick : Thoroughness::full, on_gpu}, rotation / 4 / 256 * 256);
+    std::vector<std::size_t> kernels, decoders;
+    for (std::size_t i = 0; i < plan.cases.size(); ++i) {
+        files.holds(plan.cases[i], options.least_samples) ? void(++measured.before) : kernels.push_back(i);
     }
-    for (const Skipped& skipped : measured.run.skipped) {
-        measured.skipped.push_back(skipped.reason);
+    if (request.check) {
+        plan.decoders = held_out_decoders(on_gpu, quick);
+        for (std::size_t i = 0; i < plan.decoders.size(); ++i) {
+            files.holds(decoder_case(plan.decoders[i])) ? void(++measured.before) : decoders.push_back(i);
+        }
     }
+    std::vector<Target> targets = kernel_targets(own.device, plan.cases, kernels, workspace, measured.skipped);
+    for (Target& target : decoder_targets(plan.decoders, decoders, {2, 12}, on_gpu, measured.skipped)) {
+        target.index += plan.cases.size();
+        targets.push_back(std::move(target));
+    }
+    if (targets.empty()) {
+        return measured;
+    }
+    Sentinel sentinel(own.device, rotation / 2);
+    Progress progress("seconds");
+    measured.run =
+        measure(sentinel, targets, options, [&](const std::vector<Measurement>& measurements, double seconds, double planned) {
+            put(plan, measurements, rotation, files);
+            progress.show(std::uint64_t(seconds), std::uint64_t(planned));
+        });
+    files.write_conditions(measured.run);
     return measured;
 }
 
@@ -117,15 +145,36 @@ std::string launches_text(const MachineFigures& figures) {
     return text;
 }
 
-std::string clock_text(const ProtocolRun& run) {
-    if (run.blocks.empty() || !(run.typical.clock > 0.0)) {
-        return {};
+/// "1.32 us in the typical state, 0.55 us in another".
+std::string states_text(const ProtocolRun& run) {
+    std::string text;
+    for (const Conditions& state : run.states) {
+        if (!is_of_state(state, run.typical, {})) {
+            text += fmt::format("{}{:.2f} us", text.empty() ? "" : ", ", 1e6 * state.launch);
+        }
     }
-    const auto slowest = std::min_element(run.blocks.begin(), run.blocks.end(),
-                                          [](const auto& a, const auto& b) { return a.after.clock < b.after.clock; });
-    const std::optional<double> temperature = run.blocks.back().after.temperature;
-    return fmt::format("; clock {:.0f} MHz, {:.0f} in the slowest block{}", 1e-6 * run.typical.clock,
-                       1e-6 * slowest->after.clock, temperature ? fmt::format(", {:.0f} °C at the end", *temperature) : "");
+    return text.empty()
+               ? ""
+               : fmt::format("; its cores meet in {:.2f} us then, at other times in {}", 1e6 * run.typical.launch, text);
+}
+
+/// What the machine was like while it was measured.
+std::string conditions_text(const ProtocolRun& run) {
+    std::vector<double> reads, clocks;
+    for (const PassRecord& pass : run.passes) {
+        reads.push_back(1e3 * pass.conditions.read);
+        clocks.push_back(1e-6 * pass.conditions.clock);
+    }
+    const std::optional<double> temperature = run.passes.back().conditions.temperature;
+    std::string text = fmt::format(
+        "{} samples, {:.0f} % of them in the machine's typical state{}. A block of memory was read in {:.2f} ms ({:.2f} to "
+        "{:.2f})",
+        run.samples, 100.0 * (1.0 - double(run.samples_elsewhere) / double(std::max<std::size_t>(run.samples, 1))),
+        states_text(run), quantile(reads, 0.5), quantile(reads, 0.1), quantile(reads, 0.9));
+    if (run.typical.clock > 0.0) {
+        text += fmt::format("; clock {:.0f} MHz, {:.0f} at the slowest", 1e-6 * run.typical.clock, quantile(clocks, 0.0));
+    }
+    return text + (temperature ? fmt::format(", {:.0f} °C at the end", *temperature) : "") + ".\n";
 }
 
 std::string summary_of(const OwnDevice& own, const MachineFigures& figures, const Measured& measured,
@@ -138,20 +187,17 @@ std::string summary_of(const OwnDevice& own, const MachineFigures& figures, cons
         own.device.on_gpu ? fmt::format(", {:.3g} in bf16", figures.bf16_peak.value() / 1e12) : "");
     text += fmt::format("A launch of nothing: {}.\n", launches_text(figures));
     text += fmt::format(
-        "{} cases measured now, {} before; {} of {} blocks repeated, {} ran under other conditions than most all the same; "
-        "load "
-        "{:.2f} per core at the start{}.\n",
-        measured.run.measurements.size(), measured.before, measured.run.repeated(), measured.run.blocks.size(),
-        measured.run.drifted(), measured.load, clock_text(measured.run));
-    if (const MeasuredDecoders& decoders = measured.decoders; decoders.measured + decoders.before > 0) {
-        text += fmt::format(
-            "{} decoders run now, {} before; {} run again, {} under other conditions than the kernels all the same.\n",
-            decoders.measured, decoders.before, decoders.repeated, decoders.drifted);
+        "{} kernels and decoders measured now, {} before; {} of those of now hardly ever saw the typical state "
+        "and are left out of laws and errors; load {:.2f} per core at the start.\n",
+        measured.run.measurements.size(), measured.before, measured.run.drifted(), measured.load);
+    if (!measured.run.passes.empty()) {
+        text += conditions_text(measured.run);
     }
-    for (const std::vector<std::string>* list : {&notes, &measured.skipped, &measured.decoders.skipped}) {
-        for (const std::string& sentence : *list) {
-            text += "Left out: " + sentence + ".\n";
-        }
+    for (const std::string& sentence : notes) {
+        text += "Left out: " + sentence + ".\n";
+    }
+    for (const Skipped& skipped : measured.skipped) {
+        text += "Left out: " + skipped.reason + ".\n";
     }
     return text;
 }
@@ -169,11 +215,7 @@ MeasureResult measure_device(const MeasureRequest& request) {
     MeasurementFiles files(request.folder / "measurements", own.machine);
     Measured measured;
     try {
-        measured = measure_missing(own, request.quick, files);
-        if (request.check) {
-            const std::size_t sentinel = rotation_for(own.machine, own.device.on_gpu) / 2;
-            measured.decoders = measure_missing_decoders(own.device, request.quick, sentinel, files);
-        }
+        measured = measure_missing(own, request, files);
     } catch (const kernels::KernelError& error) {
         throw InputError({fmt::format("--device {}: {}; what was measured before is kept in {}", request.device, error.what(),
                                       (request.folder / "measurements").string())});

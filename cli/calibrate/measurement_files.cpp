@@ -1,7 +1,7 @@
 #include "cli/calibrate/measurement_files.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -15,30 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Parts = std::vector<std::pair<std::string, double>>;
-
-/// An interrupted run may have left half a line.
-void drop_half_line(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const std::size_t end = text.rfind('\n');
-    if (!text.empty() && end + 1 != text.size()) {
-        fs::resize_file(file, end == std::string::npos ? 0 : end + 1);
-    }
-}
-
-/// A case that is measured again has one line all the same.
-void drop_line(const fs::path& file, const std::string& beginning) {
-    std::ifstream in(file);
-    std::string kept;
-    for (std::string line; std::getline(in, line);) {
-        if (!line.starts_with(beginning)) {
-            kept += line + "\n";
-        }
-    }
-    in.close();
-    write_file(file, kept);
-}
+using Columns = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::string_view conditions_ending = "_conditions.csv";
 
@@ -51,69 +28,55 @@ bool has_rows(const fs::path& file) {
     return lines > 1;
 }
 
-/// What a file begins with. Columns are those of the case, then these.
-std::string header(const Machine& machine, const KernelCase& kernel, const Parts& parts) {
-    std::string text = fmt::format(
-        "# Kernels measured by treeline calibrate\n# device: {}\n# driver: {}\n"
-        "# latency_us, quartiles: microseconds of one run; spread: median absolute deviation / median;\n"
-        "# rotation_bytes: memory over which weights, caches and states rotate; drifted: 1 where the "
-        "machine's conditions changed\n",
-        machine.title, machine.driver);
-    for (const auto& [column, value] : kernel.columns) {
-        text += column + ",";
-    }
-    text += "device,latency_us,first_quartile_us,third_quartile_us,spread,samples,rotation_bytes,drifted";
+std::string microseconds(double seconds) { return fmt::format("{:.6g}", 1e6 * seconds); }
+
+/// The columns of a measurement, after those of its case.
+Columns columns_of(const Measurement& measured, const Machine& machine, std::size_t rotation_bytes, const TimeParts& parts) {
+    Columns columns = {{"device", machine.name},
+                       {"latency_us", microseconds(measured.median)},
+                       {"first_quartile_us", microseconds(measured.first_quartile)},
+                       {"third_quartile_us", microseconds(measured.third_quartile)},
+                       {"spread", fmt::format("{:.4g}", measured.deviation / measured.median)},
+                       {"samples", std::to_string(measured.samples)},
+                       {"rotation_bytes", std::to_string(rotation_bytes)},
+                       {"drifted", measured.drifted ? "1" : "0"},
+                       {"launch_us", fmt::format("{:.4g}", 1e6 * measured.seen.launch)},
+                       {"clock_mhz", fmt::format("{:.5g}", 1e-6 * measured.seen.clock)}};
     for (const auto& [part, seconds] : parts) {
-        text += "," + part + "_us";
+        columns.emplace_back(part + "_us", microseconds(seconds));
     }
-    return text + "\n";
+    return columns;
 }
 
-/// What the line of a case begins with.
-std::string values_of(const KernelCase& kernel) {
-    std::string text;
-    for (const auto& [column, value] : kernel.columns) {
-        text += value + ",";
-    }
-    return text;
+bool is_of_measurement(const std::string& column) {
+    static const std::set<std::string> names = {"device", "spread", "samples", "rotation_bytes", "drifted", "clock_mhz"};
+    return column.ends_with("_us") || names.count(column) > 0;
 }
 
-std::string line(const Machine& machine, const KernelCase& kernel, const Measurement& measured, std::size_t rotation_bytes,
-                 const Parts& parts) {
-    std::string text = values_of(kernel);
-    text += fmt::format("{},{:.6g},{:.6g},{:.6g},{:.4g},{},{},{}", machine.name, 1e6 * measured.median,
-                        1e6 * measured.first_quartile, 1e6 * measured.third_quartile, measured.deviation / measured.median,
-                        measured.samples, rotation_bytes, measured.drifted ? 1 : 0);
-    for (const auto& [part, seconds] : parts) {
-        text += fmt::format(",{:.6g}", 1e6 * seconds);
-    }
-    return text + "\n";
-}
-
-/// The name that a case with these values has. The columns of a case come first, in the order of the file's header, but values
-/// are kept by name: so the names' order does not matter here.
-std::string key_of(const std::string& table, std::vector<std::pair<std::string, std::string>> columns) {
+/// The name that a case with these values has, whatever the order of the columns.
+std::string key_of(Columns columns) {
     std::sort(columns.begin(), columns.end());
     KernelCase kernel;
-    kernel.table = table;
     kernel.columns = std::move(columns);
     return kernel.name();
 }
 
-bool is_of_measurement(const std::string& column) {
-    static const std::set<std::string> names = {"device", "spread", "samples", "rotation_bytes", "drifted"};
-    return column.ends_with("_us") || names.count(column) > 0;
+std::vector<std::string> header_of(const fs::path& path) {
+    std::ifstream in(path);
+    std::string line;
+    while (std::getline(in, line) && (line.empty() || line.front() == '#')) {}
+    std::vector<std::string> columns;
+    for (std::size_t at = 0; at <= line.size();) {
+        const std::size_t comma = std::min(line.find(',', at), line.size());
+        columns.push_back(line.substr(at, comma - at));
+        at = comma + 1;
+    }
+    return columns;
 }
 
-std::string key_of(const MeasuredRow& row) {
-    const TableKind* kind = kind_of(row);
-    std::vector<std::pair<std::string, std::string>> columns;
-    for (const auto& [name, value] : row.values) {
-        if (!is_of_measurement(name)) {
-            columns.emplace_back(name, value);
-        }
-    }
-    return key_of(kind != nullptr ? std::string(kind->name) : "", std::move(columns));
+double number_of(const std::map<std::string, std::string>& row, const char* column) {
+    const auto found = row.find(column);
+    return found == row.end() ? 0.0 : std::strtod(found->second.c_str(), nullptr);
 }
 
 }  // namespace
@@ -124,73 +87,120 @@ MeasurementFiles::MeasurementFiles(fs::path folder, const Machine& machine) : fo
     if (!fs::is_directory(folder_)) {
         throw OutputError(fmt::format("{}: cannot be made ({})", folder_.string(), error.message()));
     }
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-        if (entry.path().extension() == ".csv") {
-            drop_half_line(entry.path());
-        }
-    }
     for (const MeasuredFile& file : read()) {
         if (file.device != machine_.name) {
             throw InputError({fmt::format("{}: was measured on {}, but this is {}; give another folder with --output",
                                           file.path, file.device.empty() ? "an unnamed device" : file.device, machine_.name)});
         }
-        for (const MeasuredRow& row : file.rows) {
-            lines_.insert(key_of(row));
-            known_.insert(key_of(row));
-        }
-        for (const MeasuredRow& row : file.drifted) {
-            lines_.insert(key_of(row));
+        load(file);
+    }
+}
+
+void MeasurementFiles::load(const MeasuredFile& file) {
+    const std::string stem = fs::path(file.path).stem().string();
+    if (!stem.starts_with(machine_.name + "_")) {
+        return;  // a table of somebody's: read, but not written
+    }
+    Table& table = tables_[stem.substr(machine_.name.size() + 1)];
+    table.columns = header_of(file.path);
+    for (const std::vector<MeasuredRow>* rows : {&file.rows, &file.drifted}) {
+        for (const MeasuredRow& row : *rows) {
+            Columns columns;
+            std::map<std::string, std::string> values(row.values.begin(), row.values.end());
+            values["latency_us"] = microseconds(row.time.value());
+            for (const auto& [name, value] : row.values) {
+                if (!is_of_measurement(name)) {
+                    columns.emplace_back(name, value);
+                }
+            }
+            table.places[key_of(std::move(columns))] = table.rows.size();
+            table.rows.push_back(std::move(values));
         }
     }
 }
 
-bool MeasurementFiles::holds(const KernelCase& kernel) const { return known_.count(key_of(kernel.table, kernel.columns)) > 0; }
+bool MeasurementFiles::holds(const KernelCase& kernel, int least_samples) const {
+    const auto table = tables_.find(kernel.table);
+    if (table == tables_.end()) {
+        return false;
+    }
+    const auto place = table->second.places.find(key_of(kernel.columns));
+    if (place == table->second.places.end()) {
+        return false;
+    }
+    const std::map<std::string, std::string>& row = table->second.rows[place->second];
+    return number_of(row, "drifted") == 0.0 && number_of(row, "samples") >= least_samples;
+}
 
 fs::path MeasurementFiles::file_of(const std::string& table) const {
     return folder_ / fmt::format("{}_{}.csv", machine_.name, table);
 }
 
-void MeasurementFiles::write(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes,
-                             const Parts& parts) {
-    const fs::path path = file_of(kernel.table);
-    const std::string key = key_of(kernel.table, kernel.columns);
-    if (!lines_.insert(key).second) {
-        drop_line(path, values_of(kernel));
+void MeasurementFiles::put(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes,
+                           const TimeParts& parts) {
+    Table& table = tables_[kernel.table];
+    table.changed = true;
+    Columns columns = kernel.columns;
+    const Columns more = columns_of(measurement, machine_, rotation_bytes, parts);
+    columns.insert(columns.end(), more.begin(), more.end());
+    for (const auto& [name, value] : columns) {
+        if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end()) {
+            table.columns.push_back(name);
+        }
     }
-    const bool fresh = !fs::exists(path) || fs::file_size(path) == 0;
-    std::ofstream out(path, std::ios::binary | std::ios::app);
-    out << (fresh ? header(machine_, kernel, parts) : "") << line(machine_, kernel, measurement, rotation_bytes, parts)
-        << std::flush;
-    if (!out) {
-        throw OutputError(fmt::format("{}: cannot be written", path.string()));
+    const auto [place, is_new] = table.places.try_emplace(key_of(kernel.columns), table.rows.size());
+    if (is_new) {
+        table.rows.emplace_back();
     }
-    if (!measurement.drifted) {
-        known_.insert(key);
+    table.rows[place->second] = std::map<std::string, std::string>(columns.begin(), columns.end());
+}
+
+std::string MeasurementFiles::text_of(const Table& table) const {
+    std::string text = fmt::format(
+        "# Kernels measured by treeline calibrate\n# device: {}\n# driver: {}\n"
+        "# latency_us, quartiles: microseconds of one run; spread: median absolute deviation / median;\n"
+        "# rotation_bytes: memory over which weights, caches and states rotate; launch_us, clock_mhz: a launch of nothing\n"
+        "# and the clock beside the samples, 0 where unknown; drifted: 1 where hardly any sample was taken in the state of\n"
+        "# the machine that the others are of\n{}\n",
+        machine_.title, machine_.driver, fmt::join(table.columns, ","));
+    for (const std::map<std::string, std::string>& row : table.rows) {
+        for (std::size_t i = 0; i < table.columns.size(); ++i) {
+            const auto value = row.find(table.columns[i]);
+            text += (i > 0 ? "," : "") + (value == row.end() ? std::string() : value->second);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+void MeasurementFiles::save() {
+    for (auto& [name, table] : tables_) {
+        if (table.changed) {
+            write_file(file_of(name), text_of(table));
+            table.changed = false;
+        }
     }
 }
 
-fs::path MeasurementFiles::conditions_file() const { return folder_ / (machine_.name + std::string(conditions_ending)); }
-
 void MeasurementFiles::write_conditions(const ProtocolRun& run) const {
-    const fs::path path = conditions_file();
+    const fs::path path = folder_ / (machine_.name + std::string(conditions_ending));
     const bool fresh = !fs::exists(path);
     std::ofstream out(path, std::ios::binary | std::ios::app);
     if (fresh) {
         out << fmt::format(
-            "# Conditions of each block of measurements on {}: before and after it, in the order of the run\n"
-            "# read_us: a block of main memory read; launch_us: a launch of nothing (0: not asked); clock_mhz: 0 where "
-            "unknown;\n"
-            "# temperature_c: empty where unknown; load: per core, over the last minute; drifted: as in the other files\n"
-            "cases,attempts,drifted,read_us,read_after_us,launch_us,launch_after_us,clock_mhz,clock_after_mhz,temperature_c,"
-            "temperature_after_c,load,load_after\n",
+            "# What {} was like at the beginning of each pass over what was measured, run after run\n"
+            "# at_s: since the run began; visits: of kernels and decoders in the pass; read_us: a block of main memory read;\n"
+            "# launch_us: a launch of nothing (0: not asked); clock_mhz: 0 where unknown; temperature_c: empty where unknown;\n"
+            "# load: per core, over the last minute; typical: 1 in the state that the measurements are of\n"
+            "at_s,visits,read_us,launch_us,clock_mhz,temperature_c,load,typical\n",
             machine_.title);
     }
-    const auto degrees = [](const Conditions& c) { return c.temperature ? fmt::format("{:.0f}", *c.temperature) : ""; };
-    for (const BlockRecord& block : run.blocks) {
-        const Conditions &a = block.before, &b = block.after;
-        out << fmt::format("{},{},{},{:.5g},{:.5g},{:.4g},{:.4g},{:.5g},{:.5g},{},{},{:.2f},{:.2f}\n", block.cases,
-                           block.attempts, block.drifted ? 1 : 0, 1e6 * a.read, 1e6 * b.read, 1e6 * a.launch, 1e6 * b.launch,
-                           1e-6 * a.clock, 1e-6 * b.clock, degrees(a), degrees(b), a.load, b.load);
+    for (const PassRecord& pass : run.passes) {
+        const Conditions& seen = pass.conditions;
+        out << fmt::format("{:.1f},{},{:.5g},{:.4g},{:.5g},{},{:.2f},{}\n", pass.at, pass.visits, 1e6 * seen.read,
+                           1e6 * seen.launch, 1e-6 * seen.clock,
+                           seen.temperature ? fmt::format("{:.0f}", *seen.temperature) : "", seen.load,
+                           is_of_state(seen, run.typical, {}) ? 1 : 0);
     }
     if (!out.flush()) {
         throw OutputError(fmt::format("{}: cannot be written", path.string()));
@@ -199,18 +209,12 @@ void MeasurementFiles::write_conditions(const ProtocolRun& run) const {
 
 std::vector<Conditions> MeasurementFiles::conditions() const {
     std::vector<Conditions> found;
-    std::ifstream in(conditions_file());
-    for (std::string line; std::getline(in, line);) {
-        int cases = 0, attempts = 0, drifted = 0;
-        double read[2] = {}, launch[2] = {}, clock[2] = {};
-        if (std::sscanf(line.c_str(), "%d,%d,%d,%lf,%lf,%lf,%lf,%lf,%lf", &cases, &attempts, &drifted, &read[0], &read[1],
-                        &launch[0], &launch[1], &clock[0], &clock[1]) == 9 &&
-            drifted == 0) {
-            for (const int i : {0, 1}) {
+    for (const auto& [name, table] : tables_) {
+        for (const std::map<std::string, std::string>& row : table.rows) {
+            if (number_of(row, "drifted") == 0.0) {
                 found.emplace_back();
-                found.back().read = 1e-6 * read[i];
-                found.back().launch = 1e-6 * launch[i];
-                found.back().clock = 1e6 * clock[i];
+                found.back().launch = 1e-6 * number_of(row, "launch_us");
+                found.back().clock = 1e6 * number_of(row, "clock_mhz");
             }
         }
     }

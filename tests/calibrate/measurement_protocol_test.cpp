@@ -14,14 +14,26 @@ using namespace treeline;
 
 namespace {
 
+const MeasuredDevice cpu{&kernels::cpu_backend(), false, {}};
+
 ProtocolOptions short_run() {
     ProtocolOptions options;
     options.least_samples = 3;
     options.most_samples = 5;
     options.seconds = 1.0;
-    options.cases_a_block = 2;
+    options.limits = {1e9, 1.0};  // the machine that runs tests is a busy one
     return options;
 }
+
+Sample sample(double seconds, double launch, std::vector<double> parts = {}) {
+    Sample result;
+    result.seconds = seconds;
+    result.parts = std::move(parts);
+    result.before.launch = result.after.launch = launch;
+    return result;
+}
+
+const PassDone nothing = [](const std::vector<Measurement>&, double, double) {};
 
 /// A case whose runs busily wait so long, and count.
 KernelCase waiting(const std::string& name, double microseconds, int& runs) {
@@ -41,26 +53,34 @@ KernelCase waiting(const std::string& name, double microseconds, int& runs) {
 
 }  // namespace
 
-TEST_CASE("every case is measured once, and a slower one takes longer") {
+TEST_CASE("every kernel is visited in every pass, and a slower one takes longer") {
     Workspace workspace(kernels::cpu_backend(), std::size_t{1} << 20);
     int fast_runs = 0, slow_runs = 0, third_runs = 0;
     const std::vector<KernelCase> cases = {waiting("fast", 200, fast_runs), waiting("slow", 2000, slow_runs),
                                            waiting("third", 200, third_runs)};
-    std::size_t reported = 0;
-    const ProtocolRun run = measure({&kernels::cpu_backend(), false, {}}, cases, {0, 1, 2}, workspace, short_run(),
-                                    [&](const std::vector<Measurement>& block, std::size_t, std::size_t total) {
-                                        reported += block.size();
-                                        CHECK(total == 3);
-                                    });
+    std::vector<Skipped> skipped;
+    const std::vector<Target> targets = kernel_targets(cpu, cases, {0, 1, 2}, workspace, skipped);
+    Sentinel sentinel(cpu, std::size_t{1} << 16);
+    std::vector<std::size_t> reported;
+    const ProtocolRun run =
+        measure(sentinel, targets, short_run(), [&](const std::vector<Measurement>& measurements, double, double planned) {
+            reported.push_back(measurements.size());
+            CHECK(planned == 1.0);
+        });
+    CHECK(skipped.empty());
     REQUIRE(run.measurements.size() == 3);
-    CHECK(reported >= 3);           // a block that was measured again is reported again
-    CHECK(run.blocks.size() == 2);  // three cases in blocks of two
+    CHECK(run.passes.size() >= 3);
+    CHECK(run.passes.front().visits == 3);
+    CHECK(run.passes.front().conditions.read > 0.0);
+    CHECK(reported.front() == 3);  // known after the first pass, however little
+    CHECK(run.drifted() == 0);
     std::vector<double> medians(3);
     for (const Measurement& each : run.measurements) {
-        medians[each.kernel] = each.median;
+        medians[each.index] = each.median;
         CHECK(each.samples >= 3);
         CHECK(each.first_quartile <= each.median);
         CHECK(each.median <= each.third_quartile);
+        CHECK(each.seen.launch > 0.0);
     }
     // A loaded machine makes waits longer, never shorter.
     CHECK(medians[0] >= 200e-6);
@@ -68,27 +88,120 @@ TEST_CASE("every case is measured once, and a slower one takes longer") {
     CHECK(third_runs >= 5);  // two to get ready, three samples
 }
 
-TEST_CASE("a case that does not fit is skipped with a sentence, the others are measured") {
+TEST_CASE("a kernel that does not fit is skipped with a sentence") {
     Workspace workspace(kernels::cpu_backend(), std::size_t{1} << 20);
     int runs = 0;
     std::vector<KernelCase> cases = {waiting("fits", 100, runs), waiting("large", 100, runs)};
     cases[1].largest_piece = std::size_t{3} << 20;
-    const ProtocolRun run = measure({&kernels::cpu_backend(), false, {}}, cases, {0, 1}, workspace, short_run(),
-                                    [](const std::vector<Measurement>&, std::size_t, std::size_t) {});
-    CHECK(run.measurements.size() == 1);
-    REQUIRE(run.skipped.size() == 1);
-    CHECK(run.skipped[0].reason ==
-          "wait name=large needs 3 MiB at once, more than the 1 MiB that are set aside on this device");
+    std::vector<Skipped> skipped;
+    CHECK(kernel_targets(cpu, cases, {0, 1}, workspace, skipped).size() == 1);
+    REQUIRE(skipped.size() == 1);
+    CHECK(skipped[0].reason == "wait name=large needs 3 MiB at once, more than the 1 MiB that are set aside on this device");
+}
+
+TEST_CASE("a machine of two states is described in the one in which most is known") {
+    // Cores meet in 1 us in most samples. The decoder, though, and with it the other kernel, ran while they met in 0.5 us.
+    int visits = 0, rounds = 0;
+    const auto kernel = [&](double fast, double slow) {
+        return [&, fast, slow](Sentinel&) {
+            const bool is_fast = visits++ % 3 == 0;
+            return std::vector<Sample>{sample(is_fast ? fast : slow, is_fast ? 0.5e-6 : 1e-6)};
+        };
+    };
+    std::vector<Target> targets = {{10, kernel(1.0, 2.0)}, {11, kernel(3.0, 6.0)}};
+    ProtocolOptions options = short_run();
+    options.limits = {};
+    options.least_samples = 6;
+    options.most_samples = 12;
+    options.enough = -1.0;
+    Sentinel sentinel(cpu, std::size_t{1} << 16);
+    const ProtocolRun one = measure(sentinel, targets, options, nothing);
+    CHECK(one.typical.launch == 1e-6);
+    CHECK(one.states.size() == 2);
+    REQUIRE(one.measurements.size() == 2);
+    CHECK(one.measurements[0].median == 2.0);
+    CHECK(one.measurements[1].index == 11);
+    CHECK(one.measurements[1].median == 6.0);
+    CHECK(one.samples == 24);
+    CHECK(one.samples_elsewhere == 8);
+
+    visits = 0;
+    for (std::size_t decoder = 12; decoder < 16; ++decoder) {
+        targets.push_back({decoder,
+                           [&](Sentinel&) {
+                               ++rounds;
+                               return std::vector<Sample>(8, sample(7.0, 0.5e-6, {3.0, 4.0}));
+                           },
+                           true});
+    }
+    const ProtocolRun other = measure(sentinel, targets, options, nothing);
+    CHECK(other.typical.launch == 0.5e-6);
+    REQUIRE(other.measurements.size() == 6);
+    CHECK(other.measurements[0].median == 1.0);
+    CHECK(other.measurements[5].parts == std::vector<double>{3.0, 4.0});
+    CHECK(other.drifted() == 0);
+    CHECK(rounds >= 4);
+    CHECK(rounds <= 8);  // visited twice at the most
+}
+
+TEST_CASE("what never saw the typical state is marked, and what brings no sample is not asked again") {
+    int asked = 0;
+    const std::vector<Target> targets = {{0, [](Sentinel&) { return std::vector<Sample>{sample(1.0, 1e-6)}; }},
+                                         {1, [](Sentinel&) { return std::vector<Sample>{sample(2.0, 1e-6)}; }},
+                                         {2, [](Sentinel&) { return std::vector<Sample>{sample(3.0, 4e-6)}; }},
+                                         {3,
+                                          [&](Sentinel&) {
+                                              ++asked;
+                                              return std::vector<Sample>();
+                                          },
+                                          true}};
+    ProtocolOptions options = short_run();
+    options.limits = {};
+    options.seconds = 0.05;
+    Sentinel sentinel(cpu, std::size_t{1} << 16);
+    const ProtocolRun run = measure(sentinel, targets, options, nothing);
+    REQUIRE(run.measurements.size() == 3);
+    CHECK(run.typical.launch == 1e-6);
+    CHECK(run.drifted() == 1);
+    CHECK(run.measurements[2].drifted);
+    CHECK(run.measurements[2].median == 3.0);
+    CHECK(asked == 1);
+}
+
+TEST_CASE("a run goes on in the state that an earlier one measured") {
+    const std::vector<Target> targets = {{0, [](Sentinel&) { return std::vector<Sample>{sample(1.0, 1e-6)}; }}};
+    ProtocolOptions options = short_run();
+    options.limits = {};
+    options.seconds = 0.05;
+    Conditions earlier;
+    earlier.launch = 0.5e-6;
+    options.earlier = {earlier, earlier};
+    Sentinel sentinel(cpu, std::size_t{1} << 16);
+    const ProtocolRun run = measure(sentinel, targets, options, nothing);
+    CHECK(run.typical.launch == 0.5e-6);
+    CHECK(run.drifted() == 1);
 }
 
 TEST_CASE("median, quartiles and deviation of samples by hand") {
     // Sorted 1 2 3 4 10: median 3, quartiles 2 and 4, distances 2 1 0 1 7 whose median is 1.
-    const Measurement measured = summary_of(4, {10, 1, 3, 2, 4});
-    CHECK(measured.kernel == 4);
+    std::vector<Sample> samples;
+    for (const double seconds : {10.0, 1.0, 3.0, 2.0, 4.0}) {
+        samples.push_back(sample(seconds, 1e-6, {0.5 * seconds}));
+    }
+    samples.push_back(sample(100.0, 3e-6, {1.0}));
+    samples.push_back(sample(100.0, 1e-6, {1.0}));
+    samples.back().after.launch = 3e-6;  // the state changed while it ran
+    Conditions state;
+    state.launch = 1.1e-6;
+    const Measurement measured = summary_of(4, samples_in(state, samples, {}));
+    CHECK(measured.index == 4);
+    CHECK(measured.samples == 5);
     CHECK(measured.median == 3.0);
     CHECK(measured.first_quartile == 2.0);
     CHECK(measured.third_quartile == 4.0);
     CHECK(measured.deviation == 1.0);
+    CHECK(measured.parts == std::vector<double>{1.5});
+    CHECK(measured.seen.launch == 1e-6);
     // 1.57 · (4 − 2) / (√5 · 3)
     CHECK(median_uncertainty(measured) == Approx(1.57 * 2.0 / (std::sqrt(5.0) * 3.0)));
 }

@@ -26,16 +26,18 @@ TEST_CASE("the smallest cases of every table are measured on the device", "[on_d
     options.least_samples = 1;
     options.most_samples = 2;
     options.seconds = 1.0;
-    options.limits = {1e9, 1e9, 1e9, 1.0};  // times mean nothing here
-    const ProtocolRun run =
-        measure(device, cases, chosen, workspace, options, [](const std::vector<Measurement>&, std::size_t, std::size_t) {});
-    CHECK(run.measurements.size() + run.skipped.size() == chosen.size());
-    for (const Skipped& each : run.skipped) {
+    options.limits = {1e9, 1.0};  // times mean nothing here
+    std::vector<Skipped> skipped;
+    const std::vector<Target> targets = kernel_targets(device, cases, chosen, workspace, skipped);
+    Sentinel sentinel(device, rotation / 2);
+    const ProtocolRun run = measure(sentinel, targets, options, [](const std::vector<Measurement>&, double, double) {});
+    CHECK(run.measurements.size() + skipped.size() == chosen.size());
+    for (const Skipped& each : skipped) {
         UNSCOPED_INFO(each.reason);
     }
     CHECK(run.measurements.size() >= by_table.size());
     for (const Measurement& each : run.measurements) {
-        INFO(cases[each.kernel].name());
+        INFO(cases[each.index].name());
         CHECK(each.median > 0.0);
     }
 }

@@ -1,0 +1,61 @@
+#include "calibrate/measure/sample.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/timings.h"
+
+namespace treeline {
+namespace {
+
+template <class Value>
+double median_of(const std::vector<const Sample*>& samples, Value value) {
+    std::vector<double> values;
+    for (const Sample* sample : samples) {
+        values.push_back(value(*sample));
+    }
+    return quantile(std::move(values), 0.5);
+}
+
+}  // namespace
+
+Measurement summary_of(std::size_t index, const std::vector<const Sample*>& samples) {
+    Measurement result;
+    result.index = index;
+    result.samples = static_cast<int>(samples.size());
+    if (samples.empty()) {
+        return result;
+    }
+    std::vector<double> seconds;
+    for (const Sample* sample : samples) {
+        seconds.push_back(sample->seconds);
+    }
+    result.median = quantile(seconds, 0.5);
+    result.first_quartile = quantile(seconds, 0.25);
+    result.third_quartile = quantile(seconds, 0.75);
+    result.deviation = median_of(samples, [&](const Sample& sample) { return std::abs(sample.seconds - result.median); });
+    for (std::size_t part = 0; part < samples.front()->parts.size(); ++part) {
+        result.parts.push_back(median_of(samples, [&](const Sample& sample) { return sample.parts[part]; }));
+    }
+    result.seen.launch = median_of(samples, [](const Sample& sample) { return sample.before.launch; });
+    result.seen.clock = median_of(samples, [](const Sample& sample) { return sample.before.clock; });
+    return result;
+}
+
+double median_uncertainty(const Measurement& measurement) {
+    const double range = measurement.third_quartile - measurement.first_quartile;
+    return 1.57 * range / (std::sqrt(static_cast<double>(std::max(measurement.samples, 1))) * measurement.median);
+}
+
+std::vector<const Sample*> samples_in(const Conditions& state, const std::vector<Sample>& samples,
+                                      const ConditionLimits& limits) {
+    std::vector<const Sample*> found;
+    for (const Sample& sample : samples) {
+        if (is_of_state(sample.before, state, limits) && is_of_state(sample.after, state, limits)) {
+            found.push_back(&sample);
+        }
+    }
+    return found;
+}
+
+}  // namespace treeline
