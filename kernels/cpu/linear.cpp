@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/few_rows.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/rows.h"
 
 namespace treeline::kernels::cpu {
 namespace {
 
-/// Up to so many rows plain dot products are taken, which read the weights once, instead of a library that packs both matrices
-/// first. Not a measured crossing: it differs by machine.
-constexpr int rows_of_dot_products = 12;
+/// Up to so many rows weights are read once and never packed. Not a measured crossing: it differs by machine.
+constexpr int most_few_rows = 64;
 /// Outputs that a thread computes at a time from weights widened into its cache.
 constexpr int block_outputs = 64;
 
@@ -20,45 +20,47 @@ void multiply(Matrix left, int left_rows, Matrix right, int right_rows, int widt
                 static_cast<int>(left.stride), right.data, static_cast<int>(right.stride), 0.0F, y, static_cast<int>(y_stride));
 }
 
-/// Rows as floats: themselves where they are, else a copy in `buffer`.
-Matrix floats(ConstRows rows, std::int64_t first, int count, int width, const Buffer& buffer) {
-    if (rows.type == ElementType::fp32) {
-        return {static_cast<const float*>(rows.data) + first * rows.stride, rows.stride};
+/// Each thread takes blocks of outputs, one after another.
+void multiply_few_rows(const Linear& linear) {
+    const PaddedRows x(linear.x, linear.rows, linear.inputs);
+#pragma omp parallel
+    {
+        const FewRowsScratch scratch(linear.rows);
+        const Buffer products(std::size_t(linear.rows) * few_rows_outputs);
+#pragma omp for schedule(static)
+        for (int first = 0; first < linear.outputs; first += few_rows_outputs) {
+            multiply_block(x, linear.weight, first, linear.outputs, scratch, products.data());
+            const int count = std::min(few_rows_outputs, linear.outputs - first);
+            for (int row = 0; row < linear.rows; ++row) {
+                store(linear.y, row, first, count, products + std::int64_t{row} * few_rows_outputs);
+            }
+        }
     }
+}
+
+/// `count` rows of bf16 as floats, `width` apart.
+Matrix widened(ConstRows rows, std::int64_t first, int count, int width, const Buffer& buffer) {
     for (int i = 0; i < count; ++i) {
         load(rows, first + i, 0, width, buffer + std::int64_t{i} * width);
     }
     return {buffer.data(), width};
 }
 
-std::size_t widened_elements(ConstRows rows, int count, int width) {
-    return rows.type == ElementType::fp32 ? 0 : std::size_t(count) * std::size_t(width);
-}
-
-/// Each thread takes blocks of outputs, whose weights it reads once.
-void multiply_by_blocks(const Linear& linear) {
-    const Buffer wide_x(widened_elements(linear.x, linear.rows, linear.inputs));
-    const Matrix x = floats(linear.x, 0, linear.rows, linear.inputs, wide_x);
+/// Each thread widens blocks of outputs' weights, which it reads once.
+void multiply_widened(const Linear& linear) {
+    const Buffer wide_x(std::size_t(linear.rows) * std::size_t(linear.inputs));
+    const Matrix x = widened(linear.x, 0, linear.rows, linear.inputs, wide_x);
 #pragma omp parallel
     {
-        const Buffer wide_weight(widened_elements(linear.weight, block_outputs, linear.inputs));
+        const Buffer wide_weight(std::size_t(block_outputs) * std::size_t(linear.inputs));
         const Buffer products(std::size_t(linear.rows) * block_outputs);
-        const Buffer line(block_outputs);
 #pragma omp for schedule(static)
         for (int first = 0; first < linear.outputs; first += block_outputs) {
             const int count = std::min(block_outputs, linear.outputs - first);
-            const Matrix weight = floats(linear.weight, first, count, linear.inputs, wide_weight);
-            const bool few = linear.rows <= rows_of_dot_products;
-            if (few) {
-                dot_products(weight, count, x, linear.rows, linear.inputs, products.data(), linear.rows);
-            } else {
-                multiply(x, linear.rows, weight, count, linear.inputs, products.data(), block_outputs);
-            }
+            const Matrix weight = widened(linear.weight, first, count, linear.inputs, wide_weight);
+            multiply(x, linear.rows, weight, count, linear.inputs, products.data(), block_outputs);
             for (int row = 0; row < linear.rows; ++row) {
-                for (int i = 0; few && i < count; ++i) {
-                    *(line + i) = *(products + (std::int64_t{i} * linear.rows + row));
-                }
-                store(linear.y, row, first, count, few ? line.data() : products + std::int64_t{row} * block_outputs);
+                store(linear.y, row, first, count, products + std::int64_t{row} * block_outputs);
             }
         }
     }
@@ -68,12 +70,14 @@ void multiply_by_blocks(const Linear& linear) {
 
 void linear(const Linear& linear, Queue /*queue*/) {
     check(linear);
-    if (linear.weight.type == ElementType::fp32 && linear.rows > rows_of_dot_products) {
+    if (linear.rows <= most_few_rows) {
+        multiply_few_rows(linear);
+    } else if (linear.weight.type == ElementType::fp32) {
         multiply({static_cast<const float*>(linear.x.data), linear.x.stride}, linear.rows,
                  {static_cast<const float*>(linear.weight.data), linear.weight.stride}, linear.outputs, linear.inputs,
                  static_cast<float*>(linear.y.data), linear.y.stride);
     } else {
-        multiply_by_blocks(linear);
+        multiply_widened(linear);
     }
 }
 
