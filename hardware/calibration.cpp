@@ -1,6 +1,7 @@
 #include "hardware/calibration.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace treeline {
 namespace {
@@ -15,8 +16,9 @@ KernelLaw read_law(json::Reader reader) {
         if (std::optional<json::Reader> entry = reader.optional_object(parameter.name)) {
             static_cast<void>(entry->choice("unit", {std::string(parameter.unit)}));
             const double value = entry->number("value", 0.0, largest_parameter);
-            entry->number_or("low", value, 0.0, largest_parameter);
-            entry->number_or("high", value, 0.0, largest_parameter);
+            // An interval tells people how well a value is known; of one that hardly matters it may be as wide as it likes.
+            entry->number_or("low", value, 0.0, std::numeric_limits<double>::max());
+            entry->number_or("high", value, 0.0, std::numeric_limits<double>::max());
             entry->finish();
             parameter.set(law, value / parameter.in_unit);
         }

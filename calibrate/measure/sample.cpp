@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "calibrate/timings.h"
 
@@ -9,12 +10,19 @@ namespace treeline {
 namespace {
 
 template <class Value>
-double median_of(const std::vector<const Sample*>& samples, Value value) {
+std::vector<double> each(const std::vector<const Sample*>& samples, Value value) {
     std::vector<double> values;
     for (const Sample* sample : samples) {
         values.push_back(value(*sample));
     }
-    return quantile(std::move(values), 0.5);
+    return values;
+}
+
+double trimmed_mean(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const auto trimmed = static_cast<std::ptrdiff_t>(values.size() / 10);
+    return std::accumulate(values.begin() + trimmed, values.end() - trimmed, 0.0) /
+           static_cast<double>(std::ssize(values) - 2 * trimmed);
 }
 
 }  // namespace
@@ -26,19 +34,18 @@ Measurement summary_of(std::size_t index, const std::vector<const Sample*>& samp
     if (samples.empty()) {
         return result;
     }
-    std::vector<double> seconds;
-    for (const Sample* sample : samples) {
-        seconds.push_back(sample->seconds);
-    }
+    const std::vector<double> seconds = each(samples, [](const Sample& sample) { return sample.seconds; });
+    result.time = trimmed_mean(seconds);
     result.median = quantile(seconds, 0.5);
     result.first_quartile = quantile(seconds, 0.25);
     result.third_quartile = quantile(seconds, 0.75);
-    result.deviation = median_of(samples, [&](const Sample& sample) { return std::abs(sample.seconds - result.median); });
+    result.deviation =
+        quantile(each(samples, [&](const Sample& sample) { return std::abs(sample.seconds - result.median); }), 0.5);
     for (std::size_t part = 0; part < samples.front()->parts.size(); ++part) {
-        result.parts.push_back(median_of(samples, [&](const Sample& sample) { return sample.parts[part]; }));
+        result.parts.push_back(trimmed_mean(each(samples, [&](const Sample& sample) { return sample.parts[part]; })));
     }
-    result.seen.launch = median_of(samples, [](const Sample& sample) { return sample.before.launch; });
-    result.seen.clock = median_of(samples, [](const Sample& sample) { return sample.before.clock; });
+    result.seen.launch = quantile(each(samples, [](const Sample& sample) { return sample.before.launch; }), 0.5);
+    result.seen.clock = quantile(each(samples, [](const Sample& sample) { return sample.before.clock; }), 0.5);
     return result;
 }
 

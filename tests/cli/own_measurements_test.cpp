@@ -36,7 +36,7 @@ KernelCase reading() {
 }
 
 Measurement taking(double seconds) {
-    Measurement measured{0, seconds, 0.9 * seconds, 1.2 * seconds, 0.05 * seconds, 9, false, {}, {}};
+    Measurement measured{0, seconds, seconds, 0.9 * seconds, 1.2 * seconds, 0.05 * seconds, 9, false, {}, {}};
     measured.seen.launch = 1e-6;
     measured.seen.clock = 3.5e9;
     return measured;
