@@ -100,7 +100,7 @@ Measured measure_missing(const OwnDevice& own, const MeasureRequest& request, Me
                          measured.load));
     }
     ProtocolOptions options;
-    options.seconds = (quick ? 32.0 : 130.0) + (!request.check ? 0.0 : quick ? 8.0 : 75.0);
+    options.seconds = (quick ? 32.0 : 145.0) + (!request.check ? 0.0 : quick ? 8.0 : 95.0);
     options.least_samples = quick ? 5 : 7;
     options.earlier = files.conditions();
     const std::size_t rotation = rotation_for(own.machine, on_gpu);
@@ -118,7 +118,7 @@ Measured measure_missing(const OwnDevice& own, const MeasureRequest& request, Me
         }
     }
     std::vector<Target> targets = kernel_targets(own.device, plan.cases, kernels, workspace, measured.skipped);
-    for (Target& target : decoder_targets(plan.decoders, decoders, {2, 6}, on_gpu, measured.skipped)) {
+    for (Target& target : decoder_targets(plan.decoders, decoders, {2, 4}, on_gpu, measured.skipped)) {
         target.index += plan.cases.size();
         targets.push_back(std::move(target));
     }

@@ -120,13 +120,20 @@ int draw(const std::vector<float>& weights, double total, float uniform) {
     return last;
 }
 
+/// Weights of a row, kept from call to call: new ones would cost a page fault for every page, more than the walk itself.
+std::vector<float>& kept_weights(std::vector<float>& kept, int vocabulary) {
+    kept.resize(static_cast<std::size_t>(vocabulary));
+    return kept;
+}
+thread_local std::vector<float> kept_p, kept_q;
+
 /// Rejection sampling of one sequence after another, by one thread.
 class Sampler {
 public:
     explicit Sampler(const RejectionVerification& verification)
         : verification_(verification),
-          p_(static_cast<std::size_t>(verification.vocabulary)),
-          q_(static_cast<std::size_t>(verification.vocabulary)) {}
+          p_(kept_weights(kept_p, verification.vocabulary)),
+          q_(kept_weights(kept_q, verification.vocabulary)) {}
 
     void run(std::int64_t sequence) {
         const int tokens = verification_.tree.tokens;
@@ -160,7 +167,7 @@ private:
     }
 
     const RejectionVerification& verification_;
-    std::vector<float> p_, q_;
+    std::vector<float>&p_, &q_;
     double p_total_ = 0.0;
 };
 
