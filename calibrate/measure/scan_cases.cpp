@@ -12,11 +12,11 @@ struct Layer {
     int heads, dim, state;
 };
 
-/// Mamba-2 130m, 370m, 1.3b and 2.7b; Nemotron-H's and Bamba's head counts; one with a smaller state.
+/// Mamba-2 130m, 780m and 2.7b; Codestral Mamba, Zamba2 1.2b and 7b, Falcon-H1 7b: states of 64, 128 and 256 elements a row.
 const std::vector<Layer>& scan_layers(Thoroughness thoroughness) {
     static const std::vector<Layer> quick = {{24, 64, 128}, {32, 64, 128}, {48, 64, 128}, {80, 64, 128}};
-    static const std::vector<Layer> full = {{24, 64, 128}, {32, 64, 128},  {48, 64, 128}, {64, 64, 128},
-                                            {80, 64, 128}, {128, 64, 128}, {64, 64, 64}};
+    static const std::vector<Layer> full = {{24, 64, 128}, {48, 64, 128}, {80, 64, 128}, {128, 64, 128},
+                                            {64, 64, 64},  {112, 64, 64}, {24, 128, 256}};
     return thoroughness == Thoroughness::quick ? quick : full;
 }
 

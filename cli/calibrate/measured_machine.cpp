@@ -24,6 +24,17 @@ void add_probe(TableRow& row, MachineFigures& figures) {
     best = std::max(best, bytes / Seconds(fast_seconds(row)));
 }
 
+/// A state update of one token moves hardly anything but the state. Memory that is changed where it was read goes back without
+/// being fetched again, so it may be moved faster than a copy moves it.
+void add_update(TableRow& row, MachineFigures& figures) {
+    const double elements =
+        row.number("batch", 1) * row.number("heads", 1) * row.number("head_dim", 1) * row.number("state_size", 1);
+    const Bytes moved = Storage{row.format("state_dtype")}.per_element() * (2.0 * elements);
+    if (row.text("form") == "final" && row.number("tokens", 1) == 1.0) {
+        figures.update = std::max(figures.update, moved / Seconds(fast_seconds(row)));
+    }
+}
+
 void add_launch(TableRow& row, MachineFigures& figures) {
     const double launches = row.number("launches", 1.0);
     figures.launches.push_back({row.text("by"), launches, row.time() / launches});
@@ -83,6 +94,8 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
                 add_probe(row, figures);
             } else if (kind != nullptr && kind->name == "launch") {
                 add_launch(row, figures);
+            } else if (kind != nullptr && kind->name == "mamba2_scan") {
+                add_update(row, figures);
             } else if (kind != nullptr && kind->name == "gemm") {
                 add_product(row, figures);
             }
@@ -101,8 +114,11 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
 
 std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
                                const std::string& calibration_file) {
-    const BytesPerSecond bandwidth = std::max({figures.read, figures.write, figures.copy});
-    const std::string fastest = figures.read >= bandwidth ? "reading" : figures.copy >= bandwidth ? "copying" : "writing";
+    const BytesPerSecond bandwidth = std::max({figures.read, figures.write, figures.copy, figures.update});
+    const std::string fastest = figures.read >= bandwidth     ? "reading"
+                                : figures.copy >= bandwidth   ? "copying"
+                                : figures.update >= bandwidth ? "updating states in"
+                                                              : "writing";
     Json peak;
     peak["fp32"] =
         number(figures.fp32_peak.value() / 1e12, "TFLOP/s", "the fastest linear layer in fp32, " + figures.fp32_shape);

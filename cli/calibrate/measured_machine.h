@@ -20,12 +20,14 @@ struct LaunchCost {
 /// The yardsticks of a device.
 struct MachineFigures {
     BytesPerSecond read, write, copy;  ///< a copy counts its bytes twice
+    BytesPerSecond update;             ///< of states changed in place, which count twice as well; 0: none was measured
     std::vector<LaunchCost> launches;
     FlopsPerSecond fp32_peak, bf16_peak;  ///< of the fastest linear layer; 0: none was measured
     std::string fp32_shape, bf16_shape;   ///< that layer
 };
 
-/// From the tables `probe`, `launch` and `gemm`; throws InputError where bandwidth or products in fp32 are missing.
+/// From the tables `probe`, `launch`, `gemm` and `mamba2_scan`; throws InputError where bandwidth or products in fp32 are
+/// missing.
 MachineFigures figures_of(const std::vector<MeasuredFile>& files);
 
 /// A description with measured bandwidth and peaks that refers to `calibration_file` beside it (hardware/README.md).

@@ -28,6 +28,14 @@ KernelCase product(int m, int n) {
     return kernel;
 }
 
+KernelCase state_update() {
+    KernelCase kernel;
+    kernel.table = "mamba2_scan";
+    kernel.columns = {{"form", "final"},  {"batch", "16"},       {"tokens", "1"},   {"heads", "80"},
+                      {"head_dim", "64"}, {"state_size", "128"}, {"dtype", "fp32"}, {"state_dtype", "fp32"}};
+    return kernel;
+}
+
 KernelCase reading() {
     KernelCase kernel;
     kernel.table = "probe";
@@ -159,6 +167,21 @@ TEST_CASE("own measurements become tables from main memory, with their scatter, 
     REQUIRE(tables.size() == 1);           // the probe is no kernel of a pass
     CHECK(tables[0].samples.size() == 3);  // 4 MB of weights: from memory, since they rotate over 200 MB
     CHECK(tables[0].samples[0].spread == Approx(0.05));
+}
+
+TEST_CASE("a device whose states change in place faster than it reads has that bandwidth") {
+    const Folder folder;
+    const Machine machine = some_machine();
+    MeasurementFiles files(folder.path, machine);
+    files.put(product(8, 1024), taking(1e-3), 200'000'000);
+    files.put(reading(), taking(1e-4), 200'000'000);
+    files.put(state_update(), taking(5e-3), 200'000'000);
+    files.save();
+    const MachineFigures figures = figures_of(files.read());
+    CHECK(figures.update.value() == Approx(2.0 * 4 * 16 * 80 * 64 * 128 / 4.5e-3));  // read and written
+    REQUIRE(figures.update > figures.read);
+    const std::string description = device_description(machine, figures, false, "calibration.json");
+    CHECK(holds(description, "updating states in memory that no cache holds"));
 }
 
 TEST_CASE("llama-bench calibrates linear layers from whole passes") {
