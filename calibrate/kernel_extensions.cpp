@@ -9,7 +9,8 @@ namespace {
 
 using Extension = KernelLawExtension;
 
-constexpr double least_doubled_tile = 16.0;   ///< rows of the smallest tile of matrix units
+/// Rows of a tile where so tall a one is only for many rows: fewer get smaller ones, down to the least of matrix units.
+constexpr double most_doubled_tile = 256.0, least_doubled_tile = 16.0;
 constexpr std::size_t most_knot_places = 24;  ///< row counts at which a knot is tried
 
 bool has_wide_and_common_heads(const KernelTable& table) {
@@ -84,10 +85,8 @@ void add_steps(const KernelLaw& start, std::vector<Extension>& all) {
     for (const double rows : {1.0, 4.0, 12.0, 16.0, 64.0, 128.0, 256.0}) {
         all.push_back({{"step_share"}, start, 0.0, rows});
     }
-    for (const double tile : {64.0, 128.0, 256.0}) {
-        all.push_back({.free = {}, .start = start, .row_tile = tile, .least_tile = least_doubled_tile});
-        all.push_back({.free = {"padding"}, .start = start, .row_tile = tile, .least_tile = least_doubled_tile});
-    }
+    all.push_back({.free = {}, .start = start, .row_tile = most_doubled_tile, .least_tile = least_doubled_tile});
+    all.push_back({.free = {"padding"}, .start = start, .row_tile = most_doubled_tile, .least_tile = least_doubled_tile});
     for (const double columns : {64.0, 128.0}) {
         for (const double multiprocessors : {84.0, 108.0, 114.0, 132.0, 142.0, 148.0}) {
             all.push_back({.free = {}, .start = start, .workers = multiprocessors, .tile_columns = columns});
@@ -257,11 +256,11 @@ std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTab
     }
     std::vector<ExtendedForm> all;
     const bool tiled = table.kernel == KernelClass::gemm && !table.on_cpu;
-    for (const double tile : tiled ? std::vector{1.0, 32.0, 64.0, 128.0, 256.0} : std::vector{1.0}) {
+    for (const double tile : tiled ? std::vector{1.0, 32.0, 64.0, 128.0, most_doubled_tile} : std::vector{1.0}) {
         for (const std::vector<std::size_t>& free : first) {
             all.push_back({{free, {}}, start});
             all.back().form.fixed.row_tile = tile;
-            if (tile > 128.0) {
+            if (tile == most_doubled_tile) {
                 all.back().form.fixed.least_tile = least_doubled_tile;
             }
         }
