@@ -23,8 +23,9 @@ RowSteps row_steps(const KernelLaw& law, const Rates& data_sheet, const Operatio
     steps.per_row = operation.flops.per_token + operation.flops.per_logit;
     steps.padding = law.padding;
     if (law.tile_columns > 0.0 && operation.outputs > 0.0) {
-        steps.wave = law.workers / std::ceil(operation.outputs / law.tile_columns);
-        steps.inverse_wave = 1.0 / steps.wave;
+        // The last tile of outputs is computed whole, too.
+        steps.wave = law.workers * law.tile_columns / operation.outputs;
+        steps.inverse_wave = std::ceil(operation.outputs / law.tile_columns) / law.workers;
     }
     steps.quantised = law.per_activation * operation.inputs;
     steps.step_after = law.step_rows;

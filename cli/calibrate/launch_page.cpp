@@ -45,15 +45,14 @@ std::optional<LaunchLine> launch_line(const std::vector<LaunchCost>& launches, s
 Figure launch_figure(const std::vector<LaunchCost>& launches) {
     Figure figure;
     figure.id = "launch-chains";
-    figure.title = "Cost of a launch by the length of its chain";
+    figure.title = "Time of a chain of launches";
     figure.reading =
-        "Kernels that do nothing, each waiting for the one before. The right end of a line is what a further kernel costs; "
-        "what "
-        "lies above it on the left is what starting the chain costs.";
+        "Kernels that do nothing, each waiting for the one before. Where the line of a graph falls below that of a stream, a "
+        "graph begins to pay.";
     figure.x = {"launches", "Launches in a chain", true};
-    figure.y = {"each", "Time for each (us)", true};
+    figure.y = {"all", "Time of the chain (us)", true};
     figure.series = "by";
-    figure.points = "each";
+    figure.points = "all";
     figure.columns = {
         {"by", "Launched by", "", -1}, {"launches", "Launches", "", 0}, {"all", "Chain", "us", -1}, {"each", "Each", "us", -1}};
     for (const LaunchCost& launch : launches) {
@@ -82,19 +81,22 @@ Figure tiny_figure(Json rows) {
     figure.id = "launch-tiny";
     figure.title = "What a tiny kernel takes";
     figure.reading =
-        "The law's launch: the time of a kernel whose traffic is next to nothing, as measured (within a graph, where the table "
-        "was). No kernel of the class is faster.";
-    figure.mark = FigureMark::bar;
-    figure.x = {"kernel", "Kernel"};
-    figure.y = {"launch", "Time (us)"};
+        "The launch of each law: the time of a kernel whose traffic is next to nothing. No kernel of its class is faster.";
+    figure.mark = FigureMark::point;
+    figure.x = {"launch", "Time (us)"};
+    figure.y = {"kernel", ""};
     figure.columns = {{"kernel", "Kernel", "", -1}, {"launch", "Launch", "us", -1}, {"measurements", "Measurements", "", 0}};
     figure.rows = std::move(rows);
     return figure;
 }
 
 std::string cost_text(const LaunchLine& line, std::string_view one) {
-    return fmt::format("{} costs {:.2f} us, a chain {:.2f} us to start. ", one, 1e6 * line.further,
-                       1e6 * std::max(0.0, line.first - line.further));
+    constexpr double negligible = 0.1;  // of a launch
+    const double start = line.first - line.further;
+    if (start <= negligible * line.further) {
+        return fmt::format("{} costs {:.2f} us in a chain of any length. ", one, 1e6 * line.further);
+    }
+    return fmt::format("{} costs {:.2f} us, and a chain of them {:.2f} us to start. ", one, 1e6 * line.further, 1e6 * start);
 }
 
 std::string break_even_text(const LaunchLine& stream, const LaunchLine& graph, const std::vector<LaunchCost>& launches) {
@@ -118,8 +120,9 @@ std::optional<double> graph_break_even(const std::vector<LaunchCost>& launches) 
     if (graph->first <= stream->first) {
         return 1.0;
     }
+    constexpr double rounding = 1e-6;
     const double gain = stream->further - graph->further;
-    return gain > 0.0 ? std::optional(1.0 + std::ceil((graph->first - stream->first) / gain)) : std::nullopt;
+    return gain > 0.0 ? std::optional(1.0 + std::ceil((graph->first - stream->first) / gain - rounding)) : std::nullopt;
 }
 
 std::optional<FigureSection> launch_section(const CalibrationAnswer& answer) {

@@ -97,13 +97,13 @@ TEST_CASE("linear layers compute whole tiles of rows, in whole waves of tiles") 
 
     KernelLaw waves;
     waves.row_tile = 8.0;
-    waves.tile_columns = 2.0;  // 5 outputs are 3 tiles, so 6 workers compute two tiles of rows at a time
+    waves.tile_columns = 2.0;  // 5 outputs are 3 tiles, so 6 workers compute two tiles of rows and 6 outputs at a time
     waves.workers = 6.0;
-    CHECK(time(waves, 8.0) == Approx(10.0 * 16.0));
-    CHECK(time(waves, 16.0) == Approx(10.0 * 16.0));
-    CHECK(time(waves, 17.0) == Approx(10.0 * 32.0));
+    CHECK(time(waves, 8.0) == Approx(6.0 / 5.0 * 10.0 * 16.0));
+    CHECK(time(waves, 16.0) == Approx(6.0 / 5.0 * 10.0 * 16.0));
+    CHECK(time(waves, 17.0) == Approx(6.0 / 5.0 * 10.0 * 32.0));
     waves.workers = 1.0;  // 3 waves for each tile of rows, and nobody idles
-    CHECK(time(waves, 8.0) == Approx(80.0));
+    CHECK(time(waves, 8.0) == Approx(6.0 / 5.0 * 80.0));
 
     KernelLaw quantised;
     quantised.per_activation = Seconds(0.01);  // 1024 inputs

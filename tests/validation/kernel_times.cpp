@@ -2,9 +2,9 @@
 //
 // Reads ../shared/data/kernels (GPU kernel tables of NVIDIA aiconfigurator). Fits again without intervals, so the figures are
 // those that `treeline calibrate` prints, and checks that the committed parameters are the fitted ones. Goals: GEMM in bf16
-// median 4.5 % and p90 13 % (A100 5.5 and 16 %), decode attention median 6 %, recurrent kernels median 3 %. Known misses are
-// printed as such: GEMM in fp8, whose time includes the quantisation of activations. Exits with 77 without the data and with 1
-// when a goal that was met is missed.
+// and fp8 median 4.5 % and p90 13 % (A100 5.5 and 16 %), decode attention median 6 %, recurrent kernels median 3 %. The median
+// of fp8 is missed, about as far as neighbouring shapes miss each other on H100, and is held to what it is. Exits with 77
+// without the data and with 1 when a goal that was met is missed.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -28,13 +28,14 @@ std::string goal_text(double goal) { return goal < no_goal ? fmt::format("{:.1f}
 
 struct Goal {
     double median = no_goal, p90 = no_goal;
-    bool stated_miss = false;  ///< missed after several forms of the law were tried; README says by how much
+    double stated_median = 0.0;  ///< where the median was missed after several forms of the law: no worse than this
 };
 
 Goal goal_of(const Device& device, const KernelTable& table) {
     switch (table.kernel) {
         case KernelClass::gemm:
-            return device.name == "a100-sxm-80" ? Goal{0.055, 0.16} : Goal{0.045, 0.13, table.format == NumberFormat::fp8};
+            return device.name == "a100-sxm-80" ? Goal{0.055, 0.16}
+                                                : Goal{0.045, 0.13, table.format == NumberFormat::fp8 ? 0.055 : 0.0};
         case KernelClass::attention:
         case KernelClass::attention_ungrouped:
             return {0.06, no_goal};
@@ -131,7 +132,7 @@ bool check(const Device& device, const KernelTable& table) {
         fmt::print("       without a law, from the two nearest shapes at the same rows: median {:.1f} %, p90 {:.1f} %\n",
                    100.0 * neighbours.median, 100.0 * neighbours.p90);
     }
-    return (met || goal.stated_miss) && is_committed;
+    return (met || (errors.median <= goal.stated_median && errors.p90 <= goal.p90)) && is_committed;
 }
 
 }  // namespace
