@@ -9,6 +9,8 @@ namespace {
 
 using Extension = KernelLawExtension;
 
+/// Rows of a tile where so tall a one is only for many rows: fewer get smaller ones, down to the least of matrix units.
+constexpr double most_doubled_tile = 256.0, least_doubled_tile = 16.0;
 constexpr std::size_t most_knot_places = 24;  ///< row counts at which a knot is tried
 
 bool has_wide_and_common_heads(const KernelTable& table) {
@@ -69,6 +71,8 @@ KernelLaw start_of_extensions() {
     start.step_share = 0.1;
     start.wide_head_share = 0.8;
     start.first_row = 2.0;
+    start.padding = 1.5;
+    start.per_activation = Seconds(1e-12);
     start.score_elements = 10.0;
     start.per_output = Seconds(1e-10);
     return start;
@@ -81,6 +85,14 @@ void add_steps(const KernelLaw& start, std::vector<Extension>& all) {
     for (const double rows : {1.0, 4.0, 12.0, 16.0, 64.0, 128.0, 256.0}) {
         all.push_back({{"step_share"}, start, 0.0, rows});
     }
+    all.push_back({.free = {}, .start = start, .row_tile = most_doubled_tile, .least_tile = least_doubled_tile});
+    all.push_back({.free = {"padding"}, .start = start, .row_tile = most_doubled_tile, .least_tile = least_doubled_tile});
+    for (const double columns : {64.0, 128.0}) {
+        for (const double multiprocessors : {84.0, 108.0, 114.0, 132.0, 142.0, 148.0}) {
+            all.push_back({.free = {}, .start = start, .workers = multiprocessors, .tile_columns = columns});
+        }
+    }
+    all.push_back({{"per_activation"}, start});
 }
 
 /// A library that multiplies many rows copies the weights first, which takes longer where their rows lie whole pages apart and
@@ -210,6 +222,8 @@ std::optional<ExtendedForm> extended(const KernelLawForm& form, const KernelLaw&
     take(&KernelLaw::step_rows, by.step_rows);
     take(&KernelLaw::step_inputs, by.step_inputs);
     take(&KernelLaw::workers, by.workers);
+    take(&KernelLaw::least_tile, by.least_tile);
+    take(&KernelLaw::tile_columns, by.tile_columns);
     if (by.knot > 0.0) {
         changed = insert_knot(result.form, result.start, by.knot);
     }
@@ -242,10 +256,13 @@ std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTab
     }
     std::vector<ExtendedForm> all;
     const bool tiled = table.kernel == KernelClass::gemm && !table.on_cpu;
-    for (const double tile : tiled ? std::vector{1.0, 32.0, 64.0, 128.0} : std::vector{1.0}) {
+    for (const double tile : tiled ? std::vector{1.0, 32.0, 64.0, 128.0, most_doubled_tile} : std::vector{1.0}) {
         for (const std::vector<std::size_t>& free : first) {
             all.push_back({{free, {}}, start});
             all.back().form.fixed.row_tile = tile;
+            if (tile == most_doubled_tile) {
+                all.back().form.fixed.least_tile = least_doubled_tile;
+            }
         }
     }
     if (table.on_cpu && of_kernels(table)) {

@@ -37,6 +37,8 @@ struct KernelLawExtension {
     double step_inputs = 0.0;
     double workers = 0.0;
     double knot = 0.0;  ///< a further one at so many rows
+    double least_tile = 0.0;
+    double tile_columns = 0.0;
 };
 
 /// What may be tried on a table of this class.

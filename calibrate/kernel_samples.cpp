@@ -170,6 +170,8 @@ KernelSample element_wise_sample(ElementWiseForm form, double rows, double width
             return {fmt::format("norm of {}", width), residual_norm(context, "norm", width), shape, time};
         case ElementWiseForm::gated_norm:
             return {fmt::format("gated norm of {}", width), gated_norm(context, width), shape, time};
+        case ElementWiseForm::rotary:
+            return {fmt::format("rotary of {}", width), rotary_embedding(context, width), shape, time};
         case ElementWiseForm::activation:
             break;
     }

@@ -30,6 +30,7 @@ struct KernelTable {
     std::string domain;              ///< which of the measurements are here, as a sentence
     std::size_t left_out = 0;        ///< measurements outside that domain
     bool on_cpu = false;             ///< laws of few cores are tried: costs of rows and outputs, whole items for each core
+    std::string file = {};           ///< that holds the measurements (the first of them, where several do)
 };
 
 /// What the shares of a law are of.
@@ -81,7 +82,7 @@ KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, NumberForm
                            Seconds time);
 
 /// A kernel over rows of `width` elements: the operations of sim/layers/.
-enum class ElementWiseForm { norm, gated_norm, activation };
+enum class ElementWiseForm { norm, gated_norm, activation, rotary };
 KernelSample element_wise_sample(ElementWiseForm form, double rows, double width, NumberFormat activations, Seconds time);
 
 /// Verification of so many tokens a sequence, the root included, from their fp32 logits.

@@ -39,6 +39,15 @@ bool knots_ascend(const KernelLaw& law) {
     return true;
 }
 
+/// The largest tile is one of those that start from the least.
+bool tiles_double(const KernelLaw& law) {
+    double tile = law.least_tile;
+    for (int i = 0; i < most_tile_doublings && tile < law.row_tile; ++i) {
+        tile *= 2.0;
+    }
+    return law.least_tile == 0.0 || tile == law.row_tile;
+}
+
 }  // namespace
 
 std::string_view name_of(KernelClass kernel) {
@@ -69,10 +78,14 @@ std::string_view name_of(KernelClass kernel) {
             return "gated-norm";
         case KernelClass::activation:
             return "activation";
+        case KernelClass::rotary:
+            return "rotary";
         case KernelClass::sampling:
             return "sampling";
         case KernelClass::rejection:
             return "rejection";
+        case KernelClass::top_choices:
+            return "top-choices";
     }
     return "";
 }
@@ -105,8 +118,10 @@ const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format) const
         case KernelClass::norm:
         case KernelClass::gated_norm:
         case KernelClass::activation:
+        case KernelClass::rotary:
             return law(KernelClass::element_wise, format);
         case KernelClass::rejection:
+        case KernelClass::top_choices:
             return law(KernelClass::sampling, format);
         default:
             return nullptr;
@@ -131,8 +146,11 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
         for (const KernelParameter& parameter : kernel_parameters()) {
             above = above && is_zero_or_above(parameter.get(law));
         }
-        if (!above || law.row_tile < 1.0 || law.workers < 1.0) {
+        if (!above || law.row_tile < 1.0 || law.padding < 1.0 || law.workers < 1.0) {
             problems.push_back(what + " has a parameter below its least value, so that more work would take less time");
+        }
+        if (!tiles_double(law)) {
+            problems.push_back(what + " needs a row_tile of least_tile times a power of two up to 16");
         }
         if (!knots_ascend(law)) {
             problems.push_back(what + " needs knots above one row, each at more rows than the one before");

@@ -29,15 +29,18 @@ enum class KernelClass {
     norm,                 ///< RMSNorm with residual
     gated_norm,           ///< RMSNorm of gated values
     activation,           ///< gated activations
+    rotary,               ///< rotary position embedding of queries and keys
     sampling,             ///< what picks tokens from logits
     rejection,            ///< the same by rejection sampling
+    top_choices,          ///< several tokens for each row of logits, as a level of a draft tree needs
 };
 inline constexpr std::array all_kernel_classes = {
     KernelClass::gemm,         KernelClass::attention,      KernelClass::attention_ungrouped,
     KernelClass::scan,         KernelClass::scan_unwritten, KernelClass::scan_every,
     KernelClass::tree_scan,    KernelClass::replay,         KernelClass::convolution,
     KernelClass::element_wise, KernelClass::norm,           KernelClass::gated_norm,
-    KernelClass::activation,   KernelClass::sampling,       KernelClass::rejection};
+    KernelClass::activation,   KernelClass::rotary,         KernelClass::sampling,
+    KernelClass::rejection,    KernelClass::top_choices};
 
 /// As files and reports write them: "gemm", "attention-ungrouped".
 std::string_view name_of(KernelClass kernel);
@@ -57,14 +60,16 @@ inline constexpr std::size_t most_row_knots = 7;
 /// With B bytes of traffic, F FLOPs, O outputs, and r rows that share what is read (tokens of a linear layer; query rows on a
 /// key-value head; tokens of a sequence of a scan)
 ///   a = launch + (startup − launch)·min(1, B/ramp_bytes) + per_input·k + per_head·(sequences·heads) + u·per_output·O
-///       + (r > step_rows, inputs a multiple of step_inputs ? step_share·weights/peak bandwidth : 0)
+///       + (r > step_rows, inputs a multiple of step_inputs ? step_share·weights/peak bandwidth : 0) + per_activation·r·k
 ///   x = a + u·B/(bandwidth_share·peak bandwidth),   y = a + u·F·c(r)/(peak_share·peak)
 /// time = max(x, y) + overlap·min(x, y), and never less than a + per_context·s for s cached tokens. Every parameter is zero or
 /// above. c(r) is what r rows cost (first_row and knots) over r, so that few rows may compute less well than many; u is the
 /// work of the busiest of `workers`, who take whole items, over an even share. FLOPs of an attention are multiplied by
-/// 1 + score_elements/head width. A law with first_row, knots, per_output or
-/// workers has no tiles, and its step for attention is step_share·(bytes of cached tokens beyond step_rows)/peak bandwidth:
-/// their pages no longer fit what translates addresses.
+/// 1 + score_elements/head width. Linear layers compute whole tiles: of row_tile rows, or, with least_tile, of the least power
+/// of two times least_tile that holds all rows. A row that only fills a tile costs `padding`. With tile_columns every tile has
+/// so many outputs, and `workers` (multiprocessors) take whole tiles: FLOPs are no fewer than those of whole waves of tiles. A
+/// law with first_row, knots, per_output, or with workers but no tile_columns has no tiles, and its step for attention is
+/// step_share·(bytes of cached tokens beyond step_rows)/peak bandwidth: their pages no longer fit what translates addresses.
 struct KernelLaw {
     Seconds startup;               ///< of a kernel whose traffic exceeds ramp_bytes: launch, first loads, uneven ends
     Seconds launch;                ///< of a tiny kernel; only with ramp_bytes above zero
@@ -80,11 +85,15 @@ struct KernelLaw {
     double step_rows = 0.0;        ///< a linear layer of more rows runs a kernel that reads its weights less well; 0 = none
     double step_share = 0.0;       ///< by this much, in units of weights / peak bandwidth
     double step_inputs = 0.0;  ///< only for layers with a multiple of so many inputs (rows in pages collide in caches); 0 = all
-    double first_row = 1.0;    ///< rows of full speed that the first one costs as much as
+    double least_tile = 0.0;  ///< few rows get the least tile of this · 2^i rows that holds them, up to row_tile; 0 = row_tile
+    double padding = 1.0;     ///< what a row that only fills a tile costs, in rows
+    double tile_columns = 0.0;  ///< outputs of a tile, whole waves of which run on `workers`; 0 = shared out evenly
+    Seconds per_activation;     ///< for each input element of each row: quantised before the product
+    double first_row = 1.0;     ///< rows of full speed that the first one costs as much as
     std::array<RowKnot, most_row_knots> knots{};
     Seconds per_output;           ///< for each output element: loops begin and end, sums and functions are taken
     double score_elements = 0.0;  ///< what the softmax of an attention's score costs, in elements of a head
-    double workers = 1.0;         ///< that whole items are shared out among; 1 = evenly
+    double workers = 1.0;         ///< that whole items (tiles) are shared out among; 1 = evenly
 };
 
 /// A parameter of a law as files, tables and fits name it.
@@ -99,8 +108,11 @@ struct KernelParameter {
 };
 
 /// Every parameter, in the order in which tables show them.
-inline constexpr std::size_t kernel_parameter_count = 18 + 2 * most_row_knots;
+inline constexpr std::size_t kernel_parameter_count = 22 + 2 * most_row_knots;
 const std::array<KernelParameter, kernel_parameter_count>& kernel_parameters();
+
+/// least_tile · 2^this is the largest row_tile.
+inline constexpr int most_tile_doublings = 4;
 
 /// Of a data-sheet figure. Boost clocks or a memory that is faster than stated may bring a kernel slightly above 1.
 inline constexpr double most_share = 1.05;
@@ -121,8 +133,9 @@ struct Calibration {
 
     /// The law of a kernel: of this format; else of the nearest one that was measured (16-bit formats stand in for each other,
     /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Where they were not
-    /// measured themselves, all scans take the law of `scan`, ungrouped attention that of attention, norms and activations that
-    /// of element-wise kernels, and rejection sampling that of sampling. Null where there is none.
+    /// measured themselves, all scans take the law of `scan`, ungrouped attention that of attention, norms, activations and
+    /// rotary embeddings that of element-wise kernels, rejection sampling and top choices that of sampling. Null where there is
+    /// none.
     [[nodiscard]] const KernelLaw* law(KernelClass kernel, NumberFormat format) const;
 };
 

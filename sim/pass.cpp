@@ -140,7 +140,10 @@ Operation sampling_operation(double vocabulary, Sampling sampling) {
     operation.name = "output: sampling";
     operation.kind = OperationKind::logits;
     operation.part = ModelPart::head;
-    if (sampling == Sampling::greedy) {
+    if (sampling == Sampling::greedy || sampling == Sampling::top) {
+        if (sampling == Sampling::top) {
+            operation.kernel = KernelClass::top_choices;
+        }
         operation.flops.per_logit = Flops(vocabulary);
         operation.bytes.per_logit = Bytes(4.0 * vocabulary);
         operation.items.per_row = 1.0;

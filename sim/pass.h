@@ -138,6 +138,7 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
 enum class Sampling {
     none,       ///< no logits are used: the pass ends before the final norm and the LM head
     greedy,     ///< one read of the logits
+    top,        ///< the same for several tokens a row: a level of a draft tree
     rejection,  ///< softmax and rejection sampling, section 1: about 12·(2k+1)·V·b bytes
 };
 

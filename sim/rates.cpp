@@ -18,8 +18,16 @@ RowSteps row_steps(const KernelLaw& law, const Rates& data_sheet, const Operatio
     RowSteps steps;
     steps.are_logits = is_of_logits(operation);
     steps.tile = law.row_tile;
-    steps.inverse_tile = 1.0 / law.row_tile;
+    steps.least_tile = law.least_tile > 0.0 ? law.least_tile : law.row_tile;
+    steps.inverse_least_tile = 1.0 / steps.least_tile;
     steps.per_row = operation.flops.per_token + operation.flops.per_logit;
+    steps.padding = law.padding;
+    if (law.tile_columns > 0.0 && operation.outputs > 0.0) {
+        // The last tile of outputs is computed whole, too.
+        steps.wave = law.workers * law.tile_columns / operation.outputs;
+        steps.inverse_wave = std::ceil(operation.outputs / law.tile_columns) / law.workers;
+    }
+    steps.quantised = law.per_activation * operation.inputs;
     steps.step_after = law.step_rows;
     const bool has_step =
         law.step_rows > 0.0 && (law.step_inputs <= 0.0 || std::fmod(operation.inputs, law.step_inputs) == 0.0);
@@ -54,7 +62,12 @@ RowCosts row_costs(const KernelLaw& law, const Operation& operation) {
 }
 
 bool has_row_costs(const KernelLaw& law) {
-    return law.first_row != 1.0 || law.knots[0].rows > 0.0 || law.per_output > Seconds(0.0) || law.workers > 1.0;
+    const bool shares_items = law.workers > 1.0 && law.tile_columns <= 0.0;
+    return law.first_row != 1.0 || law.knots[0].rows > 0.0 || law.per_output > Seconds(0.0) || shares_items;
+}
+
+bool has_row_steps(const KernelLaw& law) {
+    return law.row_tile > 1.0 || law.step_rows > 0.0 || law.tile_columns > 0.0 || law.per_activation > Seconds(0.0);
 }
 
 }  // namespace
@@ -100,7 +113,7 @@ Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operat
         rates.steps.step_after = law.step_rows;
         rates.steps.step = operation.bytes.per_context * data_sheet.per_byte * (law.step_rows > 0.0 ? law.step_share : 0.0);
     }
-    if (operation.kind == OperationKind::linear && (law.row_tile > 1.0 || law.step_rows > 0.0)) {
+    if (operation.kind == OperationKind::linear && has_row_steps(law)) {
         rates.rule = rates.rule == RowRule::curve ? RowRule::curve : RowRule::steps;
         rates.steps = row_steps(law, data_sheet, operation);
     }

@@ -19,8 +19,13 @@ enum class RowRule {
 struct RowSteps {
     bool are_logits = false;  ///< rows are logits (LM head), not tokens
     double tile = 1.0;        ///< the compute side pays for whole tiles
-    double inverse_tile = 1.0;
-    Flops per_row;            ///< FLOPs of one row
+    double least_tile = 1.0;  ///< of so many rows, doubled until they hold all rows, but not above `tile`
+    double inverse_least_tile = 1.0;
+    Flops per_row;         ///< FLOPs of one row
+    double padding = 1.0;  ///< rows that only fill a tile cost so many each
+    double wave = 0.0;     ///< tiles of rows that all multiprocessors together compute at a time; 0 = any number
+    double inverse_wave = 0.0;
+    Seconds quantised;        ///< for each row
     double step_after = 0.0;  ///< beyond so many rows `step` is added to the startup
     /// With RowRule::curve 0 of anything but linear layers and attention, of which it is for each cached token beyond
     /// `step_after`.
@@ -103,6 +108,20 @@ inline double unevenness(const RowCosts& costs, const ShapeTerms& shape) {
     return rounded_up(share) / share;
 }
 
+/// FLOPs of rows with what fills their tiles and the last wave of tiles.
+inline Flops flops_of_tiles(const RowSteps& steps, double rows, Flops flops) {
+    double tile = steps.least_tile, inverse = steps.inverse_least_tile;
+    for (int i = 0; i < most_tile_doublings; ++i) {
+        const bool larger = tile < rows && tile < steps.tile;
+        tile = larger ? 2.0 * tile : tile;
+        inverse = larger ? 0.5 * inverse : inverse;
+    }
+    const double tiles = rounded_up(rows * inverse);
+    flops += steps.per_row * (steps.padding * (tiles * tile - rows));
+    const Flops of_waves = steps.per_row * (rounded_up(tiles * steps.inverse_wave) * steps.wave * tile);
+    return of_waves > flops ? of_waves : flops;
+}
+
 template <bool reads_context, bool has_experts, RowRule rule>
 inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
                                Flops flops) {
@@ -115,7 +134,8 @@ inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, co
     if constexpr (rule == RowRule::steps) {
         const double rows = rates.steps.are_logits ? shape.logits : shape.tokens;
         sides.startup += rows > rates.steps.step_after ? rates.steps.step : Seconds(0.0);
-        flops += rates.steps.per_row * (rounded_up(rows * rates.steps.inverse_tile) * rates.steps.tile - rows);
+        sides.startup += rates.steps.quantised * rows;
+        flops = flops_of_tiles(rates.steps, rows, flops);
     }
     sides.startup += rates.ramp * (ramped < 1.0 ? ramped : 1.0);
     sides.memory = bytes * rates.per_byte;

@@ -119,6 +119,7 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
     round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     options.pass.verification = Verification::packed;
+    options.sampling = setup.decoding == Decoding::greedy ? Sampling::top : options.sampling;
     round.pass(PassId::draft_tree) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     round.pass(PassId::draft_copy) = compile_copies(*drafter.model, drafter.precision, platform);
     if (drafter.needs_prefill) {

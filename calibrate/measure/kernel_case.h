@@ -37,9 +37,9 @@ std::vector<KernelCase> linear_cases(const CaseOptions& options);
 std::vector<KernelCase> attention_cases(const CaseOptions& options);
 /// State update, fused scans in their three write modes, tree scan, replay.
 std::vector<KernelCase> scan_cases(const CaseOptions& options);
-/// Convolution updates, norms, activations.
+/// Convolution updates, norms, activations, rotary embeddings.
 std::vector<KernelCase> pointwise_cases(const CaseOptions& options);
-/// Greedy and rejection verification of logits.
+/// Greedy and rejection verification of logits, and the choices for a level of a draft tree.
 std::vector<KernelCase> sampling_cases(const CaseOptions& options);
 /// Bandwidth of reading, writing and copying, and launches of nothing.
 std::vector<KernelCase> probe_cases(const CaseOptions& options, std::size_t bytes);

@@ -1,4 +1,4 @@
-// Convolution updates, norms and activations: kernels of a few operations an element.
+// Convolution updates, norms, activations and rotary embeddings: kernels of a few operations an element.
 #include "calibrate/measure/kernel_case.h"
 
 namespace treeline {
@@ -99,6 +99,30 @@ KernelCase pointwise_case(Form form, int rows, int width, const MeasuredFormat& 
     return result;
 }
 
+/// Queries and keys are turned in place, at positions of a long sequence.
+KernelCase rotary_case(int rows, int heads, const MeasuredFormat& format) {
+    constexpr int head_dim = 128, positions = 1024;
+    const int width = heads * head_dim;
+    KernelCase result;
+    result.table = "element_wise";
+    result.columns = {
+        {"operation", "rotary"}, {"rows", std::to_string(rows)}, {"width", std::to_string(width)}, {"dtype", format.name}};
+    result.largest_piece = std::size_t(rows) * std::size_t(width) * bytes_of(format.type);
+    result.prepare = [=, bytes = result.largest_piece](Workspace& workspace) -> KernelRun {
+        std::vector<int> position(static_cast<std::size_t>(rows));
+        for (std::size_t row = 0; row < position.size(); ++row) {
+            position[row] = static_cast<int>(37 * row % positions);
+        }
+        const int* const at = workspace.integers(position);
+        const float* const table = workspace.floats(kernels::rotary_table(positions, head_dim));
+        return [=, &workspace](kernels::Queue queue) {
+            std::byte* const x = workspace.next_state(bytes, format.type);
+            workspace.backend().rotary({rows, heads, head_dim, {x, format.type, width}, at, table}, queue);
+        };
+    };
+    return result;
+}
+
 }  // namespace
 
 std::vector<KernelCase> pointwise_cases(const CaseOptions& options) {
@@ -116,6 +140,11 @@ std::vector<KernelCase> pointwise_cases(const CaseOptions& options) {
                 for (const int rows : rows_of(options)) {
                     cases.push_back(pointwise_case(form, rows, width, format));
                 }
+            }
+        }
+        for (const int heads : {10, 24, 48}) {
+            for (const int rows : options.on_gpu ? std::vector{1, 32, 256, 1024} : std::vector{2, 64}) {
+                cases.push_back(rotary_case(rows, heads, format));
             }
         }
     }

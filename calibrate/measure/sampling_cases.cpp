@@ -1,4 +1,4 @@
-// What follows the LM head: which drafted tokens stand.
+// What follows the LM head: which drafted tokens stand, and which a drafter proposes.
 #include "calibrate/measure/kernel_case.h"
 
 namespace treeline {
@@ -60,6 +60,27 @@ KernelCase sampling_case(bool greedy, int sequences, int tokens, int vocabulary)
     return result;
 }
 
+/// The choices of a drafter after each of so many rows: four, as in a tree that branches.
+KernelCase choices_case(int rows, int vocabulary) {
+    constexpr int choices = 4;
+    KernelCase result;
+    result.table = "sampling";
+    result.columns = {{"method", "top_choices"},
+                      {"batch", std::to_string(rows)},
+                      {"tokens", "1"},
+                      {"vocabulary", std::to_string(vocabulary)}};
+    const std::size_t logit_bytes = std::size_t(rows) * std::size_t(vocabulary) * sizeof(float);
+    result.largest_piece = logit_bytes;
+    result.prepare = [=](Workspace& workspace) -> KernelRun {
+        int* const ids = static_cast<int*>(workspace.scratch(sizeof(int) * std::size_t(rows * choices)));
+        return [=, &workspace](kernels::Queue queue) {
+            const kernels::ConstRows logits{workspace.next_input(logit_bytes), kernels::ElementType::fp32, vocabulary};
+            workspace.backend().top_choices({rows, vocabulary, choices, logits, ids}, queue);
+        };
+    };
+    return result;
+}
+
 }  // namespace
 
 std::vector<KernelCase> sampling_cases(const CaseOptions& options) {
@@ -73,6 +94,11 @@ std::vector<KernelCase> sampling_cases(const CaseOptions& options) {
                     cases.push_back(sampling_case(greedy, batch, tokens, vocabulary));
                 }
             }
+        }
+    }
+    for (const int vocabulary : {32000, 50288, 65536, 128256}) {
+        for (const int rows : options.on_gpu ? std::vector{1, 16, 128} : std::vector{1, 4, 16}) {
+            cases.push_back(choices_case(rows, vocabulary));
         }
     }
     return cases;

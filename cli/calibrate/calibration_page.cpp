@@ -124,6 +124,9 @@ std::string calibration_page(const CalibrationAnswer& answer) {
         page.sections.push_back(check_section(answer));
     }
     page.sections.push_back(roofline_section(answer));
+    if (std::optional<FigureSection> launches = launch_section(answer)) {
+        page.sections.push_back(std::move(*launches));
+    }
     for (std::size_t i = 0; i < answer.kernels.size(); ++i) {
         page.sections.push_back(kernel_section(answer.kernels[i], i));
     }

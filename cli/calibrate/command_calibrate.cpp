@@ -67,7 +67,7 @@ std::string text_of(const CalibrationAnswer& answer, Format format) {
 void run_on_own_device(const CalibrateFlags& flags, const KernelFitOptions& options) {
     const Format format = flags.common.chosen_format();
     const std::filesystem::path folder = flags.common.output == "-" ? "treeline-calibration" : flags.common.output;
-    const MeasureResult result = measure_device({flags.device, flags.quick, flags.check, folder, options});
+    MeasureResult result = measure_device({flags.device, flags.quick, flags.check, folder, options});
     write_file(flags.html.empty() ? (folder / "report.html").string() : flags.html, calibration_page(result.answer));
     std::string text = text_of(result.answer, format);
     if (format == Format::table) {
@@ -100,7 +100,10 @@ void run(const CalibrateFlags& flags) {
     }
     std::vector<KernelTable> tables;
     if (!flags.from.empty()) {
-        tables = read_kernel_tables(flags.from, answer.device);
+        const std::vector<MeasuredFile> files = read_measured_files(flags.from, answer.device);
+        tables = kernel_tables_of(files, answer.device);
+        require_fittable(tables);
+        answer.launches = launch_costs_of(files);
     }
     answer.kernels = fitted(std::move(tables), answer.device, options);
     if (!flags.derive_from.empty()) {

@@ -6,10 +6,20 @@
 
 #include <fmt/format.h>
 
+#include "cli/calibrate/kernel_tables.h"
 #include "json/reader.h"
 
 namespace treeline {
 namespace {
+
+/// Moves the tables that hold too little into the notes.
+void leave_out_small(std::vector<KernelTable>& tables, std::vector<std::string>& notes) {
+    std::erase_if(tables, [&](const KernelTable& table) {
+        const std::vector<std::string> sentences = why_not_fitted(table);
+        notes.insert(notes.end(), sentences.begin(), sentences.end());
+        return !sentences.empty();
+    });
+}
 
 std::string no_law(const KernelTable& table) {
     return fmt::format("no law fits the measurements of {} in {}: every form ends with a parameter on its bound",
@@ -47,6 +57,7 @@ std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const Devic
 
 std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const Device& device,
                                                    const KernelFitOptions& options, std::vector<std::string>& notes) {
+    leave_out_small(tables, notes);
     std::vector<std::optional<KernelFit>> fits = fits_of(tables, device, options);
     std::vector<CalibratedTable> result;
     for (std::size_t i = 0; i < tables.size(); ++i) {

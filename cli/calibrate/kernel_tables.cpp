@@ -42,14 +42,15 @@ std::string device_problem(const MeasuredFile& file, const Device& device) {
 /// Traffic below this share of the last-level cache takes no time beside the launch.
 constexpr double tiny_share = 1.0 / 32.0;
 
-void add(const TableKind& kind, ConvertedRow converted, const Device& device, std::vector<KernelTable>& tables) {
+void add(const TableKind& kind, ConvertedRow converted, const Device& device, const std::string& file,
+         std::vector<KernelTable>& tables) {
     auto table = std::find_if(tables.begin(), tables.end(), [&](const KernelTable& known) {
         return known.kernel == converted.kernel && known.format == converted.format;
     });
     if (table == tables.end()) {
         const Bytes ramp = device.cache * (converted.kernel == KernelClass::gemm ? 2.0 : 1.0);
         const bool on_cpu = device.kind == DeviceKind::cpu;
-        tables.push_back({converted.kernel, converted.format, {}, {}, ramp, std::string(kind.domain), 0, on_cpu});
+        tables.push_back({converted.kernel, converted.format, {}, {}, ramp, std::string(kind.domain), 0, on_cpu, file});
         table = std::prev(tables.end());
     }
     if (converted.of_decoding && converted.stationary > device.cache) {
@@ -61,8 +62,8 @@ void add(const TableKind& kind, ConvertedRow converted, const Device& device, st
     }
 }
 
-void add_row(const TableKind& kind, const MeasuredRow& measured, const Device& device, std::vector<KernelTable>& tables,
-             std::vector<std::string>& problems) {
+void add_row(const TableKind& kind, const MeasuredRow& measured, const Device& device, const std::string& file,
+             std::vector<KernelTable>& tables, std::vector<std::string>& problems) {
     TableRow row(measured, problems);
     ConvertedRow converted = kind.convert(row);
     converted.sample.spread = row.number_or("spread", 0.0, 0.0);
@@ -74,7 +75,7 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const Device& d
         converted.stationary = std::max(converted.stationary, Bytes(0.5 * row.number("rotation_bytes", 0.0)));
     }
     if (row.good()) {
-        add(kind, std::move(converted), device, tables);
+        add(kind, std::move(converted), device, file, tables);
     }
 }
 
@@ -114,16 +115,11 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
                 problems.push_back(fmt::format(
                     "{}: is no gemm, attention_decode, recurrent_verify or conv1d row by its columns", measured.place));
             } else if (kind->convert != nullptr) {
-                add_row(*kind, measured, device, tables, problems);
+                add_row(*kind, measured, device, file.path, tables, problems);
             }
             if (problems.size() >= most_problems) {
                 throw InputError(std::move(problems));
             }
-        }
-    }
-    for (const KernelTable& table : tables) {
-        for (const std::string& problem : treeline::problems(table)) {
-            problems.push_back(fmt::format("{}: {}", files.front().path, problem));
         }
     }
     if (!problems.empty()) {
@@ -132,7 +128,26 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
     return tables;
 }
 
-std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const Device& device) {
+std::vector<std::string> why_not_fitted(const KernelTable& table) {
+    std::vector<std::string> sentences;
+    for (const std::string& problem : problems(table)) {
+        sentences.push_back(fmt::format("{}: {}", table.file, problem));
+    }
+    return sentences;
+}
+
+void require_fittable(const std::vector<KernelTable>& tables) {
+    std::vector<std::string> all;
+    for (const KernelTable& table : tables) {
+        const std::vector<std::string> sentences = why_not_fitted(table);
+        all.insert(all.end(), sentences.begin(), sentences.end());
+    }
+    if (!all.empty()) {
+        throw InputError(std::move(all));
+    }
+}
+
+std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folder, const Device& device) {
     std::vector<MeasuredFile> files;
     for (const std::string& path : files_or_folder) {
         if (fs::is_directory(path)) {
@@ -143,7 +158,13 @@ std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& file
             files.push_back(read_measured_rows(path));
         }
     }
-    return kernel_tables_of(files, device);
+    return files;
+}
+
+std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const Device& device) {
+    std::vector<KernelTable> tables = kernel_tables_of(read_measured_files(files_or_folder, device), device);
+    require_fittable(tables);
+    return tables;
 }
 
 }  // namespace treeline

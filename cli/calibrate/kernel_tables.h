@@ -21,7 +21,17 @@ namespace treeline {
 /// or missing columns, a value that is not a number, another device, nothing to fit, fewer shapes than a fit needs.
 std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const Device& device);
 
-/// The same from files that are read already.
+/// The files alone, every kind of table among them.
+std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folder, const Device& device);
+
+/// The tables from files that are read already. Tables may hold fewer shapes than a fit needs: a machine of one's own may have
+/// measured too little of one kernel.
 std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files, const Device& device);
+
+/// Why no law can be fitted to a table (problems() of calibrate/kernel_fit.h), each sentence with the file that holds its rows.
+std::vector<std::string> why_not_fitted(const KernelTable& table);
+
+/// Throws InputError with these sentences of all tables.
+void require_fittable(const std::vector<KernelTable>& tables);
 
 }  // namespace treeline

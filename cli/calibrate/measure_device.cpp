@@ -230,6 +230,7 @@ MeasureResult measure_device(const MeasureRequest& request) {
     result.answer.kind = "measured";
     result.answer.source = fmt::format("measured by treeline calibrate --device {}{} on {}, {}", request.device,
                                        request.quick ? " --quick" : "", own.machine.title, own.machine.driver);
+    result.answer.launches = figures.launches;
     KernelFitOptions options = request.fit;
     options.widening = 1.0 + std::max(0.0, measured.load - most_load);
     std::vector<std::string> notes;

@@ -35,11 +35,6 @@ void add_update(TableRow& row, MachineFigures& figures) {
     }
 }
 
-void add_launch(TableRow& row, MachineFigures& figures) {
-    const double launches = row.number("launches", 1.0);
-    figures.launches.push_back({row.text("by"), launches, row.time() / launches});
-}
-
 void add_product(TableRow& row, MachineFigures& figures) {
     const NumberFormat format = row.format("dtype");
     const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
@@ -83,6 +78,27 @@ Json number(double value, const char* unit, const std::string& source) {
 
 }  // namespace
 
+std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files) {
+    std::vector<LaunchCost> costs;
+    std::vector<std::string> problems;
+    for (const MeasuredFile& file : files) {
+        for (const MeasuredRow& measured : rows_for_figures(file)) {
+            const TableKind* kind = kind_of(measured);
+            if (kind != nullptr && kind->name == "launch") {
+                TableRow row(measured, problems);
+                const double launches = row.number("launches", 1.0);
+                costs.push_back({row.text("by"), launches, row.time() / launches});
+            }
+        }
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    std::sort(costs.begin(), costs.end(),
+              [](const LaunchCost& a, const LaunchCost& b) { return a.by != b.by ? a.by > b.by : a.launches < b.launches; });
+    return costs;
+}
+
 MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
     MachineFigures figures;
     std::vector<std::string> problems;
@@ -92,8 +108,6 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
             TableRow row(measured, problems);
             if (kind != nullptr && kind->name == "probe") {
                 add_probe(row, figures);
-            } else if (kind != nullptr && kind->name == "launch") {
-                add_launch(row, figures);
             } else if (kind != nullptr && kind->name == "mamba2_scan") {
                 add_update(row, figures);
             } else if (kind != nullptr && kind->name == "gemm") {
@@ -101,8 +115,7 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
             }
         }
     }
-    std::sort(figures.launches.begin(), figures.launches.end(),
-              [](const LaunchCost& a, const LaunchCost& b) { return a.by != b.by ? a.by > b.by : a.launches < b.launches; });
+    figures.launches = launch_costs_of(files);
     if (!(figures.read > BytesPerSecond(0.0)) || !(figures.fp32_peak > FlopsPerSecond(0.0))) {
         problems.emplace_back("the measurements hold no read bandwidth, or no linear layer in fp32");
     }

@@ -30,6 +30,10 @@ struct MachineFigures {
 /// missing.
 MachineFigures figures_of(const std::vector<MeasuredFile>& files);
 
+/// What the launch tables among the files hold, sorted by the way of launching, then by the length of the chain. Throws
+/// InputError where a row is faulty.
+std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files);
+
 /// A description with measured bandwidth and peaks that refers to `calibration_file` beside it (hardware/README.md).
 std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
                                const std::string& calibration_file);

@@ -89,8 +89,9 @@ ConvertedRow mamba2_row(TableRow& row) {
 }
 
 ConvertedRow element_wise_row(TableRow& row) {
-    constexpr std::array forms = {ElementWiseForm::norm, ElementWiseForm::gated_norm, ElementWiseForm::activation};
-    const ElementWiseForm form = forms[row.choice("operation", {"rms_norm", "gated_rms_norm", "gated_activation"})];
+    constexpr std::array forms = {ElementWiseForm::norm, ElementWiseForm::gated_norm, ElementWiseForm::activation,
+                                  ElementWiseForm::rotary};
+    const ElementWiseForm form = forms[row.choice("operation", {"rms_norm", "gated_rms_norm", "gated_activation", "rotary"})];
     const NumberFormat activations = row.format("dtype");
     const double rows = row.number("rows", 1), width = row.number("width", 1);
     const KernelSample sample = element_wise_sample(form, rows, width, activations, row.time());
@@ -99,7 +100,8 @@ ConvertedRow element_wise_row(TableRow& row) {
 
 /// Rejection sampling was measured with every drafted token standing, which is what the simulator prices.
 ConvertedRow sampling_row(TableRow& row) {
-    const Sampling sampling = row.choice("method", {"greedy", "rejection"}) == 0 ? Sampling::greedy : Sampling::rejection;
+    constexpr std::array methods = {Sampling::greedy, Sampling::rejection, Sampling::top};
+    const Sampling sampling = methods[row.choice("method", {"greedy", "rejection", "top_choices"})];
     const double batch = row.number("batch", 1), tokens = row.number("tokens", 1);
     const KernelSample sample = sampling_sample(sampling, batch, tokens, row.number("vocabulary", 2), row.time());
     return {sample.operation.kernel.value_or(KernelClass::sampling), NumberFormat::fp32, sample, bytes_at(sample)};

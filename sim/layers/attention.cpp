@@ -76,7 +76,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
                           static_cast<double>(attention.query_key_norm) + (attention.learned_sinks ? query_heads : 0.0);
     qkv.active_elements = qkv.weight_elements;
     operations.push_back(qkv);
-    operations.push_back(element_wise(context, "rotary embedding", (local_query_heads + local_kv_heads) * dim, 2.0, 6.0));
+    operations.push_back(rotary_embedding(context, (local_query_heads + local_kv_heads) * dim));
 
     if (attention.indexer && attention.indexer->heads > 0) {
         append_indexer(context, *attention.indexer, context.width, operations);

@@ -55,6 +55,12 @@ Operation gated_norm(const LayerContext& context, double elements) {
     return operation;
 }
 
+Operation rotary_embedding(const LayerContext& context, double elements) {
+    Operation operation = element_wise(context, "rotary embedding", elements, 2.0, 6.0);
+    operation.kernel = KernelClass::rotary;
+    return operation;
+}
+
 void append_all_reduce(const LayerContext& context, double elements, std::vector<Operation>& operations) {
     if (context.ranks <= 1.0) {
         return;

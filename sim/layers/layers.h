@@ -55,6 +55,9 @@ Operation residual_norm(const LayerContext& context, const std::string& name, do
 /// RMSNorm of so many values a token that a gate is multiplied with first.
 Operation gated_norm(const LayerContext& context, double elements);
 
+/// Rotary position embedding of so many elements of queries and keys a token, changed in place; local.
+Operation rotary_embedding(const LayerContext& context, double elements);
+
 /// The activation between two linear layers, of so many values a token; `label` comes before its name.
 Operation activation(const LayerContext& context, const std::string& label, double elements, bool gated);
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "calibrate/held_out_layer.h"
@@ -241,6 +242,23 @@ TEST_CASE("the cases of a device have names of their own, and every kernel famil
         CHECK(names.size() == cases.size());
         CHECK(tables == std::set<std::string>{"attention_decode", "conv1d", "element_wise", "gemm", "launch", "layer",
                                               "mamba2_scan", "probe", "sampling"});
+    }
+}
+
+TEST_CASE("rotary embeddings and choices for a tree are measured, by few cases") {
+    Workspace workspace(kernels::cpu_backend(), std::size_t{16} << 20);
+    for (const bool on_gpu : {false, true}) {
+        std::map<std::string, int> counted;
+        for (const KernelCase& kernel : kernel_cases({Thoroughness::full, on_gpu}, 1 << 20)) {
+            const bool is_new = kernel.columns.front().second == "rotary" || kernel.columns.front().second == "top_choices";
+            if (is_new) {
+                ++counted[kernel.columns.front().second];
+            }
+            if (is_new && !on_gpu && kernel.largest_piece < (std::size_t{1} << 20)) {
+                kernel.prepare(workspace)({});
+            }
+        }
+        CHECK(counted == std::map<std::string, int>{{"rotary", 12}, {"top_choices", 12}});
     }
 }
 

@@ -25,7 +25,7 @@ std::vector<KernelTable> tables_of(const std::string& text, const std::string& p
 /// The message that this table is refused with.
 std::string refusal(const std::string& text, const std::string& path = "h100_gemm.csv") {
     try {
-        static_cast<void>(tables_of(text, path));
+        require_fittable(tables_of(text, path));
     } catch (const InputError& error) {
         return error.what();
     }

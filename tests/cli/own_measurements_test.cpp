@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/calibrate/fit_tables.h"
 #include "cli/calibrate/kernel_tables.h"
 #include "cli/calibrate/measure_device.h"
 #include "cli/calibrate/measured_machine.h"
@@ -199,10 +200,59 @@ TEST_CASE("llama-bench calibrates linear layers from whole passes") {
     CHECK(fit->law.bandwidth_share == Approx(2.5e12 / 3.35e12).epsilon(0.01));
     CHECK(fit->law.startup == Seconds(0.0));
     const std::string one = "[" + llama_rows("llama 8B Q4_0", 4.6e9, 8e9) + "]";
-    CHECK(holds(sentence_of([&] { kernel_tables_of({parse_measured_rows(one, "bench.json")}, h100); }),
-                "holds 1 shape of gemm in int4"));
+    CHECK(holds(sentence_of([&] { require_fittable(kernel_tables_of({parse_measured_rows(one, "bench.json")}, h100)); }),
+                "bench.json: holds 1 shape of gemm in int4"));
     CHECK(holds(sentence_of([&] { kernel_tables_of({parse_measured_rows(three, "b.json")}, testing::device("l40s")); }),
                 "was measured on NVIDIA H100 80GB HBM3, not on l40s"));
+}
+
+TEST_CASE("a class that was measured too little is left out, and a sentence names the file that holds it") {
+    const Device h100 = testing::device("h100-sxm");
+    const std::string large =
+        "dtype,m,n,k,latency_us\nbf16,1,16384,8192,100\nbf16,1,16384,16384,190\nbf16,1,32768,16384,370\nbf16,1,65536,16384,"
+        "730\n";
+    const std::string few =
+        "operation,rows,width,dtype,latency_us\nrms_norm,9000,8192,bf16,200\nrms_norm,9000,16384,bf16,390\n";
+    const std::vector<MeasuredFile> files = {parse_measured_rows(large, "h100_gemm.csv"),
+                                             parse_measured_rows(few, "h100_element_wise.csv")};
+    std::vector<KernelTable> tables = kernel_tables_of(files, h100);
+    REQUIRE(tables.size() == 2);
+    const std::string sentence = "h100_element_wise.csv: holds 2 shapes of norm in bf16 within the domain";
+    CHECK(holds(sentence_of([&] { require_fittable(tables); }), sentence));
+    KernelFitOptions options;
+    options.bootstraps = 0;
+    std::vector<std::string> notes;
+    const std::vector<CalibratedTable> fitted = fitted_where_possible(std::move(tables), h100, options, notes);
+    REQUIRE(fitted.size() == 1);
+    CHECK(fitted[0].table.kernel == KernelClass::gemm);
+    REQUIRE(notes.size() == 1);
+    CHECK(holds(notes[0], sentence));
+}
+
+TEST_CASE("a graph pays from where its nodes have saved what starting it costs") {
+    const auto chain = [](const char* by, double launches, double all_us) {
+        return LaunchCost{by, launches, Seconds(1e-6 * all_us / launches)};
+    };
+    // One by one 3 us and 2 us for each further kernel; as a graph 7 us and 1 us: both take 11 us for five.
+    std::vector<LaunchCost> launches = {chain("stream", 1.0, 3.0), chain("stream", 100.0, 201.0), chain("graph", 1.0, 7.0),
+                                        chain("graph", 100.0, 106.0)};
+    REQUIRE(graph_break_even(launches));
+    CHECK(*graph_break_even(launches) == 5.0);
+    launches[2] = chain("graph", 1.0, 2.0);
+    CHECK(*graph_break_even(launches) == 1.0);
+    launches[2] = chain("graph", 1.0, 7.0);
+    launches[3] = chain("graph", 100.0, 400.0);
+    CHECK_FALSE(graph_break_even(launches));  // its nodes cost more than launches
+    CHECK_FALSE(graph_break_even({chain("call", 1.0, 1.0), chain("call", 10.0, 10.0)}));
+
+    CalibrationAnswer answer;
+    CHECK_FALSE(launch_section(answer));
+    answer.launches = {chain("call", 1.0, 0.6), chain("call", 1000.0, 550.0)};
+    const std::optional<FigureSection> section = launch_section(answer);
+    REQUIRE(section);
+    CHECK(holds(section->text, "A kernel that does nothing costs 0.55 us"));
+    REQUIRE(section->figures.size() == 1);
+    CHECK(section->figures[0].rows.size() == 2);
 }
 
 TEST_CASE("own devices go by cpu, cuda and cuda:1") {

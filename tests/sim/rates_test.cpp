@@ -74,6 +74,42 @@ TEST_CASE("a step counts for layers whose rows lie whole pages apart") {
     CHECK(time_of(law, layer, {13.0}) == Approx(140.0));
 }
 
+TEST_CASE("linear layers compute whole tiles of rows, in whole waves of tiles") {
+    const Operation layer = linear_layer();
+    const auto time = [&](const KernelLaw& law, double rows) {
+        const Rates rates = measured_rates(law, unit_rates(), layer);
+        REQUIRE(rates.rule == RowRule::steps);
+        const ShapeTerms terms = terms_of({rows});
+        return operation_time<false, false, RowRule::steps>(layer, rates, terms, bytes_of<false, false>(layer, terms),
+                                                            flops_of<false>(layer, terms))
+            .value();
+    };
+    KernelLaw law;
+    law.row_tile = 8.0;
+    CHECK(time(law, 5.0) == Approx(80.0));
+    law.least_tile = 2.0;  // 10 FLOPs a row: three rows in a tile of 4, five in one of 8, nine in two of 8
+    CHECK(time(law, 3.0) == Approx(40.0));
+    law.padding = 3.0;
+    CHECK(time(law, 3.0) == Approx(10.0 * (3.0 + 3.0 * 1.0)));
+    CHECK(time(law, 5.0) == Approx(10.0 * (5.0 + 3.0 * 3.0)));
+    CHECK(time(law, 8.0) == Approx(80.0));
+    CHECK(time(law, 9.0) == Approx(10.0 * (9.0 + 3.0 * 7.0)));
+
+    KernelLaw waves;
+    waves.row_tile = 8.0;
+    waves.tile_columns = 2.0;  // 5 outputs are 3 tiles, so 6 workers compute two tiles of rows and 6 outputs at a time
+    waves.workers = 6.0;
+    CHECK(time(waves, 8.0) == Approx(6.0 / 5.0 * 10.0 * 16.0));
+    CHECK(time(waves, 16.0) == Approx(6.0 / 5.0 * 10.0 * 16.0));
+    CHECK(time(waves, 17.0) == Approx(6.0 / 5.0 * 10.0 * 32.0));
+    waves.workers = 1.0;  // 3 waves for each tile of rows, and nobody idles
+    CHECK(time(waves, 8.0) == Approx(6.0 / 5.0 * 80.0));
+
+    KernelLaw quantised;
+    quantised.per_activation = Seconds(0.01);  // 1024 inputs
+    CHECK(time(quantised, 4.0) == Approx(40.0 + 4.0 * 10.24));
+}
+
 TEST_CASE("the busiest worker has whole items") {
     KernelLaw law;
     law.workers = 2.0;
@@ -117,7 +153,9 @@ TEST_CASE("classes of kernels that were not measured take the law of their relat
     CHECK(share(KernelClass::norm) == 0.2);
     CHECK(share(KernelClass::gated_norm) == 0.2);
     CHECK(share(KernelClass::activation) == 0.2);
+    CHECK(share(KernelClass::rotary) == 0.2);
     CHECK(share(KernelClass::rejection) == 0.3);
+    CHECK(share(KernelClass::top_choices) == 0.3);
     KernelLaw unwritten;
     unwritten.bandwidth_share = 0.4;
     calibration.kernels.push_back({KernelClass::scan_unwritten, NumberFormat::fp32, unwritten});

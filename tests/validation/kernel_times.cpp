@@ -2,11 +2,14 @@
 //
 // Reads ../shared/data/kernels (GPU kernel tables of NVIDIA aiconfigurator). Fits again without intervals, so the figures are
 // those that `treeline calibrate` prints, and checks that the committed parameters are the fitted ones. Goals: GEMM in bf16
-// median 4.5 % and p90 13 % (A100 5.5 and 16 %), decode attention median 6 %, recurrent kernels median 3 %. Known misses are
-// printed as such: GEMM in fp8, whose time includes the quantisation of activations. Exits with 77 without the data and with 1
-// when a goal that was met is missed.
+// and fp8 median 4.5 % and p90 13 % (A100 5.5 and 16 %), decode attention median 6 %, recurrent kernels median 3 %. The median
+// of fp8 is missed, about as far as neighbouring shapes miss each other on H100, and is held to what it is. Exits with 77
+// without the data and with 1 when a goal that was met is missed.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -25,13 +28,14 @@ std::string goal_text(double goal) { return goal < no_goal ? fmt::format("{:.1f}
 
 struct Goal {
     double median = no_goal, p90 = no_goal;
-    bool stated_miss = false;  ///< missed after several forms of the law were tried; README says by how much
+    double stated_median = 0.0;  ///< where the median was missed after several forms of the law: no worse than this
 };
 
 Goal goal_of(const Device& device, const KernelTable& table) {
     switch (table.kernel) {
         case KernelClass::gemm:
-            return device.name == "a100-sxm-80" ? Goal{0.055, 0.16} : Goal{0.045, 0.13, table.format == NumberFormat::fp8};
+            return device.name == "a100-sxm-80" ? Goal{0.055, 0.16}
+                                                : Goal{0.045, 0.13, table.format == NumberFormat::fp8 ? 0.055 : 0.0};
         case KernelClass::attention:
         case KernelClass::attention_ungrouped:
             return {0.06, no_goal};
@@ -46,8 +50,10 @@ Goal goal_of(const Device& device, const KernelTable& table) {
         case KernelClass::norm:
         case KernelClass::gated_norm:
         case KernelClass::activation:
+        case KernelClass::rotary:
         case KernelClass::sampling:
         case KernelClass::rejection:
+        case KernelClass::top_choices:
             break;
     }
     return {};
@@ -62,6 +68,37 @@ KernelErrors errors_in_goal_domain(const KernelTable& table, const std::vector<d
         }
     }
     return errors_of(within);
+}
+
+/// How well measurements of other shapes foretell one without any law: its time for a byte of weights is the geometric mean of
+/// those of the two most similar layers (in the logarithms of inputs and outputs) at the same rows. What is left is the tables'
+/// own scatter and what two neighbours do not share.
+KernelErrors errors_of_neighbours(const KernelTable& table) {
+    std::map<double, std::vector<const KernelSample*>> by_rows;
+    for (const KernelSample& sample : table.samples) {
+        if (sample.shape.sequences <= 512.0) {
+            by_rows[sample.shape.sequences].push_back(&sample);
+        }
+    }
+    const auto log_rate = [](const KernelSample& s) { return std::log(s.time.value() / s.operation.bytes.fixed.value()); };
+    std::vector<double> residuals;
+    for (const auto& [rows, samples] : by_rows) {
+        for (const KernelSample* sample : samples) {
+            const auto distance = [&](const KernelSample* other) {
+                return std::hypot(std::log(other->operation.inputs / sample->operation.inputs),
+                                  std::log(other->operation.outputs / sample->operation.outputs));
+            };
+            std::vector<const KernelSample*> others;
+            std::copy_if(samples.begin(), samples.end(), std::back_inserter(others),
+                         [&](const KernelSample* other) { return other->site != sample->site; });
+            if (others.size() >= 2) {
+                std::partial_sort(others.begin(), others.begin() + 2, others.end(),
+                                  [&](const auto* a, const auto* b) { return distance(a) < distance(b); });
+                residuals.push_back(0.5 * (log_rate(*others[0]) + log_rate(*others[1])) - log_rate(*sample));
+            }
+        }
+    }
+    return errors_of(residuals);
 }
 
 bool same(const KernelLaw& a, const KernelLaw& b) {
@@ -90,7 +127,12 @@ bool check(const Device& device, const KernelTable& table) {
                met ? "met   " : "MISSED", device.name, name_of(table.kernel), name_of(table.format), fit->sites,
                100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
                is_committed ? "" : "  (the committed law differs from this fit)");
-    return (met || goal.stated_miss) && is_committed;
+    if (table.kernel == KernelClass::gemm) {
+        const KernelErrors neighbours = errors_of_neighbours(table);
+        fmt::print("       without a law, from the two nearest shapes at the same rows: median {:.1f} %, p90 {:.1f} %\n",
+                   100.0 * neighbours.median, 100.0 * neighbours.p90);
+    }
+    return (met || (errors.median <= goal.stated_median && errors.p90 <= goal.p90)) && is_committed;
 }
 
 }  // namespace
