@@ -174,3 +174,17 @@ TEST_CASE("knots must ascend") {
     calibration.kernels[0].law.knots[1] = {};
     CHECK(problems_of(calibration).empty());
 }
+
+TEST_CASE("the largest tile is one that the least one grows into") {
+    Calibration calibration;
+    KernelLaw law;
+    law.row_tile = 256.0;
+    law.least_tile = 16.0;
+    calibration.kernels = {{KernelClass::gemm, NumberFormat::fp8, law}};
+    CHECK(problems_of(calibration).empty());
+    for (const double least : {8.0, 48.0, 512.0}) {  // 8 would take five doublings
+        calibration.kernels[0].law.least_tile = least;
+        REQUIRE(problems_of(calibration).size() == 1);
+        CHECK(problems_of(calibration).front().find("power of two up to 16") != std::string::npos);
+    }
+}
