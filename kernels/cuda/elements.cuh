@@ -36,34 +36,43 @@ __device__ inline void put4(float* data, std::int64_t at, float4 value) { *reint
 __device__ inline void put4(Bf16* data, std::int64_t at, float4 value) {
     *reinterpret_cast<uint2*>(data + at) = make_uint2(round_pair(value.x, value.y), round_pair(value.z, value.w));
 }
-/// Eight of bf16 in one access of 16 bytes, to which they are aligned.
-__device__ inline void get8(const Bf16* data, std::int64_t at, float (&values)[8]) {
-    const uint4 four = *reinterpret_cast<const uint4*>(data + at);
-    const unsigned pairs[4] = {four.x, four.y, four.z, four.w};
+/// 1, 4 or 8 neighbours, 16 bytes at a time where they are so many; 4 and 8 are aligned as for get4, 8 of bf16 to 16 bytes.
+template <class Element, int Count>
+__device__ void get_neighbours(const Element* data, std::int64_t at, float (&values)[Count]) {
+    if constexpr (Count == 1) {
+        values[0] = get(data, at);
+    } else if constexpr (Count == 8 && sizeof(Element) == 2) {
+        const uint4 eight = *reinterpret_cast<const uint4*>(data + at);
+        const unsigned pairs[4] = {eight.x, eight.y, eight.z, eight.w};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-        values[2 * i] = lower_half(pairs[i]);
-        values[2 * i + 1] = upper_half(pairs[i]);
+        for (int i = 0; i < 4; ++i) {
+            values[2 * i] = lower_half(pairs[i]);
+            values[2 * i + 1] = upper_half(pairs[i]);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < Count; i += 4) {
+            const float4 four = get4(data, at + i);
+            values[i] = four.x;
+            values[i + 1] = four.y;
+            values[i + 2] = four.z;
+            values[i + 3] = four.w;
+        }
     }
 }
-__device__ inline void put8(Bf16* data, std::int64_t at, const float (&values)[8]) {
-    *reinterpret_cast<uint4*>(data + at) = make_uint4(round_pair(values[0], values[1]), round_pair(values[2], values[3]),
-                                                      round_pair(values[4], values[5]), round_pair(values[6], values[7]));
-}
-/// Eight of fp32 in two accesses.
-__device__ inline void get8(const float* data, std::int64_t at, float (&values)[8]) {
+template <class Element, int Count>
+__device__ void put_neighbours(Element* data, std::int64_t at, const float (&values)[Count]) {
+    if constexpr (Count == 1) {
+        put(data, at, values[0]);
+    } else if constexpr (Count == 8 && sizeof(Element) == 2) {
+        *reinterpret_cast<uint4*>(data + at) = make_uint4(round_pair(values[0], values[1]), round_pair(values[2], values[3]),
+                                                          round_pair(values[4], values[5]), round_pair(values[6], values[7]));
+    } else {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-        const float4 four = get4(data, at + 4 * i);
-        values[4 * i] = four.x;
-        values[4 * i + 1] = four.y;
-        values[4 * i + 2] = four.z;
-        values[4 * i + 3] = four.w;
+        for (int i = 0; i < Count; i += 4) {
+            put4(data, at + i, make_float4(values[i], values[i + 1], values[i + 2], values[i + 3]));
+        }
     }
-}
-__device__ inline void put8(float* data, std::int64_t at, const float (&values)[8]) {
-    put4(data, at, make_float4(values[0], values[1], values[2], values[3]));
-    put4(data, at + 4, make_float4(values[4], values[5], values[6], values[7]));
 }
 
 /// Rows with their element type.

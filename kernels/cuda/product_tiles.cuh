@@ -120,7 +120,7 @@ __device__ Eight<Element> read_eight(const Element* from, bool aligned) {
 template <class Element>
 __device__ void write_eight(Element* to, const float (&values)[8], bool aligned) {
     if (aligned) {
-        put8(to, 0, values);
+        put_neighbours(to, 0, values);
         return;
     }
 #pragma unroll

@@ -1,124 +1,16 @@
 // Scans by steps (kernels/channel_scan.h, kernels/delta_scan.h). A warp keeps its part of a state in registers over a chain; of
 // a tree it keeps the part after each token in shared memory.
 #include "kernels/cuda/dynamic_shared.cuh"
-#include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/step_walk.cuh"
 
 namespace treeline::kernels::cuda {
 namespace {
 
-constexpr int warp = 32;
 constexpr int width = 4;                            // neighbours of a state in a thread: 16 bytes of fp32, 8 of bf16
 constexpr int most_warps = 4;                       // of a block
 constexpr std::size_t shared_of_block = 96 * 1024;  // what every GPU from compute capability 8.0 on grants
-
-template <class Activation, class State>
-struct Steps {
-    int tokens;
-    const int* row_of;
-    TreeView tree;
-    const State* initial;
-    const int* state_of;
-    Matrix<Activation> y;
-    StateWrite write;
-    State* written;
-    const int* written_to;
-
-    explicit Steps(const ScanSteps& steps)
-        : tokens(steps.tokens),
-          row_of(steps.row_of),
-          tree(steps.tree),
-          initial(static_cast<const State*>(steps.initial.data)),
-          state_of(steps.state_of),
-          y(typed<Activation>(steps.y)),
-          write(steps.write),
-          written(static_cast<State*>(steps.written.data)),
-          written_to(steps.written_to) {}
-};
-
-__device__ inline float softplus(float value) { return value > 20.0F ? value : log1pf(expf(value)); }
-
-__device__ inline void get_piece(const float* data, std::int64_t at, float (&piece)[1]) { piece[0] = data[at]; }
-__device__ inline void get_piece(const Bf16* data, std::int64_t at, float (&piece)[1]) { piece[0] = get(data, at); }
-template <class Element>
-__device__ void get_piece(const Element* data, std::int64_t at, float (&piece)[4]) {
-    const float4 four = get4(data, at);
-    piece[0] = four.x;
-    piece[1] = four.y;
-    piece[2] = four.z;
-    piece[3] = four.w;
-}
-template <class Element>
-__device__ void put_piece(Element* data, std::int64_t at, const float (&piece)[1]) {
-    put(data, at, piece[0]);
-}
-template <class Element>
-__device__ void put_piece(Element* data, std::int64_t at, const float (&piece)[4]) {
-    put4(data, at, make_float4(piece[0], piece[1], piece[2], piece[3]));
-}
-
-/// Walks one warp over the tokens of a sequence. Each lane holds `Pieces` of `Width` neighbours of the state, number i from
-/// element first + place(i) on, or none where that is negative; `kept` has room for them after every token of a tree.
-/// step(h, row, place) advances h.
-template <int Pieces, int Width, class Activation, class State, class Place, class Step>
-__device__ void walk(const Steps<Activation, State>& p, int sequence, std::int64_t elements_of_state, std::int64_t first,
-                     Place place_of, float* kept, Step step) {
-    const int lane = static_cast<int>(threadIdx.x) % warp;
-    const std::int64_t from = p.state_of != nullptr ? p.state_of[sequence] : sequence;
-    if (from < 0) {
-        return;
-    }
-    float initial[Pieces][Width] = {}, h[Pieces][Width];
-#pragma unroll
-    for (int i = 0; i < Pieces; ++i) {
-        if (place_of(i) >= 0) {
-            get_piece(p.initial, from * elements_of_state + first + place_of(i), initial[i]);
-        }
-    }
-    const auto each = [&](auto use) {
-#pragma unroll
-        for (int i = 0; i < Pieces; ++i) {
-#pragma unroll
-            for (int j = 0; j < Width; ++j) {
-                use(i, j, (i * Width + j) * warp + lane);
-            }
-        }
-    };
-    each([&](int i, int j, int) { h[i][j] = initial[i][j]; });
-    const auto save = [&](std::int64_t state) {
-#pragma unroll
-        for (int i = 0; i < Pieces; ++i) {
-            if (place_of(i) >= 0) {
-                put_piece(p.written, state * elements_of_state + first + place_of(i), h[i]);
-            }
-        }
-    };
-    for (int token = 0; token < p.tokens; ++token) {
-        const std::int64_t place = static_cast<std::int64_t>(sequence) * p.tokens + token;
-        const std::int64_t row = p.row_of != nullptr ? p.row_of[place] : place;
-        if (row < 0) {
-            break;
-        }
-        if (p.tree.parent != nullptr) {
-            const int parent = p.tree.parent[token];
-            // Each lane reads what it wrote.
-            each([&](int i, int j, int at) {
-                h[i][j] = parent < 0 ? initial[i][j] : kept[parent * Pieces * Width * warp + at];
-            });
-        }
-        step(h, row, place);
-        if (p.tree.parent != nullptr) {
-            each([&](int i, int j, int at) { kept[token * Pieces * Width * warp + at] = h[i][j]; });
-        }
-        if (p.write == StateWrite::every) {
-            save(place);
-        }
-    }
-    if (p.write == StateWrite::final) {
-        save(p.written_to != nullptr ? p.written_to[sequence] : sequence);
-    }
-}
 
 template <class Activation, class State>
 struct ChannelParameters {
