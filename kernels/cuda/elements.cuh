@@ -18,20 +18,61 @@ __device__ inline void put(Bf16* data, std::int64_t at, float value) {
     data[at].bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
 }
 
+/// Two neighbours in bf16, the first in the lower half of a word.
+__device__ inline unsigned round_pair(float first, float second) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
+    return static_cast<unsigned>(__bfloat16_as_ushort(pair.x)) | static_cast<unsigned>(__bfloat16_as_ushort(pair.y)) << 16;
+}
+__device__ inline float lower_half(unsigned pair) { return __uint_as_float(pair << 16); }
+__device__ inline float upper_half(unsigned pair) { return __uint_as_float(pair & 0xffff0000U); }
+
 /// Four neighbours at once; `at` is a multiple of 4 and the array aligned to 16 bytes.
 __device__ inline float4 get4(const float* data, std::int64_t at) { return *reinterpret_cast<const float4*>(data + at); }
 __device__ inline float4 get4(const Bf16* data, std::int64_t at) {
     const uint2 pair = *reinterpret_cast<const uint2*>(data + at);
-    return make_float4(__uint_as_float(pair.x << 16), __uint_as_float(pair.x & 0xffff0000U), __uint_as_float(pair.y << 16),
-                       __uint_as_float(pair.y & 0xffff0000U));
+    return make_float4(lower_half(pair.x), upper_half(pair.x), lower_half(pair.y), upper_half(pair.y));
 }
 __device__ inline void put4(float* data, std::int64_t at, float4 value) { *reinterpret_cast<float4*>(data + at) = value; }
 __device__ inline void put4(Bf16* data, std::int64_t at, float4 value) {
-    const auto bits = [](float low, float high) {
-        return static_cast<unsigned>(__bfloat16_as_ushort(__float2bfloat16_rn(low))) |
-               static_cast<unsigned>(__bfloat16_as_ushort(__float2bfloat16_rn(high))) << 16;
-    };
-    *reinterpret_cast<uint2*>(data + at) = make_uint2(bits(value.x, value.y), bits(value.z, value.w));
+    *reinterpret_cast<uint2*>(data + at) = make_uint2(round_pair(value.x, value.y), round_pair(value.z, value.w));
+}
+/// 1, 4 or 8 neighbours, 16 bytes at a time where they are so many; 4 and 8 are aligned as for get4, 8 of bf16 to 16 bytes.
+template <class Element, int Count>
+__device__ void get_neighbours(const Element* data, std::int64_t at, float (&values)[Count]) {
+    if constexpr (Count == 1) {
+        values[0] = get(data, at);
+    } else if constexpr (Count == 8 && sizeof(Element) == 2) {
+        const uint4 eight = *reinterpret_cast<const uint4*>(data + at);
+        const unsigned pairs[4] = {eight.x, eight.y, eight.z, eight.w};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            values[2 * i] = lower_half(pairs[i]);
+            values[2 * i + 1] = upper_half(pairs[i]);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < Count; i += 4) {
+            const float4 four = get4(data, at + i);
+            values[i] = four.x;
+            values[i + 1] = four.y;
+            values[i + 2] = four.z;
+            values[i + 3] = four.w;
+        }
+    }
+}
+template <class Element, int Count>
+__device__ void put_neighbours(Element* data, std::int64_t at, const float (&values)[Count]) {
+    if constexpr (Count == 1) {
+        put(data, at, values[0]);
+    } else if constexpr (Count == 8 && sizeof(Element) == 2) {
+        *reinterpret_cast<uint4*>(data + at) = make_uint4(round_pair(values[0], values[1]), round_pair(values[2], values[3]),
+                                                          round_pair(values[4], values[5]), round_pair(values[6], values[7]));
+    } else {
+#pragma unroll
+        for (int i = 0; i < Count; i += 4) {
+            put4(data, at + i, make_float4(values[i], values[i + 1], values[i + 2], values[i + 3]));
+        }
+    }
 }
 
 /// Rows with their element type.
@@ -43,6 +84,12 @@ struct Matrix {
     __device__ Element* row(std::int64_t number) const { return data + number * stride; }
     __device__ explicit operator bool() const { return data != nullptr; }
 };
+
+/// Whether pieces of 16 bytes of all rows can be read at once; also of rows that are not there.
+inline bool is_aligned(ConstRows rows) {
+    return reinterpret_cast<std::uintptr_t>(rows.data) % 16 == 0 &&
+           static_cast<std::size_t>(rows.stride) * bytes_of(rows.type) % 16 == 0;
+}
 
 template <class Element>
 Matrix<const Element> typed(ConstRows rows) {

@@ -1,275 +1,176 @@
-// The packed scan of a tree in one pass (kernels/state_scan.h): two small matrix products a head, C h_0 and the masked C B^T
-// times x, in tiles of tokens and channels.
+// The packed scan of a tree in one pass (kernels/state_scan.h), on tensor cores: C h_0, and the masked and weighed C B^T times
+// x.
+//
+// A block has 64 tokens of a sequence and goes through several heads of a group, 64 channels of each; a warp has 16 of the
+// tokens. The products <C, B> serve all heads of the group and stay in registers, weights are made of them in registers, too,
+// where the second product reads them, and only h_0 and x pass through shared memory: while the weights of a head are at work,
+// the next head's h_0 and x are on their way.
+//
+// Operands are bf16. What is fp32 in memory, and the weights always, is the sum of two bf16, or of three where activations are
+// fp32: products are then good to 2^-17 or 2^-24. A product takes 2 or 6 of them; outside the tensor cores one in fp32 costs 8
+// to 16 even from registers alone, and three in tf32 cost as much as 6.
+//
+// Estimate for an H100 SXM, which no device has confirmed: Mamba-2 2.7B (80 heads of 64 x 128, 1 group), 63 nodes, with a gate;
+// KB of a sequence and head.
+//
+//     activations, states   h_0 + x + gate + y   state update   ratio   share of the update's bandwidth that 1.5 asks for
+//     bf16, bf16            16.4 + 3 x 8.1       33.2           1.22    82 %
+//     bf16, fp32            32.8 + 3 x 8.1       65.9           0.86    58 %
+//     fp32, fp32            32.8 + 3 x 16.1      66.3           1.22    82 %
+//     fp32, bf16            16.4 + 3 x 16.1      33.5           1.93    out of reach
+//
+// B and C (32 KB in bf16) come from memory once a sequence and from the L2 cache once a block. At 22 bytes a ns and SM (2.9
+// TB/s in all) the first two rows take 1.85 and 2.6 us. Arithmetic of a sequence and head in the meantime: 1.7 and 2.8 MFLOP,
+// 104 and 168 mma a warp (64 and 128 for C h_0, in the mean 40 for the second product), at the 1024 multiply-adds a cycle and
+// SM of an A100 0.5 and 0.8 us; about 1000 and 1500 instructions a scheduler, 0.6 and 0.9 us; about 110 and 190 KB through
+// shared memory, 0.5 and 0.9 us at 128 bytes a cycle. Four and three blocks share an SM so that these overlap, and each has 24
+// or 40 KB of copies on their way. Both rows should be bound by memory, at ratios of about 1.3 and 0.95. fp32 activations take
+// 624 mma a warp, 2.9 us beside 3.7 us of memory: near the limit or over it.
 #include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/scan_tokens.cuh"
+#include "kernels/cuda/tree_block.cuh"
 
 namespace treeline::kernels::cuda {
 namespace {
 
-constexpr int side = 16;              // of the square of threads
-constexpr int threads = side * side;  // of a block
-constexpr int channels_of_block = 64;
-constexpr int depth = 32;  // of the products that are summed between two barriers
+constexpr int most_tokens = 1024;   // eight for each thread, when decays are found
+constexpr int most_heads = 5;       // of a block; more would take the shared memory of a fourth block
+constexpr int wanted_blocks = 528;  // four for each SM of an H100
 
 template <class Activation, class State>
-struct Parameters {
-    ScanShape shape;
-    DeviceTokens<Activation> tokens;
-    const int* row_of;
-    TreeView tree;
-    const State* initial;
-    const int* state_of;
-    Matrix<Activation> y;
-};
-
-/// e^{L_i - L_j} needs the difference of two large sums: each is kept as the nearest float and what it leaves.
-struct DecayOfToken {
-    float sum;
-    float rest;
-    float dt;
-};
-
-__device__ inline float decay_between(DecayOfToken from, DecayOfToken to) {
-    return expf((to.sum - from.sum) + (to.rest - from.rest));
-}
-
-__device__ inline bool is_ancestor(const TreeView& tree, int other, int token) {
-    return (tree.ancestors[static_cast<std::int64_t>(token) * tree.words_per_row + other / 64] >> (other % 64) & 1U) != 0;
-}
-
-/// sum[r][c] += <left row y + side r, right row x + side c> over `depth` columns, for the thread (x, y) of the square.
-template <int LeftParts, int RightParts>
-__device__ void multiply_tiles(const float (*left)[depth + 1], const float (*right)[depth + 1],
-                               float (&sum)[LeftParts][RightParts]) {
-    const int x = static_cast<int>(threadIdx.x) % side, y = static_cast<int>(threadIdx.x) / side;
-#pragma unroll 8
-    for (int k = 0; k < depth; ++k) {
-        float l[LeftParts], r[RightParts];
-#pragma unroll
-        for (int i = 0; i < LeftParts; ++i) {
-            l[i] = left[y + side * i][k];
-        }
-#pragma unroll
-        for (int i = 0; i < RightParts; ++i) {
-            r[i] = right[x + side * i][k];
-        }
-#pragma unroll
-        for (int i = 0; i < LeftParts; ++i) {
-#pragma unroll
-            for (int j = 0; j < RightParts; ++j) {
-                sum[i][j] += l[i] * r[j];
-            }
-        }
+__device__ void scan_heads(const TreeBlock<Activation, State>& block) {
+    constexpr int depth = TreeTiles<Activation, State>::depth, most_parts = TreeBlock<Activation, State>::most_parts;
+    const TreeParameters<Activation, State>& p = block.p;
+    const TreeTiles<Activation, State>& tiles = block.tiles;
+    const int first_token = block.first_token;
+    const int chunks = (p.shape.state_size + depth - 1) / depth;
+    // With one tile of tokens the products <C, B> are the same for all heads; with several the block has one head.
+    const bool one_tile = first_token == 0;
+    float products[8][4];
+    std::uint64_t mask[2] = {block.ancestors(0, 0), block.ancestors(0, 1)};
+    block.fetch_operand(tiles.c, p.tokens.c, first_token, 0);
+    if (one_tile) {
+        block.fetch_operand(tiles.b, p.tokens.b, 0, 0);
     }
-}
-
-/// Copies columns first_column … + depth of `rows` rows into a tile; 0 beyond `row_count` rows and `columns` columns.
-template <class Row>
-__device__ void load_tile(float (*tile)[depth + 1], int rows, int row_count, int first_column, int columns, Row row_at) {
-    for (int i = static_cast<int>(threadIdx.x); i < rows * depth; i += threads) {
-        const int row = i / depth, column = first_column + i % depth;
-        tile[row][i % depth] = row < row_count && column < columns ? get(row_at(row), column) : 0.0F;
-    }
-}
-
-/// What a block works on, blockIdx = (head and part of its channels, sequence, tile of Tokens tokens), and its shared memory.
-template <class Activation, class State, int Tokens>
-struct Block {
-    static constexpr int token_parts = Tokens / side, channel_parts = channels_of_block / side;
-
-    const Parameters<Activation, State>& p;
-    DecayOfToken* decays;                    ///< of the tokens up to the end of the tile
-    float (*left)[depth + 1];                ///< C
-    float (*right)[depth + 1];               ///< h_0 or B, behind C
-    float (*inputs)[channels_of_block + 1];  ///< x, in the place of both
-    float (*weights)[Tokens + 1];
-    int head, first_channel, channels, first_token, tokens, group_column;
-    std::int64_t first_row;
-    int x, y;  ///< the thread in the square
-
-    __device__ std::int64_t column(int channel) const {
-        return static_cast<std::int64_t>(head) * p.shape.head_dim + first_channel + channel;
-    }
-    /// Where the tokens have a token of this sequence.
-    __device__ std::int64_t row(int token) const {
-        return p.row_of != nullptr ? p.row_of[first_row + token] : first_row + token;
-    }
-    __device__ const Activation* c_row(int token) const { return p.tokens.c.row(row(first_token + token)) + group_column; }
-
-    __device__ void find_decays() const {
-        for (int t = static_cast<int>(threadIdx.x); t < first_token + tokens; t += threads) {
-            decays[t].dt = p.tokens.step(row(t), head);
-        }
-        __syncthreads();
-        for (int t = static_cast<int>(threadIdx.x); t < first_token + tokens; t += threads) {
-            double sum = 0.0;
-            for (int at = t; at >= 0; at = p.tree.parent[at]) {
-                sum += static_cast<double>(p.tokens.a[head]) * decays[at].dt;
-            }
-            decays[t].sum = static_cast<float>(sum);
-            decays[t].rest = static_cast<float>(sum - static_cast<double>(decays[t].sum));
-        }
-    }
-
-    /// sum = e^{L_i} C_i h_0
-    __device__ void multiply_with_state(float (&sum)[token_parts][channel_parts]) const {
-        const int sequence = static_cast<int>(blockIdx.y), size = p.shape.state_size;
-        const std::int64_t state = p.state_of != nullptr ? p.state_of[sequence] : sequence;
-        const State* initial = p.initial + ((state * p.shape.heads + head) * p.shape.head_dim + first_channel) * size;
-        for (int first = 0; first < size; first += depth) {
-            __syncthreads();
-            load_tile(left, Tokens, tokens, first, size, [&](int token) { return c_row(token); });
-            load_tile(right, channels_of_block, channels, first, size,
-                      [&](int channel) { return initial + static_cast<std::int64_t>(channel) * size; });
-            __syncthreads();
-            multiply_tiles(left, right, sum);
-        }
-#pragma unroll
-        for (int i = 0; i < token_parts; ++i) {
-            const int token = y + side * i;
-            const float decay = token < tokens ? expf(decays[first_token + token].sum) : 0.0F;
-#pragma unroll
-            for (int j = 0; j < channel_parts; ++j) {
-                sum[i][j] *= decay;
-            }
-        }
-    }
-
-    /// weights = e^{L_i - L_j} dt_j <C_i, B_j> for the tile's tokens i and ancestors j among `others` tokens, 0 elsewhere.
-    __device__ void weigh(int first_other, int others) const {
-        float products[token_parts][token_parts] = {};
-        for (int first = 0; first < p.shape.state_size; first += depth) {
-            __syncthreads();
-            load_tile(left, Tokens, tokens, first, p.shape.state_size, [&](int token) { return c_row(token); });
-            load_tile(right, Tokens, others, first, p.shape.state_size,
-                      [&](int other) { return p.tokens.b.row(row(first_other + other)) + group_column; });
-            __syncthreads();
-            multiply_tiles(left, right, products);
-        }
-#pragma unroll
-        for (int i = 0; i < token_parts; ++i) {
-#pragma unroll
-            for (int j = 0; j < token_parts; ++j) {
-                const int token = first_token + y + side * i, other = first_other + x + side * j;
-                // A select: for others than ancestors the exponential may be infinite.
-                const bool counts = y + side * i < tokens && x + side * j < others && is_ancestor(p.tree, other, token);
-                weights[y + side * i][x + side * j] =
-                    counts ? decay_between(decays[other], decays[token]) * decays[other].dt * products[i][j] : 0.0F;
-            }
-        }
-    }
-
-    /// sum += weights x
-    __device__ void add_inputs(int first_other, int others, float (&sum)[token_parts][channel_parts]) const {
-        __syncthreads();
-        for (int i = static_cast<int>(threadIdx.x); i < Tokens * channels_of_block; i += threads) {
-            const int other = i / channels_of_block, channel = i % channels_of_block;
-            const bool there = other < others && channel < channels;
-            inputs[other][channel] = there ? get(p.tokens.x.row(row(first_other + other)), column(channel)) : 0.0F;
-        }
-        __syncthreads();
-        for (int other = 0; other < others; ++other) {
-#pragma unroll
-            for (int i = 0; i < token_parts; ++i) {
-#pragma unroll
-                for (int j = 0; j < channel_parts; ++j) {
-                    sum[i][j] += weights[y + side * i][other] * inputs[other][x + side * j];
-                }
-            }
-        }
-    }
-
-    __device__ void write(const float (&sum)[token_parts][channel_parts]) const {
-#pragma unroll
-        for (int i = 0; i < token_parts; ++i) {
-#pragma unroll
-            for (int j = 0; j < channel_parts; ++j) {
-                const int token = y + side * i, channel = x + side * j;
-                if (token < tokens && channel < channels) {
-                    put(p.y.row(first_row + first_token + token), column(channel),
-                        p.tokens.finish(sum[i][j], row(first_token + token), head, column(channel)));
-                }
-            }
-        }
-    }
-};
-
-template <class Activation, class State, int Tokens>
-__global__ void __launch_bounds__(threads) tree_scan_kernel(Parameters<Activation, State> p) {
-    constexpr int pair_floats = (Tokens + channels_of_block) * (depth + 1), x_floats = Tokens * (channels_of_block + 1);
-    __shared__ float tiles[pair_floats > x_floats ? pair_floats : x_floats];
-    __shared__ float weights[Tokens][Tokens + 1];
-    const auto left = reinterpret_cast<float(*)[depth + 1]>(tiles);
-    const int channel_blocks = (p.shape.head_dim + channels_of_block - 1) / channels_of_block;
-    const int head = static_cast<int>(blockIdx.x) / channel_blocks;
-    const int first_channel = static_cast<int>(blockIdx.x) % channel_blocks * channels_of_block;
-    const int first_token = static_cast<int>(blockIdx.z) * Tokens;
-    using Work = Block<Activation, State, Tokens>;
-    const Work block{p,
-                     dynamic_shared<DecayOfToken>(),
-                     left,
-                     left + Tokens,
-                     reinterpret_cast<float(*)[channels_of_block + 1]>(tiles),
-                     weights,
-                     head,
-                     first_channel,
-                     min(channels_of_block, p.shape.head_dim - first_channel),
-                     first_token,
-                     min(Tokens, p.shape.tokens - first_token),
-                     head / (p.shape.heads / p.shape.groups) * p.shape.state_size,
-                     static_cast<std::int64_t>(blockIdx.y) * p.shape.tokens,
-                     static_cast<int>(threadIdx.x) % side,
-                     static_cast<int>(threadIdx.x) / side};
-
-    float sum[Work::token_parts][Work::channel_parts] = {};
+    block.fetch_state(0, 0);
     block.find_decays();
-    block.multiply_with_state(sum);
-    // Parents come before their children, so no token behind this tile is an ancestor.
-    const int end = first_token + block.tokens;
-    for (int first_other = 0; first_other < end; first_other += Tokens) {
-        const int others = min(Tokens, end - first_other);
-        block.weigh(first_other, others);
-        block.add_inputs(first_other, others, sum);
+    if (one_tile) {
+        block.multiply_operands(0, chunks, products);
+        block.fetch_inputs(tiles.inputs(0), 0, 0);
+        if (chunks > 1) {
+            block.fetch_operand(tiles.c, p.tokens.c, first_token, 0);
+        }
     }
-    block.write(sum);
+    for (int head = 0; head < block.heads; ++head) {
+        float sum[8][4] = {};
+        for (int chunk = 0; chunk < chunks; ++chunk) {
+            // The first state came with B: the first inputs may take until the end of its product.
+            if (head > 0 || chunks > 1 || !one_tile) {
+                block.arrive();
+            }
+            if (block.has_tokens()) {
+                multiply_rows<most_parts>(tiles.c, block.own_strip * strip, tiles.state, 8, sum);
+            }
+            block.arrive();
+            if (chunk + 1 < chunks) {
+                block.fetch_state(head, chunk + 1);
+                block.fetch_operand(tiles.c, p.tokens.c, first_token, chunk + 1);
+            } else if (head + 1 < block.heads) {
+                block.fetch_state(head + 1, 0);
+                block.fetch_inputs(tiles.inputs(head + 1), head + 1, 0);
+                if (chunks > 1) {
+                    block.fetch_operand(tiles.c, p.tokens.c, first_token, 0);
+                }
+            }
+        }
+        if (block.has_tokens()) {
+            block.decay(head, sum);
+        }
+        const ColumnTile<Activation> inputs = tiles.inputs(head);
+        for (int first_other = 0; first_other < block.end(); first_other += tree_tile) {
+            if (!one_tile) {
+                block.fetch_operand(tiles.c, p.tokens.c, first_token, 0);
+                block.fetch_operand(tiles.b, p.tokens.b, first_other, 0);
+                block.multiply_operands(first_other, chunks, products);
+                block.fetch_inputs(inputs, head, first_other);
+                mask[0] = block.ancestors(first_other, 0);
+                mask[1] = block.ancestors(first_other, 1);
+                block.arrive();
+            }
+            if (block.has_tokens()) {
+                block.add_inputs(head, first_other, products, inputs, mask, sum);
+            }
+            if (!one_tile && first_other + tree_tile < block.end()) {
+                __syncthreads();
+            }
+        }
+        block.write(head, sum, inputs);
+    }
 }
 
-template <int Tokens>
-void launch_tiles(const TreeScan& scan, Queue queue) {
-    const ScanShape& shape = scan.shape;
-    const unsigned channel_blocks = blocks_for(shape.head_dim, channels_of_block);
-    const LaunchShape launch_shape{dim3(static_cast<unsigned>(shape.heads) * channel_blocks,
-                                        static_cast<unsigned>(shape.sequences), blocks_for(shape.tokens, Tokens)),
-                                   threads, static_cast<std::size_t>(shape.tokens) * sizeof(DecayOfToken)};
-    with_type(scan.tokens.x.type, [&](auto activation) {
-        with_type(scan.initial.type, [&](auto state) {
-            using Activation = decltype(activation);
-            using State = decltype(state);
-            const Parameters<Activation, State> parameters{shape,
-                                                           DeviceTokens<Activation>(scan.tokens),
-                                                           scan.row_of,
-                                                           scan.tree,
-                                                           static_cast<const State*>(scan.initial.data),
-                                                           scan.state_of,
-                                                           typed<Activation>(scan.y)};
-            launch("tree scan", tree_scan_kernel<Activation, State, Tokens>, launch_shape, queue, parameters);
-        });
-    });
+/// blockIdx.x = (sequence, channels, group, part of the group's heads), the last the fastest; blockIdx.y = tile of tokens.
+template <class Activation, class State>
+__global__ void __launch_bounds__(tree_threads, sizeof(Activation) + sizeof(State) == 4 ? 4 : 3)
+    tree_scan_kernel(TreeParameters<Activation, State> p) {
+    const ScanShape& shape = p.shape;
+    const int heads_of_group = shape.heads / shape.groups, warp = static_cast<int>(threadIdx.x) / 32;
+    int number = static_cast<int>(blockIdx.x);
+    const int first_of_group = number % p.parts_of_group * p.heads_of_block;
+    number /= p.parts_of_group;
+    const int own_group = number % shape.groups;
+    number /= shape.groups;
+    const int first_channel = number % p.channel_blocks * tree_tile;
+    const int first_token = static_cast<int>(blockIdx.y) * tree_tile, lane = static_cast<int>(threadIdx.x) % 32;
+    const TreeBlock<Activation, State> block{
+        p, TreeTiles<Activation, State>(dynamic_shared<uint4>(), p.heads_of_block, shape.tokens), number / p.channel_blocks,
+        own_group * heads_of_group + first_of_group, min(p.heads_of_block, heads_of_group - first_of_group), first_channel,
+        min(tree_tile, shape.head_dim - first_channel), own_group * shape.state_size, first_token,
+        min(tree_tile, shape.tokens - first_token),
+        // Later strips have more ancestors: each scheduler gets some of all.
+        (warp + static_cast<int>(blockIdx.x)) % (tree_threads / 32), lane / 4, lane % 4};
+    scan_heads(block);
 }
 
 }  // namespace
 
 void tree_scan(const TreeScan& scan, Queue queue) {
     check(scan);
-    if (scan.shape.tokens <= 16) {
-        launch_tiles<16>(scan, queue);
-    } else if (scan.shape.tokens <= 1024) {
-        launch_tiles<64>(scan, queue);
-    } else {
+    const ScanShape& shape = scan.shape;
+    if (shape.tokens > most_tokens) {
         throw std::invalid_argument("tree scan: CUDA takes at most 1024 tokens");
     }
+    const int heads_of_group = shape.heads / shape.groups;
+    const unsigned channel_blocks = blocks_for(shape.head_dim, tree_tile);
+    const std::int64_t units = std::int64_t{shape.sequences} * channel_blocks * shape.heads;
+    const int wanted = static_cast<int>(std::min<std::int64_t>(blocks_for(units, wanted_blocks), most_heads));
+    const unsigned parts = shape.tokens > tree_tile ? unsigned(heads_of_group) : blocks_for(heads_of_group, wanted);
+    const unsigned heads_of_block = blocks_for(heads_of_group, parts);
+    const bool aligned = is_aligned(scan.tokens.x) && is_aligned(scan.tokens.b) && is_aligned(scan.tokens.c) &&
+                         is_aligned(scan.tokens.gate) && is_aligned(scan.y) &&
+                         reinterpret_cast<std::uintptr_t>(scan.initial.data) % 16 == 0;
+    with_type(scan.tokens.x.type, [&](auto activation) {
+        with_type(scan.initial.type, [&](auto state) {
+            using Activation = decltype(activation);
+            using State = decltype(state);
+            const TreeParameters<Activation, State> parameters{shape,
+                                                               DeviceTokens<Activation>(scan.tokens),
+                                                               scan.row_of,
+                                                               scan.tree,
+                                                               static_cast<const State*>(scan.initial.data),
+                                                               scan.state_of,
+                                                               typed<Activation>(scan.y),
+                                                               aligned,
+                                                               static_cast<int>(heads_of_block),
+                                                               static_cast<int>(parts),
+                                                               static_cast<int>(channel_blocks)};
+            const LaunchShape launch_shape{dim3(parts * unsigned(shape.groups) * channel_blocks * unsigned(shape.sequences),
+                                                blocks_for(shape.tokens, tree_tile)),
+                                           tree_threads,
+                                           TreeTiles<Activation, State>::bytes(static_cast<int>(heads_of_block), shape.tokens)};
+            launch("tree scan", tree_scan_kernel<Activation, State>, launch_shape, queue, parameters);
+        });
+    });
 }
 
 }  // namespace treeline::kernels::cuda

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <numeric>
+#include <span>
 
 #include "scan_case.h"
 
@@ -129,6 +130,40 @@ TEST_CASE("the tree scan agrees with the reference on chains, combs, full trees,
             backend_under_test().tree_scan(data.tree_scan(Side::device, tree, y), {});
             INFO(tokens << " tokens, " << sequences << " sequences, " << name_of(activation) << ", state " << name_of(state));
             CHECK(y.relative_error() < data.allowed_error());
+        }
+    }
+}
+
+TEST_CASE("scans take every shape that is allowed, many heads in turns, and rows that are not aligned") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    // Several tiles of tokens, channels and state columns, none of them full. The last has heads enough for a block of the CUDA
+    // kernel to go through three of them, and of each group's 11 the last through two.
+    for (const ScanShape shape :
+         {ScanShape{1, 150, 2, 16, 48, 1}, ScanShape{1, 70, 3, 128, 256, 1}, ScanShape{2, 20, 6, 80, 144, 2},
+          ScanShape{2, 3, 7, 48, 16, 7}, ScanShape{50, 3, 22, 16, 144, 2}}) {
+        std::vector<int> parents;
+        for (int i = 0; i + 1 < shape.tokens; ++i) {
+            parents.push_back(std::uniform_int_distribution<int>(0, i)(random));
+        }
+        const TreeOnBoth tree(DraftTree::from_parents(parents));
+        const ElementType any[] = {ElementType::fp32, ElementType::bf16};
+        for (const ElementType activation : shape.sequences < 50 ? std::span(any) : std::span(any).subspan(random() % 2, 1)) {
+            const ElementType state = any[random() % 2];
+            const int gap = pick(random, {3, 16});
+            const ScanCase data(shape, shape.sequences * shape.tokens, shape.sequences, activation, state, random, gap);
+            INFO(shape.sequences << " x " << shape.tokens << " tokens, " << shape.heads << " heads of " << shape.head_dim
+                                 << " x " << shape.state_size << ", " << name_of(activation) << ", state " << name_of(state)
+                                 << ", gap " << gap);
+            Output of_tree = data.new_y(), of_chain = data.new_y();
+            for (const Side side : {Side::reference, Side::device}) {
+                const Backend& backend = side == Side::reference ? reference_backend() : backend_under_test();
+                backend.tree_scan(data.tree_scan(side, tree, of_tree), {});
+                backend.scan(data.scan(side, &of_chain, StateWrite::none, nullptr), {});
+            }
+            CHECK(of_tree.relative_error() < data.allowed_error());
+            CHECK(of_chain.relative_error() < data.allowed_error());
         }
     }
 }

@@ -12,17 +12,17 @@ struct ScanCase {
     Both<float> a, dt_bias, d;
     bool gated;
 
-    /// `rows` of tokens and `state_count` states for a scan of shape `of`.
+    /// `rows` of tokens, `gap` elements apart, and `state_count` states for a scan of shape `of`.
     ScanCase(kernels::ScanShape of, int rows, int state_count, kernels::ElementType activation_type,
-             kernels::ElementType state_type, std::mt19937_64& random)
+             kernels::ElementType state_type, std::mt19937_64& random, int gap = 16)
         : shape(of),
           activation(activation_type),
           state(state_type),
-          x(rows, of.heads * of.head_dim, activation_type, random, -1, 1),
-          b(rows, of.groups * of.state_size, activation_type, random, -1, 1),
-          c(rows, of.groups * of.state_size, activation_type, random, -1, 1),
+          x(rows, of.heads * of.head_dim, activation_type, random, -1, 1, gap),
+          b(rows, of.groups * of.state_size, activation_type, random, -1, 1, gap),
+          c(rows, of.groups * of.state_size, activation_type, random, -1, 1, gap),
           dt(rows, of.heads, activation_type, random, -4, 1),
-          gate(rows, of.heads * of.head_dim, activation_type, random, -2, 2),
+          gate(rows, of.heads * of.head_dim, activation_type, random, -2, 2, gap),
           states(state_count, of.heads * of.head_dim * of.state_size, state_type, random, -1, 1, 0),
           a(random_floats(random, std::size_t(of.heads), -4, -0.1)),
           dt_bias(random_floats(random, std::size_t(of.heads), -1, 1)),

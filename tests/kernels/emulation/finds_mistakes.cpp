@@ -1,7 +1,12 @@
 // Does the emulation find what would go wrong on a device? What it lets pass, the tests of the kernels cannot see.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+
 #include "broken_kernels.h"
+#include "kernel_case.h"
 #include "kernels/cuda_queue.h"
 
 using namespace treeline::testing;
@@ -16,6 +21,34 @@ TEST_CASE("races, barriers and collectives that not all threads reach end a laun
     CHECK_THROWS_WITH(sum_with(Mistake::divergent_barrier), Contains("would hang") && Contains("has ended"));
     CHECK_THROWS_WITH(sum_with(Mistake::two_barriers), Contains("would hang") && Contains("at the barrier"));
     CHECK_THROWS_WITH(sum_with(Mistake::divergent_shuffle), Contains("would hang") && Contains("collective"));
+}
+
+TEST_CASE("what copies bring is there for a thread that waits, and for others after a barrier") {
+    CHECK(sum_with(Mistake::none_with_copies) == 64.0F);
+    CHECK(std::isnan(sum_with(Mistake::awaits_no_copies)));
+    CHECK_THROWS_WITH(sum_with(Mistake::missing_after_copy), Contains("no barrier lies between"));
+}
+
+TEST_CASE("a warp's tensor core multiplies matrices") {
+    std::mt19937_64 random(test_seed());
+    const auto random_matrix = [&](std::size_t size) {
+        std::vector<Bf16> matrix(size);
+        std::generate(matrix.begin(), matrix.end(),
+                      [&] { return to_bf16(std::uniform_real_distribution<float>(-1.0F, 1.0F)(random)); });
+        return matrix;
+    };
+    const std::vector<Bf16> a = random_matrix(16 * 16), b = random_matrix(16 * 8);
+    const std::vector<float> sum = random_floats(random, 16 * 8, -1, 1), result = product_of(a, b, sum, 32);
+    for (std::size_t row = 0; row < 16; ++row) {
+        for (std::size_t column = 0; column < 8; ++column) {
+            double expected = sum[row * 8 + column];
+            for (std::size_t k = 0; k < 16; ++k) {
+                expected += double{to_float(a[row * 16 + k])} * double{to_float(b[k * 8 + column])};
+            }
+            CHECK(std::abs(result[row * 8 + column] - expected) < 1e-5);  // 16 sums below 16, to 2^-24 each
+        }
+    }
+    CHECK_THROWS_WITH(product_of(a, b, sum, 31), Contains("would hang") && Contains("collective"));
 }
 
 TEST_CASE("memory of others, or not aligned, ends a launch") {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "device_limits.h"
@@ -27,8 +29,41 @@ struct Thread {
     Collective kind{};
     std::uint32_t mask = 0, value = 0;  ///< `value` is brought to the collective, then what it returns
     unsigned distance = 0;
+    Fragment* fragment = nullptr;
+    std::vector<std::pair<void*, const void*>> copies;
+    std::size_t copies_taken = 0;
     uint3 place{};
 };
+
+float upper_half(std::uint32_t bits) { return std::bit_cast<float>(bits & 0xffff0000U); }
+
+/// The matrices of mma.m16n8k16 as its lanes hold them: see kernels/cuda/warp_product.cuh.
+void multiply(Fragment* const (&lanes)[warp_size]) {
+    float a[16][16], b[16][8];
+    for (unsigned lane = 0; lane < warp_size; ++lane) {
+        const unsigned group = lane / 4, quad = lane % 4;
+        for (unsigned i = 0; i < 4; ++i) {
+            const unsigned row = group + i % 2 * 8, column = 2 * quad + i / 2 * 8;
+            a[row][column] = upper_half(lanes[lane]->a[i] << 16);
+            a[row][column + 1] = upper_half(lanes[lane]->a[i]);
+        }
+        for (unsigned i = 0; i < 2; ++i) {
+            b[2 * quad + i * 8][group] = upper_half(lanes[lane]->b[i] << 16);
+            b[2 * quad + i * 8 + 1][group] = upper_half(lanes[lane]->b[i]);
+        }
+    }
+    for (unsigned row = 0; row < 16; ++row) {
+        float products[8] = {};
+        for (unsigned k = 0; k < 16; ++k) {
+            for (unsigned column = 0; column < 8; ++column) {
+                products[column] += a[row][k] * b[k][column];
+            }
+        }
+        for (unsigned column = 0; column < 8; ++column) {
+            lanes[row % 8 * 4 + column / 2]->sum[row / 8 * 2 + column % 2] += products[column];
+        }
+    }
+}
 
 /// The threads of the block that runs.
 class Block {
@@ -42,6 +77,8 @@ public:
         for (unsigned i = 0; i < count_; ++i) {
             threads_[i].stack = stacks_.fresh(i, &Block::entry);
             threads_[i].state = State::ready;
+            threads_[i].copies.clear();
+            threads_[i].copies_taken = 0;
         }
         while (!error_ && !all(State::ended)) {
             const bool moved = take_turns();
@@ -70,6 +107,22 @@ public:
         self.distance = distance;
         leave(State::at_collective);
         return self.value;
+    }
+
+    void join_product(Fragment& fragment, int line) {
+        threads_[at_].fragment = &fragment;
+        join(Collective::product, 0xffffffffU, 0, 0, line);
+    }
+    void note_copy(void* to, const void* from) { threads_[at_].copies.emplace_back(to, from); }
+    bool take_copy(void*& to, const void*& from) {
+        Thread& self = threads_[at_];
+        if (self.copies_taken == self.copies.size()) {
+            self.copies.clear();
+            self.copies_taken = 0;
+            return false;
+        }
+        std::tie(to, from) = self.copies[self.copies_taken++];
+        return true;
     }
 
     [[nodiscard]] Toucher toucher() const { return {launches_, number_, passed_, at_}; }
@@ -144,7 +197,7 @@ private:
         if (waiting == threads_.begin() + first + lanes) {
             return false;
         }
-        const Thread one = *waiting;
+        const Thread& one = *waiting;
         std::uint32_t values[warp_size] = {}, ballot = 0;
         for (unsigned lane = 0; lane < warp_size; ++lane) {
             const bool named = (one.mask >> lane & 1U) != 0;
@@ -156,6 +209,15 @@ private:
             }
             values[lane] = named ? threads_[first + lane].value : 0;
             ballot |= named && values[lane] != 0 ? 1U << lane : 0U;
+        }
+        if (one.kind == Collective::product) {
+            Fragment* fragments[warp_size];
+            for (unsigned lane = 0; lane < warp_size; ++lane) {
+                fragments[lane] = threads_[first + lane].fragment;
+                threads_[first + lane].state = State::ready;
+            }
+            multiply(fragments);
+            return true;
         }
         for (unsigned lane = 0; lane < lanes; ++lane) {
             Thread& thread = threads_[first + lane];
@@ -283,5 +345,8 @@ void barrier(int line) { block().wait_at_barrier(line); }
 std::uint32_t collective(Collective kind, std::uint32_t mask, std::uint32_t value, unsigned distance, int line) {
     return block().join(kind, mask, value, distance, line);
 }
+void warp_product(Fragment& fragment, int line) { block().join_product(fragment, line); }
+void note_copy(void* to, const void* from) { block().note_copy(to, from); }
+bool take_copy(void*& to, const void*& from) { return block().take_copy(to, from); }
 
 }  // namespace emulation

@@ -39,11 +39,23 @@ extern const uint3 blockDim, gridDim;
 
 namespace emulation {
 
-enum class Collective : std::uint8_t { shuffle_xor, shuffle_up, ballot };
+enum class Collective : std::uint8_t { shuffle_xor, shuffle_up, ballot, product };
 
 void barrier(int line);
 /// What a lane gets of the values that the lanes of `mask` bring.
 std::uint32_t collective(Collective kind, std::uint32_t mask, std::uint32_t value, unsigned distance, int line);
+
+/// A lane's part of the matrices of mma.m16n8k16 (kernels/cuda/warp_product.cuh).
+struct Fragment {
+    std::uint32_t a[4], b[2];
+    float sum[4];
+};
+/// Takes all lanes of a warp.
+void warp_product(Fragment& fragment, int line);
+
+/// Copies of 16 bytes that the running thread has started, the oldest first; whether there was one to take.
+void note_copy(void* to, const void* from);
+bool take_copy(void*& to, const void*& from);
 
 enum class Atomic : std::uint8_t { add, smaller, larger };
 void atomic(Atomic kind, unsigned* at, unsigned value);
@@ -79,5 +91,18 @@ inline void atomicMin(int* at, int value) { emulation::atomic(emulation::Atomic:
 
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+/// Byte i of the result is the one that digit i of `selector` numbers: 0 to 3 of the first word, 4 to 7 of the second.
+inline unsigned __byte_perm(unsigned first, unsigned second, unsigned selector) {
+    const std::uint64_t both = std::uint64_t{second} << 32 | first;
+    unsigned result = 0;
+    for (int i = 0; i < 4; ++i) {
+        result |= static_cast<unsigned>(both >> (selector >> 4 * i & 7U) * 8 & 0xffU) << 8 * i;
+    }
+    return result;
+}
+inline float __expf(float value) { return expf(value); }
+inline float __fdividef(float value, float by) { return value / by; }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
 inline float rsqrtf(float value) { return 1.0F / sqrtf(value); }
 inline int min(int a, int b) { return a < b ? a : b; }
+inline int max(int a, int b) { return a > b ? a : b; }
