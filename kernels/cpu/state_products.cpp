@@ -61,9 +61,9 @@ template <class Vector, class Element, int tokens>
 
 template <class Vector, class Element, int tokens>
 [[gnu::always_inline]] inline void multiply_as_rows(const Element* state, int rows, int size, const float* c, float* y,
-                                                    std::int64_t y_stride) {
+                                                    std::int64_t y_stride, RowsAhead& rows_ahead) {
     alignas(64) float sums[tokens][4][16];
-    Ahead ahead(state);
+    Ahead ahead(state, rows_ahead);
     for (int first = 0; first < rows; first += block_rows) {
         for (int quarter = 0; quarter < 4; ++quarter) {
             multiply_four_rows<Vector, Element, tokens>(state + std::int64_t{first + 4 * quarter} * size, size, c,
@@ -83,31 +83,31 @@ template <class Vector, class Element, int tokens>
 
 template <class Element>
 [[gnu::always_inline]] inline void choose_tokens(const Element* state, int rows, int size, const float* c, int tokens, float* y,
-                                                 std::int64_t y_stride, bool wide) {
+                                                 std::int64_t y_stride, RowsAhead& rows_ahead, bool wide) {
     if (!wide) {
-        return multiply_as_rows<Vector8, Element, 1>(state, rows, size, c, y, y_stride);
+        return multiply_as_rows<Vector8, Element, 1>(state, rows, size, c, y, y_stride, rows_ahead);
     }
     switch (tokens) {
         case 1:
-            return multiply_as_rows<Vector16, Element, 1>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, 1>(state, rows, size, c, y, y_stride, rows_ahead);
         case 2:
-            return multiply_as_rows<Vector16, Element, 2>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, 2>(state, rows, size, c, y, y_stride, rows_ahead);
         case 3:
-            return multiply_as_rows<Vector16, Element, 3>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, 3>(state, rows, size, c, y, y_stride, rows_ahead);
         case 4:
-            return multiply_as_rows<Vector16, Element, 4>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, 4>(state, rows, size, c, y, y_stride, rows_ahead);
         default:
-            return multiply_as_rows<Vector16, Element, most_tokens_as_rows>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, most_tokens_as_rows>(state, rows, size, c, y, y_stride, rows_ahead);
     }
 }
 
 TREELINE_VECTORISED void multiply_few_tokens(const float* state, int rows, int size, const float* c, int tokens, float* y,
-                                             std::int64_t y_stride, bool wide) {
-    choose_tokens(state, rows, size, c, tokens, y, y_stride, wide);
+                                             std::int64_t y_stride, RowsAhead& rows_ahead, bool wide) {
+    choose_tokens(state, rows, size, c, tokens, y, y_stride, rows_ahead, wide);
 }
 TREELINE_VECTORISED void multiply_few_tokens(const Bf16* state, int rows, int size, const float* c, int tokens, float* y,
-                                             std::int64_t y_stride, bool wide) {
-    choose_tokens(state, rows, size, c, tokens, y, y_stride, wide);
+                                             std::int64_t y_stride, RowsAhead& rows_ahead, bool wide) {
+    choose_tokens(state, rows, size, c, tokens, y, y_stride, rows_ahead, wide);
 }
 
 /// `sets` sets of `rows` rows of a state against `vectors` vectors of tokens: an element of each row after another is
@@ -175,10 +175,11 @@ TREELINE_VECTORISED void put_in_order(const float* products, int lanes, int toke
 /// `ahead_bytes` are those that an element of the state has in memory, 0 where it does not come from there.
 template <class Vector, int sets, int rows_of_set, int vectors>
 [[gnu::always_inline]] inline void multiply_group(const float* state, int rows, int size, const GroupOfTokens& group, float* y,
-                                                  std::int64_t y_stride, const void* from_memory, int ahead_bytes) {
+                                                  std::int64_t y_stride, const void* from_memory, int ahead_bytes,
+                                                  RowsAhead& rows_ahead) {
     constexpr int lanes = vectors * Lanes<Vector>::count, rows_at_once = sets * rows_of_set;
     alignas(64) float products[block_rows * lanes];
-    Ahead ahead(from_memory);
+    Ahead ahead(from_memory, rows_ahead);
     for (int first = 0; first < rows; first += block_rows) {
         for (int row = 0; row < block_rows; row += rows_at_once) {
             multiply_rows_with_lanes<Vector, sets, rows_of_set, vectors>(state + std::int64_t{first + row} * size, size,
@@ -189,15 +190,16 @@ template <class Vector, int sets, int rows_of_set, int vectors>
 }
 
 TREELINE_VECTORISED void multiply_group_of_tokens(const float* state, int rows, int size, const GroupOfTokens& group, float* y,
-                                                  std::int64_t y_stride, const void* from_memory, int ahead_bytes, bool wide) {
+                                                  std::int64_t y_stride, const void* from_memory, int ahead_bytes,
+                                                  RowsAhead& rows_ahead, bool wide) {
     if (group.lanes == 8) {
-        multiply_group<Vector8, 1, 8, 1>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
+        multiply_group<Vector8, 1, 8, 1>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes, rows_ahead);
     } else if (group.lanes == 32) {
-        multiply_group<Vector16, 1, 8, 2>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
+        multiply_group<Vector16, 1, 8, 2>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes, rows_ahead);
     } else if (wide) {
-        multiply_group<Vector16, 2, 8, 1>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
+        multiply_group<Vector16, 2, 8, 1>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes, rows_ahead);
     } else {
-        multiply_group<Vector8, 1, 4, 2>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
+        multiply_group<Vector8, 1, 4, 2>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes, rows_ahead);
     }
 }
 
@@ -229,15 +231,15 @@ void TokenMatrix::set(const float* rows, int tokens) {
 }
 
 void multiply_state(ConstStates states, std::int64_t first, int rows, const TokenMatrix& tokens, float* wide, float* y,
-                    std::int64_t y_stride) {
+                    std::int64_t y_stride, RowsAhead& rows_ahead) {
     const int size = tokens.state_size();
     if (tokens.as_rows()) {
         if (states.type == ElementType::fp32) {
             multiply_few_tokens(static_cast<const float*>(states.data) + first, rows, size, tokens.rows(), tokens.tokens(), y,
-                                y_stride, has_wide_registers());
+                                y_stride, rows_ahead, has_wide_registers());
         } else {
             multiply_few_tokens(static_cast<const Bf16*>(states.data) + first, rows, size, tokens.rows(), tokens.tokens(), y,
-                                y_stride, has_wide_registers());
+                                y_stride, rows_ahead, has_wide_registers());
         }
         return;
     }
@@ -249,7 +251,7 @@ void multiply_state(ConstStates states, std::int64_t first, int rows, const Toke
         const GroupOfTokens group{tokens.group(token), tokens.lanes(token),
                                   std::min(tokens.lanes(token), tokens.tokens() - token)};
         multiply_group_of_tokens(state, rows, size, group, y + token * y_stride, y_stride, from_memory,
-                                 token == 0 ? element_bytes : 0, has_wide_registers());
+                                 token == 0 ? element_bytes : 0, rows_ahead, has_wide_registers());
     }
 }
 

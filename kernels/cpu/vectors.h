@@ -50,27 +50,6 @@ struct Lanes<Vector16> {
     static constexpr Mask odd_quarters = {4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31};
 };
 
-/// Bytes ahead of the memory in hand that are asked for: far enough for memory to answer meanwhile.
-constexpr int bytes_ahead = 8192;
-
-/// Where memory is asked for next. Lines are asked for one after another, even where several rows are read at a time: the
-/// prefetchers of processors follow such a stream, and take rows read in turns for many short ones.
-class Ahead {
-public:
-    explicit Ahead(const void* in_hand) : next_(static_cast<const char*>(in_hand) + bytes_ahead) {}
-
-    /// As many bytes as are read meanwhile.
-    [[gnu::always_inline]] void ask(int bytes) {
-        for (int i = 0; i < bytes; i += 64) {
-            __builtin_prefetch(next_ + i);
-        }
-        next_ += bytes;
-    }
-
-private:
-    const char* next_;
-};
-
 // Rows begin anywhere: these become unaligned loads and stores.
 template <class Vector>
 [[gnu::always_inline]] inline void load_vector(Vector& to, const float* from) {
