@@ -4,21 +4,27 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "kernels/cpu/vector_loops.h"
 
 namespace treeline::kernels::cpu {
 
-/// Uninitialised floats of one thread.
+/// Uninitialised floats of one thread, aligned to cache lines: else every other vector would lie in two of them.
 class Buffer {
 public:
-    explicit Buffer(std::size_t count) : values_(std::make_unique_for_overwrite<float[]>(count)) {}
+    explicit Buffer(std::size_t count)
+        : values_(static_cast<float*>(::operator new(count * sizeof(float), std::align_val_t(line)))) {}
     float* operator+(std::int64_t offset) const { return values_.get() + offset; }
-    float& operator[](std::size_t i) const { return values_[i]; }
+    float& operator[](std::size_t i) const { return values_.get()[i]; }
     [[nodiscard]] float* data() const { return values_.get(); }
 
 private:
-    std::unique_ptr<float[]> values_;
+    static constexpr std::size_t line = 64;
+    struct Release {
+        void operator()(float* values) const { ::operator delete(values, std::align_val_t(line)); }
+    };
+    std::unique_ptr<float, Release> values_;
 };
 
 inline void load(const void* data, ElementType type, std::int64_t first, std::int64_t count, float* to) {

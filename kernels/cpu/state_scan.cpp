@@ -2,7 +2,8 @@
 // tokens at once, as the tree scan does it: outputs are products with the initial state (an operation an element and token),
 // and the final state is the initial one plus weighted rows of B (likewise).
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/path_outputs.h"
+#include "kernels/cpu/late_outputs.h"
+#include "kernels/cpu/state_rows.h"
 #include "kernels/cpu/state_steps.h"
 #include "kernels/cpu/vectors.h"
 
@@ -37,36 +38,39 @@ public:
           streams_(streams_states(scan)),
           tokens_(scan.shape, scan.tokens, scan.row_of, scan.y, !step_by_step_),
           outputs_(chain),
+          late_(shape_, tokens_, outputs_),
           block_(static_cast<std::size_t>(shape_.head_dim) * shape_.state_size),
           weights_(elements_of_tokens()),
           decay_(static_cast<std::size_t>(shape_.tokens)),
           sums_(step_by_step_ ? static_cast<std::size_t>(shape_.tokens) * 64 : 0),
-          products_(scan.y ? elements_of_tokens() : 0),
-          rows_of_y_(static_cast<std::size_t>(shape_.tokens)) {}
+          products_(step_by_step_ && scan.y ? elements_of_tokens() : 0) {}
 
     ~HeadScan() { end_streams(); }
     HeadScan(const HeadScan&) = delete;
     HeadScan& operator=(const HeadScan&) = delete;
 
     void run(int sequence, int head) {
+        const bool late = !step_by_step_ && scan_.y;
+        if (late) {
+            late_.make_room_for(sequence, head);
+        }
         const bool other_group = tokens_.move_to(sequence, head);
         const std::int64_t initial = element(scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence, head);
         const std::int64_t final = element(scan_.written_to != nullptr ? scan_.written_to[sequence] : sequence, head);
-        for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
-            float* products = products_ + std::int64_t{token} * shape_.head_dim;
-            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, products);
-        }
         if (step_by_step_) {
             go_step_by_step(initial,
                             scan_.write == StateWrite::every ? element(std::int64_t{sequence} * shape_.tokens, head) : final);
-        } else {
-            outputs_.move_to(tokens_, shape_, other_group);
-            go_at_once(initial, final);
+            return;
         }
-        for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
-            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)]);
+        if (other_group && scan_.y) {
+            outputs_.multiply_c_and_b(tokens_, shape_.state_size);
+        }
+        go_at_once(initial, final);
+        if (late && tokens_.count() > 0) {
+            late_.add(sequence, head);
         }
     }
+    void complete() { late_.complete(); }
 
 private:
     void go_step_by_step(std::int64_t initial, std::int64_t written) {
@@ -89,37 +93,49 @@ private:
         step_state(scan_.initial, initial, steps, target, tokens_.rows_ahead());
         for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
             // The products are already those with the state after the token: D x alone is left to add.
-            const float* products = products_ + std::int64_t{token} * shape_.head_dim;
-            float* y = rows_of_y_[static_cast<std::size_t>(token)];
+            float* products = products_ + std::int64_t{token} * shape_.head_dim;
+            float* y = tokens_.place_of_sums(token, products);
             for (int row = 0; row < shape_.head_dim; ++row) {
                 y[row] = products[row] + tokens_.d() * tokens_.x(token)[row];
             }
+            tokens_.finish(token, y);
         }
     }
 
-    /// Outputs and the final state block by block of rows, so that the second read of a block finds it in the nearest cache.
+    /// One pass over the rows does both, outputs and the final state. Outputs of many tokens come before, block by block of
+    /// rows, so that the second read of a block finds it in the nearest cache.
     void go_at_once(std::int64_t initial, std::int64_t final) {
         const int count = tokens_.count();
         const bool advances = scan_.write == StateWrite::final, has_output = scan_.y && count > 0;
+        if (advances) {
+            outputs_.move_to(tokens_, shape_, false);
+        }
         for (int token = 0; advances && token < count; ++token) {
             weigh(token, outputs_.step_from(count - 1, token));
         }
-        const int rows = advances ? block_rows : shape_.head_dim;
+        const bool as_rows = has_output && tokens_.matrix().as_rows(), as_lanes = has_output && !as_rows;
+        const int rows = advances && as_lanes ? block_rows : shape_.head_dim;
         for (int row = 0; row < shape_.head_dim; row += rows) {
             const std::int64_t offset = std::int64_t{row} * shape_.state_size;
-            if (has_output) {
-                multiply_state(scan_.initial, initial + offset, rows, tokens_.matrix(), block_.data(), products_ + row,
+            if (as_lanes) {
+                multiply_state(scan_.initial, initial + offset, rows, tokens_.matrix(), block_.data(), late_.products() + row,
                                shape_.head_dim, tokens_.rows_ahead());
             }
-            if (advances) {
-                const float decay = count > 0 ? outputs_.decay_from_start(count - 1) : 1.0F;
-                advance_state(scan_.initial, initial + offset, scan_.written, final + offset,
-                              {rows, shape_.state_size, count, decay, weights_ + row, shape_.head_dim, tokens_.b(0)},
-                              tokens_.rows_ahead());
+            if (advances || as_rows) {
+                const RowPass pass{rows,
+                                   shape_.state_size,
+                                   as_rows ? count : 0,
+                                   as_rows ? tokens_.c(0) : nullptr,
+                                   late_.products() + row,
+                                   shape_.head_dim,
+                                   advances,
+                                   count,
+                                   count > 0 && advances ? outputs_.decay_from_start(count - 1) : 1.0F,
+                                   weights_ + row,
+                                   shape_.head_dim,
+                                   tokens_.b(0)};
+                pass_over_rows(scan_.initial, initial + offset, scan_.written, final + offset, pass, tokens_.rows_ahead());
             }
-        }
-        if (has_output) {
-            outputs_.complete(tokens_, shape_.head_dim, products_.data(), rows_of_y_.data());
         }
     }
 
@@ -144,8 +160,8 @@ private:
     bool step_by_step_, streams_;
     HeadTokens tokens_;
     PathOutputs outputs_;
+    LateOutputs late_;
     Buffer block_, weights_, decay_, sums_, products_;
-    std::vector<float*> rows_of_y_;
 };
 
 }  // namespace
@@ -156,7 +172,7 @@ void scan(const Scan& scan, Queue /*queue*/) {
 #pragma omp parallel
     {
         HeadScan one(scan, chain);
-#pragma omp for collapse(2) schedule(static)
+#pragma omp for collapse(2) schedule(static) nowait
         for (int sequence = 0; sequence < scan.shape.sequences; ++sequence) {
             for (int head = 0; head < scan.shape.heads; ++head) {
                 if (scan.state_of != nullptr && scan.state_of[sequence] < 0) {
@@ -165,6 +181,7 @@ void scan(const Scan& scan, Queue /*queue*/) {
                 one.run(sequence, head);
             }
         }
+        one.complete();
     }
 }
 

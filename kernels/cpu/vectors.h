@@ -70,7 +70,7 @@ template <class Vector>
 /// `count` vectors, one after another in memory.
 template <int count, class Vector, class Element>
 [[gnu::always_inline]] inline void load_vectors(Vector (&to)[count], const Element* from) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int i = 0; i < count; ++i) {
         load_vector(to[i], from + i * Lanes<Vector>::count);
     }
@@ -87,7 +87,7 @@ template <int count>
         constexpr HalvesMask32 second = {32, 16, 32, 17, 32, 18, 32, 19, 32, 20, 32, 21, 32, 22, 32, 23,
                                          32, 24, 32, 25, 32, 26, 32, 27, 32, 28, 32, 29, 32, 30, 32, 31};
         static_assert(count % 2 == 0);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int i = 0; i < count; i += 2) {
             Halves32 halves;
             std::memcpy(&halves, from + 16 * i, sizeof(halves));
@@ -130,6 +130,15 @@ template <class Vector>
     std::memcpy(static_cast<void*>(to), &halves, sizeof(halves));
 }
 
+/// `count` vectors, one after another in memory.
+template <int count, class Vector, class Element>
+[[gnu::always_inline]] inline void store_vectors(Element* to, const Vector (&from)[count]) {
+#pragma GCC unroll 8
+    for (int i = 0; i < count; ++i) {
+        store_vector(to + i * Lanes<Vector>::count, from[i]);
+    }
+}
+
 /// Stores past the caches where the processor can; `to` is aligned to 16 bytes. end_streams() waits for the end of many.
 template <class Value>
 [[gnu::always_inline]] inline void stream_bytes(void* to, const Value& from) {
@@ -161,13 +170,22 @@ inline void end_streams() {
 #endif
 }
 
-/// Part i (four lanes) of `to` holds the sums of part i of each of four vectors.
+/// The first step towards the sums of the lanes of two vectors, and the second towards those of four: part i (four lanes) then
+/// holds the sums of part i of each.
+template <class Vector>
+[[gnu::always_inline]] inline void sum_pair(Vector& to, const Vector& a, const Vector& b) {
+    to = __builtin_shuffle(a, b, Lanes<Vector>::low) + __builtin_shuffle(a, b, Lanes<Vector>::high);
+}
+template <class Vector>
+[[gnu::always_inline]] inline void sum_pairs(Vector& to, const Vector& ab, const Vector& cd) {
+    to = __builtin_shuffle(ab, cd, Lanes<Vector>::low_pairs) + __builtin_shuffle(ab, cd, Lanes<Vector>::high_pairs);
+}
 template <class Vector>
 [[gnu::always_inline]] inline void sum_parts(Vector& to, const Vector (&of)[4]) {
-    using Masks = Lanes<Vector>;
-    const Vector ab = __builtin_shuffle(of[0], of[1], Masks::low) + __builtin_shuffle(of[0], of[1], Masks::high);
-    const Vector cd = __builtin_shuffle(of[2], of[3], Masks::low) + __builtin_shuffle(of[2], of[3], Masks::high);
-    to = __builtin_shuffle(ab, cd, Masks::low_pairs) + __builtin_shuffle(ab, cd, Masks::high_pairs);
+    Vector ab, cd;
+    sum_pair(ab, of[0], of[1]);
+    sum_pair(cd, of[2], of[3]);
+    sum_pairs(to, ab, cd);
 }
 
 /// What sum_parts() left of four times four vectors becomes their 16 sums.
