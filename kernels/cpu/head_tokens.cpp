@@ -51,11 +51,6 @@ bool HeadTokens::move_to(int sequence, int head) {
     return other_group;
 }
 
-bool HeadTokens::has_at_hand(int sequence, int head) const {
-    return sequence == sequence_ && head / heads_at_once == head_ / heads_at_once &&
-           head / (shape_.heads / shape_.groups) == group_;
-}
-
 void HeadTokens::load_group(int group) {
     group_ = group;
     const std::int64_t column = std::int64_t{group} * shape_.state_size;
@@ -104,12 +99,11 @@ void HeadTokens::load_head(int head) {
 
 void HeadTokens::look_ahead() {
     rows_ahead_.clear();
-    const int head = at_once_ ? head_ : head_ + 1;
-    if (head == shape_.heads) {
+    if (head_ + 1 == shape_.heads) {
         return;
     }
     const auto ask = [&](ConstRows rows, std::int64_t row) {
-        const std::int64_t column = std::int64_t{head} * shape_.head_dim;
+        const std::int64_t column = std::int64_t{head_ + 1} * shape_.head_dim;
         const auto bytes = static_cast<std::int64_t>(bytes_of(rows.type));
         rows_ahead_.add(static_cast<const char*>(rows.data) + (row * rows.stride + column) * bytes,
                         static_cast<std::size_t>(shape_.head_dim * bytes));

@@ -18,8 +18,6 @@ public:
 
     /// Returns whether B and C are others than before.
     bool move_to(int sequence, int head);
-    /// Whether dt, B and C of that head are at hand.
-    [[nodiscard]] bool has_at_hand(int sequence, int head) const;
 
     [[nodiscard]] bool has_output() const { return static_cast<bool>(y_); }
     [[nodiscard]] int count() const { return static_cast<int>(rows_.size()); }
@@ -39,7 +37,7 @@ public:
     /// Completes a row whose sums are where place_of_sums() says: they are gated and stored.
     void finish(int token, float* sums) const;
 
-    /// What is read and written when this head is completed, later than its state is multiplied; step by step, the next one.
+    /// What the next head will read and write.
     [[nodiscard]] RowsAhead& rows_ahead() { return rows_ahead_; }
 
 private:

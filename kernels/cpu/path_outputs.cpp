@@ -63,6 +63,7 @@ void PathOutputs::move_to(const HeadTokens& tokens, const ScanShape& shape, bool
     find_steps(tokens);
 }
 
+/// <C_i, B_j> for every token i and j on its path; the heads of a group share them.
 void PathOutputs::multiply_c_and_b(const HeadTokens& tokens, int state_size) {
     for (int token = 0; token < tokens.count(); ++token) {
         for (int i = paths_.begin[std::size_t(token)]; i < paths_.begin[std::size_t(token) + 1]; ++i) {

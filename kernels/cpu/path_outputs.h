@@ -34,8 +34,6 @@ class PathOutputs {
 public:
     explicit PathOutputs(const Paths& paths);
 
-    /// <C_i, B_j> for every token i and j on its path; the heads of a group share them.
-    void multiply_c_and_b(const HeadTokens& tokens, int state_size);
     /// After tokens.move_to(), which says whether B and C are others than before.
     void move_to(const HeadTokens& tokens, const ScanShape& shape, bool other_group);
     /// `products` holds <C, h_0 row> for each token and channel, head_dim (a multiple of 16) a token; a token's row of `y`
@@ -49,6 +47,7 @@ public:
     }
 
 private:
+    void multiply_c_and_b(const HeadTokens& tokens, int state_size);
     void find_steps(const HeadTokens& tokens);
 
     const Paths& paths_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <new>
 
 #include "kernels/cpu/vector_loops.h"
 
@@ -13,18 +12,19 @@ namespace treeline::kernels::cpu {
 /// Uninitialised floats of one thread, aligned to cache lines: else every other vector would lie in two of them.
 class Buffer {
 public:
-    explicit Buffer(std::size_t count)
-        : values_(static_cast<float*>(::operator new(count * sizeof(float), std::align_val_t(line)))) {}
-    float* operator+(std::int64_t offset) const { return values_.get() + offset; }
-    float& operator[](std::size_t i) const { return values_.get()[i]; }
-    [[nodiscard]] float* data() const { return values_.get(); }
+    explicit Buffer(std::size_t count) : memory_(std::make_unique_for_overwrite<float[]>(count + line / sizeof(float))) {
+        void* begin = memory_.get();
+        std::size_t space = (count + line / sizeof(float)) * sizeof(float);
+        values_ = static_cast<float*>(std::align(line, count * sizeof(float), begin, space));
+    }
+    float* operator+(std::int64_t offset) const { return values_ + offset; }
+    float& operator[](std::size_t i) const { return values_[i]; }
+    [[nodiscard]] float* data() const { return values_; }
 
 private:
     static constexpr std::size_t line = 64;
-    struct Release {
-        void operator()(float* values) const { ::operator delete(values, std::align_val_t(line)); }
-    };
-    std::unique_ptr<float, Release> values_;
+    std::unique_ptr<float[]> memory_;
+    float* values_;
 };
 
 inline void load(const void* data, ElementType type, std::int64_t first, std::int64_t count, float* to) {

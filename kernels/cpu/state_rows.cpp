@@ -9,82 +9,22 @@
 namespace treeline::kernels::cpu {
 namespace {
 
-constexpr int most_wide_tokens = 5;
 constexpr int rows_ahead_of_halves = 8;
 /// Rows whose outputs are put in order together.
 constexpr int block_rows = 16;
 
-/// Sums of a block of rows on their way.
-struct BlockSums {
-    /// Of a pair of rows that does not fit in the registers at a time.
-    alignas(64) float so_far[most_wide_tokens][2][16];
-    /// What sum_pair() left of each pair.
-    alignas(64) float pairs[most_wide_tokens][block_rows / 2][16];
-};
-
-/// `vectors` vectors of two rows, from column n on, against C of `tokens` tokens.
-template <class Vector, int vectors, int tokens>
-[[gnu::always_inline]] inline void multiply_pair(const Vector (&h)[2][vectors], const RowPass& pass, int n, int token, int pair,
-                                                 BlockSums& sums) {
-    constexpr int lanes = Lanes<Vector>::count;
-    Vector sum[tokens][2] = {};
-    if (n > 0) {
-#pragma GCC unroll 8
-        for (int i = 0; i < tokens; ++i) {
-            load_vector(sum[i][0], sums.so_far[token + i][0]);
-            load_vector(sum[i][1], sums.so_far[token + i][1]);
-        }
-    }
-    const float* c = pass.c + std::int64_t{token} * pass.size + n;
+/// `vectors` vectors of two rows against as many of C.
+template <class Vector, int vectors>
+[[gnu::always_inline]] inline void multiply_pair(Vector (&sum)[2], const Vector (&h)[2][vectors], const float* c) {
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; ++j) {
-#pragma GCC unroll 8
-        for (int i = 0; i < tokens; ++i) {
-            Vector of_token;
-            load_vector(of_token, c + std::int64_t{i} * pass.size + j * lanes);
-            if constexpr (lanes == 16) {
-                TREELINE_KEEP_IN_REGISTER(of_token);
-            }
-            sum[i][0] += h[0][j] * of_token;
-            sum[i][1] += h[1][j] * of_token;
+        Vector of_token;
+        load_vector(of_token, c + j * Lanes<Vector>::count);
+        if constexpr (Lanes<Vector>::count == 16) {
+            TREELINE_KEEP_IN_REGISTER(of_token);
         }
-    }
-    const bool last = n + vectors * lanes == pass.size;
-#pragma GCC unroll 8
-    for (int i = 0; i < tokens; ++i) {
-        if (last) {
-            Vector both;
-            sum_pair(both, sum[i][0], sum[i][1]);
-            store_vector(sums.pairs[token + i][pair], both);
-        } else {
-            store_vector(sums.so_far[token + i][0], sum[i][0]);
-            store_vector(sums.so_far[token + i][1], sum[i][1]);
-        }
-    }
-}
-
-/// The same for all tokens, as many at a time as there are registers for sums.
-template <class Vector, int vectors>
-[[gnu::always_inline]] inline void multiply_tokens(const Vector (&h)[2][vectors], const RowPass& pass, int n, int pair,
-                                                   BlockSums& sums) {
-    if constexpr (Lanes<Vector>::count == 8) {
-        return multiply_pair<Vector, vectors, 1>(h, pass, n, 0, pair, sums);
-    }
-    int token = 0;
-    for (; token + 5 <= pass.outputs; token += 5) {
-        multiply_pair<Vector, vectors, 5>(h, pass, n, token, pair, sums);
-    }
-    switch (pass.outputs - token) {
-        case 1:
-            return multiply_pair<Vector, vectors, 1>(h, pass, n, token, pair, sums);
-        case 2:
-            return multiply_pair<Vector, vectors, 2>(h, pass, n, token, pair, sums);
-        case 3:
-            return multiply_pair<Vector, vectors, 3>(h, pass, n, token, pair, sums);
-        case 4:
-            return multiply_pair<Vector, vectors, 4>(h, pass, n, token, pair, sums);
-        default:
-            return;
+        sum[0] += h[0][j] * of_token;
+        sum[1] += h[1][j] * of_token;
     }
 }
 
@@ -126,7 +66,7 @@ template <int count>
 
 template <class Vector, class Element, int vectors>
 [[gnu::always_inline]] inline void pass_over_pair(const Element* from, Element* to, const RowPass& pass, int row, int n,
-                                                  BlockSums& sums) {
+                                                  Vector (&sum)[2]) {
     const std::int64_t at = std::int64_t{row} * pass.size + n;
     Vector h[2][vectors];
     load_vectors(h[0], from + at);
@@ -134,51 +74,56 @@ template <class Vector, class Element, int vectors>
     if constexpr (sizeof(Element) == 2) {
         ask_for_rows<vectors * Lanes<Vector>::count>(from + at + pass.size * rows_ahead_of_halves, pass.size);
     }
-    multiply_tokens(h, pass, n, row % block_rows / 2, sums);
+    if (pass.c != nullptr) {
+        multiply_pair(sum, h, pass.c + n);
+    }
     if (pass.advances) {
         advance_pair(h, to + at, pass, row, n);
     }
 }
 
+/// y of a block of rows from what sum_pair() left of each pair.
 template <class Vector>
-[[gnu::always_inline]] inline void put_block_in_order(const RowPass& pass, int first, const BlockSums& sums) {
-    for (int token = 0; token < pass.outputs; ++token) {
-        Vector parts[4];
+[[gnu::always_inline]] inline void put_block_in_order(float* y, const float (&pairs)[block_rows / 2][16]) {
+    Vector parts[4];
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i) {
-            Vector ab, cd;
-            load_vector(ab, sums.pairs[token][2 * i]);
-            load_vector(cd, sums.pairs[token][2 * i + 1]);
-            sum_pairs(parts[i], ab, cd);
-        }
-        add_parts(pass.y + token * pass.y_stride + first, parts);
+    for (int i = 0; i < 4; ++i) {
+        Vector ab, cd;
+        load_vector(ab, pairs[2 * i]);
+        load_vector(cd, pairs[2 * i + 1]);
+        sum_pairs(parts[i], ab, cd);
     }
+    add_parts(y, parts);
 }
 
 template <class Vector, class Element>
 [[gnu::always_inline]] inline void pass_over_all(const Element* from, Element* to, const RowPass& pass, RowsAhead& rows_ahead) {
     constexpr int lanes = Lanes<Vector>::count;
     constexpr int most = lanes == 16 ? 8 : 4;
-    BlockSums sums;
+    alignas(64) float pairs[block_rows / 2][16];
     for (int row = 0; row < pass.rows; row += 2) {
         rows_ahead.ask_for_one();
+        Vector sum[2] = {};
         int n = 0;
         for (; n + most * lanes <= pass.size; n += most * lanes) {
-            pass_over_pair<Vector, Element, most>(from, to, pass, row, n, sums);
+            pass_over_pair<Vector, Element, most>(from, to, pass, row, n, sum);
         }
         if (most == 8 && n + 4 * lanes <= pass.size) {
-            pass_over_pair<Vector, Element, 4>(from, to, pass, row, n, sums);
+            pass_over_pair<Vector, Element, 4>(from, to, pass, row, n, sum);
             n += 4 * lanes;
         }
         if (n + 2 * lanes <= pass.size) {
-            pass_over_pair<Vector, Element, 2>(from, to, pass, row, n, sums);
+            pass_over_pair<Vector, Element, 2>(from, to, pass, row, n, sum);
             n += 2 * lanes;
         }
         if (n < pass.size) {
-            pass_over_pair<Vector, Element, 1>(from, to, pass, row, n, sums);
+            pass_over_pair<Vector, Element, 1>(from, to, pass, row, n, sum);
         }
-        if (row % block_rows == block_rows - 2) {
-            put_block_in_order<Vector>(pass, row + 2 - block_rows, sums);
+        Vector both;
+        sum_pair(both, sum[0], sum[1]);
+        store_vector(pairs[row % block_rows / 2], both);
+        if (pass.c != nullptr && row % block_rows == block_rows - 2) {
+            put_block_in_order<Vector>(pass.y + row + 2 - block_rows, pairs);
         }
     }
 }
@@ -205,8 +150,6 @@ void pass_over(ConstStates from, std::int64_t first_from, States to, std::int64_
 }
 
 }  // namespace
-
-int most_tokens_of_row_pass() { return has_wide_registers() ? most_wide_tokens : 1; }
 
 void pass_over_rows(ConstStates from, std::int64_t first_from, States to, std::int64_t first_to, const RowPass& pass,
                     RowsAhead& rows_ahead) {

@@ -1,5 +1,5 @@
-// A state read once, row after row, for what a scan does with all its tokens at once: outputs of a few tokens, and the state
-// after the last of them.
+// A state read once, row after row, for what a scan does with all its tokens at once: the outputs of one token, and
+// the state after the last of them.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,11 @@
 
 namespace treeline::kernels::cpu {
 
-/// Beyond so many tokens, products with states are cheaper with tokens in the lanes (cpu/state_products.h).
-int most_tokens_of_row_pass();
-
 struct RowPass {
     int rows, size;  ///< of one state: multiples of 16
 
-    int outputs;     ///< tokens whose outputs are wanted, at most most_tokens_of_row_pass()
-    const float* c;  ///< [outputs][size]
-    float* y;        ///< [outputs][rows], tokens `y_stride` apart: <state row, C of the token>
-    std::int64_t y_stride;
+    const float* c;  ///< [size], or null: no output
+    float* y;        ///< [rows]: <state row, c>
 
     bool advances;         ///< to[row] = decay * from[row] + sum over tokens of weights[token][row] * b[token]
     int inputs;            ///< tokens

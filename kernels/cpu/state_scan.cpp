@@ -2,7 +2,7 @@
 // tokens at once, as the tree scan does it: outputs are products with the initial state (an operation an element and token),
 // and the final state is the initial one plus weighted rows of B (likewise).
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/late_outputs.h"
+#include "kernels/cpu/path_outputs.h"
 #include "kernels/cpu/state_rows.h"
 #include "kernels/cpu/state_steps.h"
 #include "kernels/cpu/vectors.h"
@@ -20,12 +20,22 @@ bool goes_step_by_step(const Scan& scan) {
     return scan.write == StateWrite::every || scan.shape.tokens > most_tokens_at_once;
 }
 
+std::int64_t bytes_of_states(const ScanShape& shape, ElementType type) {
+    return std::int64_t{shape.sequences} * shape.heads * shape.head_dim * shape.state_size *
+           static_cast<std::int64_t>(bytes_of(type));
+}
+
 bool streams_states(const Scan& scan) {
-    const ScanShape& shape = scan.shape;
-    const std::int64_t elements =
-        std::int64_t{shape.sequences} * shape.tokens * shape.heads * shape.head_dim * shape.state_size;
-    return scan.write == StateWrite::every && elements * std::int64_t(bytes_of(scan.written.type)) > cached_states &&
+    return scan.write == StateWrite::every &&
+           bytes_of_states(scan.shape, scan.written.type) * scan.shape.tokens > cached_states &&
            reinterpret_cast<std::uintptr_t>(scan.written.data) % 16 == 0;
+}
+
+/// Whether states are read row after row, for at most one output: what comes from memory comes faster so. What a cache holds,
+/// or is bound by arithmetic, goes faster four rows at a time.
+bool passes_over_rows(const Scan& scan) {
+    return bytes_of_states(scan.shape, scan.initial.type) > cached_states &&
+           (scan.shape.tokens == 1 || (!scan.y && scan.initial.type == ElementType::fp32));
 }
 
 /// One head of one sequence after another, by one thread.
@@ -36,41 +46,39 @@ public:
           shape_(scan.shape),
           step_by_step_(goes_step_by_step(scan)),
           streams_(streams_states(scan)),
+          over_rows_(passes_over_rows(scan)),
           tokens_(scan.shape, scan.tokens, scan.row_of, scan.y, !step_by_step_),
           outputs_(chain),
-          late_(shape_, tokens_, outputs_),
           block_(static_cast<std::size_t>(shape_.head_dim) * shape_.state_size),
           weights_(elements_of_tokens()),
           decay_(static_cast<std::size_t>(shape_.tokens)),
           sums_(step_by_step_ ? static_cast<std::size_t>(shape_.tokens) * 64 : 0),
-          products_(step_by_step_ && scan.y ? elements_of_tokens() : 0) {}
+          products_(scan.y ? elements_of_tokens() : 0),
+          rows_of_y_(static_cast<std::size_t>(shape_.tokens)) {}
 
     ~HeadScan() { end_streams(); }
     HeadScan(const HeadScan&) = delete;
     HeadScan& operator=(const HeadScan&) = delete;
 
     void run(int sequence, int head) {
-        const bool late = !step_by_step_ && scan_.y;
-        if (late) {
-            late_.make_room_for(sequence, head);
-        }
         const bool other_group = tokens_.move_to(sequence, head);
         const std::int64_t initial = element(scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence, head);
         const std::int64_t final = element(scan_.written_to != nullptr ? scan_.written_to[sequence] : sequence, head);
+        for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
+            float* products = products_ + std::int64_t{token} * shape_.head_dim;
+            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, products);
+        }
         if (step_by_step_) {
             go_step_by_step(initial,
                             scan_.write == StateWrite::every ? element(std::int64_t{sequence} * shape_.tokens, head) : final);
-            return;
+        } else {
+            outputs_.move_to(tokens_, shape_, other_group);
+            go_at_once(initial, final);
         }
-        if (other_group && scan_.y) {
-            outputs_.multiply_c_and_b(tokens_, shape_.state_size);
-        }
-        go_at_once(initial, final);
-        if (late && tokens_.count() > 0) {
-            late_.add(sequence, head);
+        for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
+            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)]);
         }
     }
-    void complete() { late_.complete(); }
 
 private:
     void go_step_by_step(std::int64_t initial, std::int64_t written) {
@@ -93,49 +101,50 @@ private:
         step_state(scan_.initial, initial, steps, target, tokens_.rows_ahead());
         for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
             // The products are already those with the state after the token: D x alone is left to add.
-            float* products = products_ + std::int64_t{token} * shape_.head_dim;
-            float* y = tokens_.place_of_sums(token, products);
+            const float* products = products_ + std::int64_t{token} * shape_.head_dim;
+            float* y = rows_of_y_[static_cast<std::size_t>(token)];
             for (int row = 0; row < shape_.head_dim; ++row) {
                 y[row] = products[row] + tokens_.d() * tokens_.x(token)[row];
             }
-            tokens_.finish(token, y);
         }
     }
 
-    /// One pass over the rows does both, outputs and the final state. Outputs of many tokens come before, block by block of
-    /// rows, so that the second read of a block finds it in the nearest cache.
+    /// Outputs and the final state block by block of rows, so that the second read of a block finds it in the nearest cache.
     void go_at_once(std::int64_t initial, std::int64_t final) {
         const int count = tokens_.count();
         const bool advances = scan_.write == StateWrite::final, has_output = scan_.y && count > 0;
-        if (advances) {
-            outputs_.move_to(tokens_, shape_, false);
-        }
         for (int token = 0; advances && token < count; ++token) {
             weigh(token, outputs_.step_from(count - 1, token));
         }
-        const bool as_rows = has_output && tokens_.matrix().as_rows(), as_lanes = has_output && !as_rows;
-        const int rows = advances && as_lanes ? block_rows : shape_.head_dim;
-        for (int row = 0; row < shape_.head_dim; row += rows) {
+        if (over_rows_) {
+            const RowPass pass{shape_.head_dim,
+                               shape_.state_size,
+                               has_output ? tokens_.c(0) : nullptr,
+                               products_.data(),
+                               advances,
+                               count,
+                               count > 0 ? outputs_.decay_from_start(count - 1) : 1.0F,
+                               weights_.data(),
+                               shape_.head_dim,
+                               tokens_.b(0)};
+            pass_over_rows(scan_.initial, initial, scan_.written, final, pass, tokens_.rows_ahead());
+        }
+        const int rows = advances ? block_rows : shape_.head_dim;
+        for (int row = 0; row < shape_.head_dim && !over_rows_; row += rows) {
             const std::int64_t offset = std::int64_t{row} * shape_.state_size;
-            if (as_lanes) {
-                multiply_state(scan_.initial, initial + offset, rows, tokens_.matrix(), block_.data(), late_.products() + row,
+            if (has_output) {
+                multiply_state(scan_.initial, initial + offset, rows, tokens_.matrix(), block_.data(), products_ + row,
                                shape_.head_dim, tokens_.rows_ahead());
             }
-            if (advances || as_rows) {
-                const RowPass pass{rows,
-                                   shape_.state_size,
-                                   as_rows ? count : 0,
-                                   as_rows ? tokens_.c(0) : nullptr,
-                                   late_.products() + row,
-                                   shape_.head_dim,
-                                   advances,
-                                   count,
-                                   count > 0 && advances ? outputs_.decay_from_start(count - 1) : 1.0F,
-                                   weights_ + row,
-                                   shape_.head_dim,
-                                   tokens_.b(0)};
-                pass_over_rows(scan_.initial, initial + offset, scan_.written, final + offset, pass, tokens_.rows_ahead());
+            if (advances) {
+                const float decay = count > 0 ? outputs_.decay_from_start(count - 1) : 1.0F;
+                advance_state(scan_.initial, initial + offset, scan_.written, final + offset,
+                              {rows, shape_.state_size, count, decay, weights_ + row, shape_.head_dim, tokens_.b(0)},
+                              tokens_.rows_ahead());
             }
+        }
+        if (has_output) {
+            outputs_.complete(tokens_, shape_.head_dim, products_.data(), rows_of_y_.data());
         }
     }
 
@@ -157,11 +166,11 @@ private:
 
     const Scan& scan_;
     const ScanShape& shape_;
-    bool step_by_step_, streams_;
+    bool step_by_step_, streams_, over_rows_;
     HeadTokens tokens_;
     PathOutputs outputs_;
-    LateOutputs late_;
     Buffer block_, weights_, decay_, sums_, products_;
+    std::vector<float*> rows_of_y_;
 };
 
 }  // namespace
@@ -172,7 +181,7 @@ void scan(const Scan& scan, Queue /*queue*/) {
 #pragma omp parallel
     {
         HeadScan one(scan, chain);
-#pragma omp for collapse(2) schedule(static) nowait
+#pragma omp for collapse(2) schedule(static)
         for (int sequence = 0; sequence < scan.shape.sequences; ++sequence) {
             for (int head = 0; head < scan.shape.heads; ++head) {
                 if (scan.state_of != nullptr && scan.state_of[sequence] < 0) {
@@ -181,7 +190,6 @@ void scan(const Scan& scan, Queue /*queue*/) {
                 one.run(sequence, head);
             }
         }
-        one.complete();
     }
 }
 

@@ -6,6 +6,71 @@
 namespace treeline::kernels::cpu {
 namespace {
 
+/// `rows` times `vectors` vectors of a state stay in registers while all tokens are added; a row of B is loaded once for all
+/// rows. Reads the state where the outputs have just left it in a cache, or from memory where there are none.
+template <class Vector, class Element, int rows, int vectors>
+[[gnu::always_inline]] inline void advance_tile(const Element* from, Element* to, const Advance& advance, int row, int n,
+                                                Ahead& ahead) {
+    ahead.ask(rows * vectors * Lanes<Vector>::count * int{sizeof(Element)});
+    Vector h[rows][vectors];
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) {
+        const Element* at = from + std::int64_t{row + i} * advance.size + n;
+        load_vectors(h[i], at);
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; ++j) {
+            h[i][j] *= advance.decay;
+        }
+    }
+    const float* weights = advance.weights + row;
+    const float* b = advance.b + n;
+    for (int token = 0; token < advance.tokens; ++token, weights += advance.weights_stride, b += advance.size) {
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; ++j) {
+            Vector of_token;
+            load_vector(of_token, b + j * Lanes<Vector>::count);
+#pragma GCC unroll 4
+            for (int i = 0; i < rows; ++i) {
+                h[i][j] += weights[i] * of_token;
+            }
+        }
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) {
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; ++j) {
+            store_vector(to + std::int64_t{row + i} * advance.size + n + j * Lanes<Vector>::count, h[i][j]);
+        }
+    }
+}
+
+template <class Vector, class Element, int rows>
+[[gnu::always_inline]] inline void advance_all(const Element* from, Element* to, const Advance& advance,
+                                               RowsAhead& rows_ahead) {
+    constexpr int lanes = Lanes<Vector>::count;
+    Ahead ahead(from, rows_ahead);
+    for (int row = 0; row < advance.rows; row += rows) {
+        int n = 0;
+        for (; n + 4 * lanes <= advance.size; n += 4 * lanes) {
+            advance_tile<Vector, Element, rows, 4>(from, to, advance, row, n, ahead);
+        }
+        for (; n < advance.size; n += lanes) {
+            advance_tile<Vector, Element, rows, 1>(from, to, advance, row, n, ahead);
+        }
+    }
+}
+
+TREELINE_VECTORISED void advance_elements(const float* from, float* to, const Advance& advance, RowsAhead& rows_ahead,
+                                          bool wide) {
+    wide ? advance_all<Vector16, float, 4>(from, to, advance, rows_ahead)
+         : advance_all<Vector8, float, 2>(from, to, advance, rows_ahead);
+}
+TREELINE_VECTORISED void advance_elements(const Bf16* from, Bf16* to, const Advance& advance, RowsAhead& rows_ahead,
+                                          bool wide) {
+    wide ? advance_all<Vector16, Bf16, 4>(from, to, advance, rows_ahead)
+         : advance_all<Vector8, Bf16, 2>(from, to, advance, rows_ahead);
+}
+
 /// Four rows times `vectors` vectors of a state stay in registers over all tokens. Each step writes them, if every state is
 /// wanted, and adds their share to the sums of y.
 template <class Vector, class Element, int vectors, bool with_output>
@@ -110,6 +175,17 @@ TREELINE_VECTORISED void step_halves(const Bf16* from, Bf16* to, std::int64_t to
 }
 
 }  // namespace
+
+void advance_state(ConstStates from, std::int64_t first_from, States to, std::int64_t first_to, const Advance& advance,
+                   RowsAhead& rows_ahead) {
+    if (from.type == ElementType::fp32) {
+        advance_elements(static_cast<const float*>(from.data) + first_from, static_cast<float*>(to.data) + first_to, advance,
+                         rows_ahead, has_wide_registers());
+    } else {
+        advance_elements(static_cast<const Bf16*>(from.data) + first_from, static_cast<Bf16*>(to.data) + first_to, advance,
+                         rows_ahead, has_wide_registers());
+    }
+}
 
 void step_state(ConstStates from, std::int64_t first, const Steps& steps, const StepTarget& target, RowsAhead& rows_ahead) {
     const bool writes = target.states.data != nullptr;

@@ -1,4 +1,4 @@
-// States advanced over tokens one after another.
+// States advanced over tokens: to the last of them at once, or one after another.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,25 @@
 
 namespace treeline::kernels::cpu {
 
+/// Adds the tokens' inputs to a state, the decays between them in the weights.
+struct Advance {
+    int rows, size;  ///< of one state: multiples of 16
+    int tokens;
+    float decay;           ///< of the initial state
+    const float* weights;  ///< [tokens][rows], tokens `weights_stride` apart
+    std::int64_t weights_stride;
+    const float* b;  ///< [tokens][size]
+};
+
+/// to[row] = decay * from[row] + sum over tokens of weights[token][row] * b[token], for the states that begin at an element of
+/// each. They are of one type and may be the same.
+/// `rows_ahead` are asked for meanwhile, as below.
+void advance_state(ConstStates from, std::int64_t first_from, States to, std::int64_t first_to, const Advance& advance,
+                   RowsAhead& rows_ahead);
+
 /// Goes over the tokens one by one: for each h = decay * h + input * b and, where c is given, y = <h, c>.
 struct Steps {
-    int rows, size;  ///< of one state: multiples of 16
+    int rows, size;  ///< as above
     int tokens;
     const float* decay;  ///< [tokens]
     const float* input;  ///< [tokens][rows]

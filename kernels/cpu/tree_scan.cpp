@@ -1,6 +1,5 @@
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/late_outputs.h"
-#include "kernels/cpu/state_rows.h"
+#include "kernels/cpu/path_outputs.h"
 
 namespace treeline::kernels::cpu {
 namespace {
@@ -13,45 +12,33 @@ public:
           shape_(scan.shape),
           tokens_(scan.shape, scan.tokens, scan.row_of, scan.y, true),
           outputs_(paths),
-          late_(shape_, tokens_, outputs_),
-          state_(scan.initial.type == ElementType::fp32 ? 0 : static_cast<std::size_t>(shape_.head_dim) * shape_.state_size) {}
+          state_(scan.initial.type == ElementType::fp32 ? 0 : static_cast<std::size_t>(shape_.head_dim) * shape_.state_size),
+          products_(static_cast<std::size_t>(shape_.tokens) * shape_.head_dim),
+          rows_of_y_(static_cast<std::size_t>(shape_.tokens)) {}
 
     void run(int sequence, int head) {
-        late_.make_room_for(sequence, head);
-        if (tokens_.move_to(sequence, head)) {
-            outputs_.multiply_c_and_b(tokens_, shape_.state_size);
-        }
+        outputs_.move_to(tokens_, shape_, tokens_.move_to(sequence, head));
         const std::int64_t initial = scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence;
         const std::int64_t first = (initial * shape_.heads + head) * shape_.head_dim * shape_.state_size;
-        if (tokens_.matrix().as_rows()) {
-            const RowPass pass{shape_.head_dim,
-                               shape_.state_size,
-                               shape_.tokens,
-                               tokens_.c(0),
-                               late_.products(),
-                               shape_.head_dim,
-                               false,
-                               0,
-                               1.0F,
-                               nullptr,
-                               0,
-                               nullptr};
-            pass_over_rows(scan_.initial, first, {}, 0, pass, tokens_.rows_ahead());
-        } else {
-            multiply_state(scan_.initial, first, shape_.head_dim, tokens_.matrix(), state_.data(), late_.products(),
-                           shape_.head_dim, tokens_.rows_ahead());
+        multiply_state(scan_.initial, first, shape_.head_dim, tokens_.matrix(), state_.data(), products_.data(),
+                       shape_.head_dim, tokens_.rows_ahead());
+        for (int token = 0; token < shape_.tokens; ++token) {
+            float* products = products_ + std::int64_t{token} * shape_.head_dim;
+            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, products);
         }
-        late_.add(sequence, head);
+        outputs_.complete(tokens_, shape_.head_dim, products_.data(), rows_of_y_.data());
+        for (int token = 0; token < shape_.tokens; ++token) {
+            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)]);
+        }
     }
-    void complete() { late_.complete(); }
 
 private:
     const TreeScan& scan_;
     const ScanShape& shape_;
     HeadTokens tokens_;
     PathOutputs outputs_;
-    LateOutputs late_;
-    Buffer state_;
+    Buffer state_, products_;
+    std::vector<float*> rows_of_y_;
 };
 
 }  // namespace
@@ -62,13 +49,12 @@ void tree_scan(const TreeScan& scan, Queue /*queue*/) {
 #pragma omp parallel
     {
         HeadTreeScan one(scan, paths);
-#pragma omp for collapse(2) schedule(static) nowait
+#pragma omp for collapse(2) schedule(static)
         for (int sequence = 0; sequence < scan.shape.sequences; ++sequence) {
             for (int head = 0; head < scan.shape.heads; ++head) {
                 one.run(sequence, head);
             }
         }
-        one.complete();
     }
 }
 
