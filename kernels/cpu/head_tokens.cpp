@@ -99,7 +99,9 @@ void HeadTokens::load_head(int head) {
 
 void HeadTokens::look_ahead() {
     rows_ahead_.clear();
-    if (head_ + 1 == shape_.heads) {
+    constexpr std::int64_t cached_elements = std::int64_t{2} << 20;  // of states: then tokens are in a cache as well
+    if (head_ + 1 == shape_.heads ||
+        std::int64_t{shape_.sequences} * shape_.heads * shape_.head_dim * shape_.state_size <= cached_elements) {
         return;
     }
     const auto ask = [&](ConstRows rows, std::int64_t row) {
