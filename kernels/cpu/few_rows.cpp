@@ -2,6 +2,7 @@
 // weights first, as libraries for large products do, would read and write them once more: few rows cannot pay for that.
 #include "kernels/cpu/few_rows.h"
 
+#include "kernels/cpu/ahead.h"
 #include "kernels/cpu/instruction_sets.h"
 #include "kernels/cpu/vectors.h"
 

@@ -9,15 +9,15 @@ std::size_t elements(int rows, int width) { return static_cast<std::size_t>(rows
 
 }  // namespace
 
-HeadTokens::HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, bool with_output, bool at_once)
+HeadTokens::HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, Rows y, bool at_once)
     : shape_(shape),
       tokens_(tokens),
       row_of_(row_of),
-      with_output_(with_output),
-      at_once_(with_output && at_once),
+      y_(y),
+      at_once_(y && at_once),
       x_rows_(static_cast<std::size_t>(shape.tokens)),
       b_(elements(shape.tokens, shape.state_size)),
-      c_(with_output ? elements(shape.tokens, shape.state_size) : 0),
+      c_(y ? elements(shape.tokens, shape.state_size) : 0),
       x_(tokens.x.type == ElementType::fp32 ? 0 : elements(shape.tokens, shape.head_dim)),
       dt_(elements(shape.tokens, heads_at_once)),
       decay_(elements(shape.tokens, heads_at_once)),
@@ -45,8 +45,9 @@ bool HeadTokens::move_to(int sequence, int head) {
     if (other_sequence || head / heads_at_once != head_ / heads_at_once) {
         load_steps(head / heads_at_once * heads_at_once);
     }
-    load_head(head);
     sequence_ = sequence;
+    load_head(head);
+    look_ahead();
     return other_group;
 }
 
@@ -56,7 +57,7 @@ void HeadTokens::load_group(int group) {
     for (int token = 0; token < count(); ++token) {
         const std::int64_t at = std::int64_t{token} * shape_.state_size;
         load(tokens_.b, rows_[static_cast<std::size_t>(token)], column, shape_.state_size, b_ + at);
-        if (with_output_) {
+        if (has_output()) {
             load(tokens_.c, rows_[static_cast<std::size_t>(token)], column, shape_.state_size, c_ + at);
         }
     }
@@ -96,20 +97,44 @@ void HeadTokens::load_head(int head) {
     }
 }
 
-float* HeadTokens::place_of_sums(int token, Rows y, float* sums) const {
-    const std::int64_t row = std::int64_t{sequence_} * shape_.tokens + token;
-    return y.type == ElementType::fp32 ? static_cast<float*>(y.data) + row * y.stride + std::int64_t{head_} * shape_.head_dim
-                                       : sums;
+void HeadTokens::look_ahead() {
+    rows_ahead_.clear();
+    constexpr std::int64_t cached_elements = std::int64_t{2} << 20;  // of states: then tokens are in a cache as well
+    if (head_ + 1 == shape_.heads ||
+        std::int64_t{shape_.sequences} * shape_.heads * shape_.head_dim * shape_.state_size <= cached_elements) {
+        return;
+    }
+    const auto ask = [&](ConstRows rows, std::int64_t row) {
+        const std::int64_t column = std::int64_t{head_ + 1} * shape_.head_dim;
+        const auto bytes = static_cast<std::int64_t>(bytes_of(rows.type));
+        rows_ahead_.add(static_cast<const char*>(rows.data) + (row * rows.stride + column) * bytes,
+                        static_cast<std::size_t>(shape_.head_dim * bytes));
+    };
+    for (int token = 0; token < count(); ++token) {
+        ask(tokens_.x, rows_[static_cast<std::size_t>(token)]);
+        if (y_ && tokens_.gate) {
+            ask(tokens_.gate, rows_[static_cast<std::size_t>(token)]);
+        }
+        if (y_) {
+            ask(y_, row_of_y(token));
+        }
+    }
 }
 
-void HeadTokens::finish(int token, float* sums, Rows y) const {
+float* HeadTokens::place_of_sums(int token, float* sums) const {
+    return y_.type == ElementType::fp32
+               ? static_cast<float*>(y_.data) + row_of_y(token) * y_.stride + std::int64_t{head_} * shape_.head_dim
+               : sums;
+}
+
+void HeadTokens::finish(int token, float* sums) const {
     const std::int64_t column = std::int64_t{head_} * shape_.head_dim;
     if (tokens_.gate) {
         load(tokens_.gate, rows_[static_cast<std::size_t>(token)], column, shape_.head_dim, gate_.data());
         multiply_by_silu(sums, gate_.data(), shape_.head_dim);
     }
-    if (y.type != ElementType::fp32) {
-        store(y, std::int64_t{sequence_} * shape_.tokens + token, column, shape_.head_dim, sums);
+    if (y_.type != ElementType::fp32) {
+        store(y_, row_of_y(token), column, shape_.head_dim, sums);
     }
 }
 

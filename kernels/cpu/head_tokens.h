@@ -12,13 +12,14 @@ namespace treeline::kernels::cpu {
 /// Holds one sequence, group and head at a time; what is shared with the previous head is kept.
 class HeadTokens {
 public:
-    /// `at_once`: outputs are products of all tokens with a state at once, so C is wanted as a TokenMatrix.
-    HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, bool with_output, bool at_once);
+    /// `y`: where outputs go, if anywhere. `at_once`: they are products of all tokens with a state at once, so C is wanted as a
+    /// TokenMatrix.
+    HeadTokens(const ScanShape& shape, const ScanTokens& tokens, const int* row_of, Rows y, bool at_once);
 
     /// Returns whether B and C are others than before.
     bool move_to(int sequence, int head);
 
-    [[nodiscard]] bool has_output() const { return with_output_; }
+    [[nodiscard]] bool has_output() const { return static_cast<bool>(y_); }
     [[nodiscard]] int count() const { return static_cast<int>(rows_.size()); }
     [[nodiscard]] float dt(int token) const { return dt_[lane_of(token)]; }
     [[nodiscard]] float decay(int token) const { return decay_[lane_of(token)]; }
@@ -32,9 +33,12 @@ public:
     [[nodiscard]] const float* const* x_rows() const { return x_rows_.data(); }
 
     /// Where the sums of a token's row of y are best put: there, if it holds floats, else in `sums`.
-    [[nodiscard]] float* place_of_sums(int token, Rows y, float* sums) const;
+    [[nodiscard]] float* place_of_sums(int token, float* sums) const;
     /// Completes a row whose sums are where place_of_sums() says: they are gated and stored.
-    void finish(int token, float* sums, Rows y) const;
+    void finish(int token, float* sums) const;
+
+    /// What the next head will read and write.
+    [[nodiscard]] RowsAhead& rows_ahead() { return rows_ahead_; }
 
 private:
     /// Heads whose dt are made from what the tokens bring together: as many as fill a vector.
@@ -46,16 +50,20 @@ private:
     void load_group(int group);
     void load_steps(int first_head);
     void load_head(int head);
+    void look_ahead();
+    [[nodiscard]] std::int64_t row_of_y(int token) const { return std::int64_t{sequence_} * shape_.tokens + token; }
 
     const ScanShape& shape_;
     const ScanTokens& tokens_;
     const int* row_of_;
-    bool with_output_, at_once_;
+    Rows y_;
+    bool at_once_;
     int sequence_ = -1, group_ = -1, head_ = -1;
     std::vector<std::int64_t> rows_;
     std::vector<const float*> x_rows_;
     Buffer b_, c_, x_, dt_, decay_, gate_;
     TokenMatrix matrix_;
+    RowsAhead rows_ahead_;
 };
 
 }  // namespace treeline::kernels::cpu

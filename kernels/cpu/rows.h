@@ -9,16 +9,22 @@
 
 namespace treeline::kernels::cpu {
 
-/// Uninitialised floats of one thread.
+/// Uninitialised floats of one thread, aligned to cache lines: else every other vector would lie in two of them.
 class Buffer {
 public:
-    explicit Buffer(std::size_t count) : values_(std::make_unique_for_overwrite<float[]>(count)) {}
-    float* operator+(std::int64_t offset) const { return values_.get() + offset; }
+    explicit Buffer(std::size_t count) : memory_(std::make_unique_for_overwrite<float[]>(count + line / sizeof(float))) {
+        void* begin = memory_.get();
+        std::size_t space = (count + line / sizeof(float)) * sizeof(float);
+        values_ = static_cast<float*>(std::align(line, count * sizeof(float), begin, space));
+    }
+    float* operator+(std::int64_t offset) const { return values_ + offset; }
     float& operator[](std::size_t i) const { return values_[i]; }
-    [[nodiscard]] float* data() const { return values_.get(); }
+    [[nodiscard]] float* data() const { return values_; }
 
 private:
-    std::unique_ptr<float[]> values_;
+    static constexpr std::size_t line = 64;
+    std::unique_ptr<float[]> memory_;
+    float* values_;
 };
 
 inline void load(const void* data, ElementType type, std::int64_t first, std::int64_t count, float* to) {

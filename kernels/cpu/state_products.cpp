@@ -61,9 +61,9 @@ template <class Vector, class Element, int tokens>
 
 template <class Vector, class Element, int tokens>
 [[gnu::always_inline]] inline void multiply_as_rows(const Element* state, int rows, int size, const float* c, float* y,
-                                                    std::int64_t y_stride) {
+                                                    std::int64_t y_stride, RowsAhead& rows_ahead) {
     alignas(64) float sums[tokens][4][16];
-    Ahead ahead(state);
+    Ahead ahead(state, rows_ahead);
     for (int first = 0; first < rows; first += block_rows) {
         for (int quarter = 0; quarter < 4; ++quarter) {
             multiply_four_rows<Vector, Element, tokens>(state + std::int64_t{first + 4 * quarter} * size, size, c,
@@ -83,31 +83,31 @@ template <class Vector, class Element, int tokens>
 
 template <class Element>
 [[gnu::always_inline]] inline void choose_tokens(const Element* state, int rows, int size, const float* c, int tokens, float* y,
-                                                 std::int64_t y_stride, bool wide) {
+                                                 std::int64_t y_stride, RowsAhead& rows_ahead, bool wide) {
     if (!wide) {
-        return multiply_as_rows<Vector8, Element, 1>(state, rows, size, c, y, y_stride);
+        return multiply_as_rows<Vector8, Element, 1>(state, rows, size, c, y, y_stride, rows_ahead);
     }
     switch (tokens) {
         case 1:
-            return multiply_as_rows<Vector16, Element, 1>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, 1>(state, rows, size, c, y, y_stride, rows_ahead);
         case 2:
-            return multiply_as_rows<Vector16, Element, 2>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, 2>(state, rows, size, c, y, y_stride, rows_ahead);
         case 3:
-            return multiply_as_rows<Vector16, Element, 3>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, 3>(state, rows, size, c, y, y_stride, rows_ahead);
         case 4:
-            return multiply_as_rows<Vector16, Element, 4>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, 4>(state, rows, size, c, y, y_stride, rows_ahead);
         default:
-            return multiply_as_rows<Vector16, Element, most_tokens_as_rows>(state, rows, size, c, y, y_stride);
+            return multiply_as_rows<Vector16, Element, most_tokens_as_rows>(state, rows, size, c, y, y_stride, rows_ahead);
     }
 }
 
 TREELINE_VECTORISED void multiply_few_tokens(const float* state, int rows, int size, const float* c, int tokens, float* y,
-                                             std::int64_t y_stride, bool wide) {
-    choose_tokens(state, rows, size, c, tokens, y, y_stride, wide);
+                                             std::int64_t y_stride, RowsAhead& rows_ahead, bool wide) {
+    choose_tokens(state, rows, size, c, tokens, y, y_stride, rows_ahead, wide);
 }
 TREELINE_VECTORISED void multiply_few_tokens(const Bf16* state, int rows, int size, const float* c, int tokens, float* y,
-                                             std::int64_t y_stride, bool wide) {
-    choose_tokens(state, rows, size, c, tokens, y, y_stride, wide);
+                                             std::int64_t y_stride, RowsAhead& rows_ahead, bool wide) {
+    choose_tokens(state, rows, size, c, tokens, y, y_stride, rows_ahead, wide);
 }
 
 /// `sets` sets of `rows` rows of a state against `vectors` vectors of tokens: an element of each row after another is
@@ -149,7 +149,7 @@ template <class Vector, int sets, int rows, int vectors>
     }
 }
 
-/// A group of tokens against the rows of a state. C of the group stays in the nearest cache meanwhile.
+/// A group of tokens against the rows of a state.
 struct GroupOfTokens {
     const float* c;
     int lanes, tokens;
@@ -172,32 +172,30 @@ TREELINE_VECTORISED void put_in_order(const float* products, int lanes, int toke
     }
 }
 
-/// `ahead_bytes` are those that an element of the state has in memory, 0 where it does not come from there.
+/// A block of rows against a group. `ahead_bytes` are those that an element of the state has in memory, 0 where it does not
+/// come from there.
 template <class Vector, int sets, int rows_of_set, int vectors>
-[[gnu::always_inline]] inline void multiply_group(const float* state, int rows, int size, const GroupOfTokens& group, float* y,
-                                                  std::int64_t y_stride, const void* from_memory, int ahead_bytes) {
+[[gnu::always_inline]] inline void multiply_block(const float* block, int size, const GroupOfTokens& group, float* y,
+                                                  std::int64_t y_stride, Ahead& ahead, int ahead_bytes) {
     constexpr int lanes = vectors * Lanes<Vector>::count, rows_at_once = sets * rows_of_set;
     alignas(64) float products[block_rows * lanes];
-    Ahead ahead(from_memory);
-    for (int first = 0; first < rows; first += block_rows) {
-        for (int row = 0; row < block_rows; row += rows_at_once) {
-            multiply_rows_with_lanes<Vector, sets, rows_of_set, vectors>(state + std::int64_t{first + row} * size, size,
-                                                                         group.c, products + row * lanes, ahead, ahead_bytes);
-        }
-        put_in_order(products, lanes, group.tokens, y + first, y_stride);
+    for (int row = 0; row < block_rows; row += rows_at_once) {
+        multiply_rows_with_lanes<Vector, sets, rows_of_set, vectors>(block + std::int64_t{row} * size, size, group.c,
+                                                                     products + row * lanes, ahead, ahead_bytes);
     }
+    put_in_order(products, lanes, group.tokens, y, y_stride);
 }
 
-TREELINE_VECTORISED void multiply_group_of_tokens(const float* state, int rows, int size, const GroupOfTokens& group, float* y,
-                                                  std::int64_t y_stride, const void* from_memory, int ahead_bytes, bool wide) {
+TREELINE_VECTORISED void multiply_block_with_group(const float* block, int size, const GroupOfTokens& group, float* y,
+                                                   std::int64_t y_stride, Ahead& ahead, int ahead_bytes, bool wide) {
     if (group.lanes == 8) {
-        multiply_group<Vector8, 1, 8, 1>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
+        multiply_block<Vector8, 1, 8, 1>(block, size, group, y, y_stride, ahead, ahead_bytes);
     } else if (group.lanes == 32) {
-        multiply_group<Vector16, 1, 8, 2>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
+        multiply_block<Vector16, 1, 8, 2>(block, size, group, y, y_stride, ahead, ahead_bytes);
     } else if (wide) {
-        multiply_group<Vector16, 2, 8, 1>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
+        multiply_block<Vector16, 2, 8, 1>(block, size, group, y, y_stride, ahead, ahead_bytes);
     } else {
-        multiply_group<Vector8, 1, 4, 2>(state, rows, size, group, y, y_stride, from_memory, ahead_bytes);
+        multiply_block<Vector8, 1, 4, 2>(block, size, group, y, y_stride, ahead, ahead_bytes);
     }
 }
 
@@ -229,27 +227,30 @@ void TokenMatrix::set(const float* rows, int tokens) {
 }
 
 void multiply_state(ConstStates states, std::int64_t first, int rows, const TokenMatrix& tokens, float* wide, float* y,
-                    std::int64_t y_stride) {
+                    std::int64_t y_stride, RowsAhead& rows_ahead) {
     const int size = tokens.state_size();
     if (tokens.as_rows()) {
         if (states.type == ElementType::fp32) {
             multiply_few_tokens(static_cast<const float*>(states.data) + first, rows, size, tokens.rows(), tokens.tokens(), y,
-                                y_stride, has_wide_registers());
+                                y_stride, rows_ahead, has_wide_registers());
         } else {
             multiply_few_tokens(static_cast<const Bf16*>(states.data) + first, rows, size, tokens.rows(), tokens.tokens(), y,
-                                y_stride, has_wide_registers());
+                                y_stride, rows_ahead, has_wide_registers());
         }
         return;
     }
-    // The first group of tokens brings the state from memory; it is in the second cache for the others.
+    // The first group of tokens brings a block of rows from memory; it is in the nearest cache for the others.
     const auto element_bytes = static_cast<int>(bytes_of(states.type));
-    const void* from_memory = static_cast<const char*>(states.data) + first * element_bytes;
-    const float* state = view({states.data, states.type, 0}, 0, first, std::int64_t{rows} * size, wide);
-    for (int token = 0; token < tokens.tokens(); token += tokens.lanes(token)) {
-        const GroupOfTokens group{tokens.group(token), tokens.lanes(token),
-                                  std::min(tokens.lanes(token), tokens.tokens() - token)};
-        multiply_group_of_tokens(state, rows, size, group, y + token * y_stride, y_stride, from_memory,
-                                 token == 0 ? element_bytes : 0, has_wide_registers());
+    Ahead ahead(static_cast<const char*>(states.data) + first * element_bytes, rows_ahead);
+    for (int row = 0; row < rows; row += block_rows) {
+        const std::int64_t begin = first + std::int64_t{row} * size;
+        const float* block = view({states.data, states.type, 0}, 0, begin, std::int64_t{block_rows} * size, wide);
+        for (int token = 0; token < tokens.tokens(); token += tokens.lanes(token)) {
+            const GroupOfTokens group{tokens.group(token), tokens.lanes(token),
+                                      std::min(tokens.lanes(token), tokens.tokens() - token)};
+            multiply_block_with_group(block, size, group, y + token * y_stride + row, y_stride, ahead,
+                                      token == 0 ? element_bytes : 0, has_wide_registers());
+        }
     }
 }
 

@@ -19,11 +19,14 @@ bool goes_step_by_step(const Scan& scan) {
     return scan.write == StateWrite::every || scan.shape.tokens > most_tokens_at_once;
 }
 
+std::int64_t bytes_of_states(const ScanShape& shape, ElementType type) {
+    return std::int64_t{shape.sequences} * shape.heads * shape.head_dim * shape.state_size *
+           static_cast<std::int64_t>(bytes_of(type));
+}
+
 bool streams_states(const Scan& scan) {
-    const ScanShape& shape = scan.shape;
-    const std::int64_t elements =
-        std::int64_t{shape.sequences} * shape.tokens * shape.heads * shape.head_dim * shape.state_size;
-    return scan.write == StateWrite::every && elements * std::int64_t(bytes_of(scan.written.type)) > cached_states &&
+    return scan.write == StateWrite::every &&
+           bytes_of_states(scan.shape, scan.written.type) * scan.shape.tokens > cached_states &&
            reinterpret_cast<std::uintptr_t>(scan.written.data) % 16 == 0;
 }
 
@@ -35,7 +38,7 @@ public:
           shape_(scan.shape),
           step_by_step_(goes_step_by_step(scan)),
           streams_(streams_states(scan)),
-          tokens_(scan.shape, scan.tokens, scan.row_of, static_cast<bool>(scan.y), !step_by_step_),
+          tokens_(scan.shape, scan.tokens, scan.row_of, scan.y, !step_by_step_),
           outputs_(chain),
           block_(static_cast<std::size_t>(shape_.head_dim) * shape_.state_size),
           weights_(elements_of_tokens()),
@@ -54,7 +57,7 @@ public:
         const std::int64_t final = element(scan_.written_to != nullptr ? scan_.written_to[sequence] : sequence, head);
         for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
             float* products = products_ + std::int64_t{token} * shape_.head_dim;
-            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, scan_.y, products);
+            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, products);
         }
         if (step_by_step_) {
             go_step_by_step(initial,
@@ -64,7 +67,7 @@ public:
             go_at_once(initial, final);
         }
         for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
-            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)], scan_.y);
+            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)]);
         }
     }
 
@@ -86,7 +89,7 @@ private:
                           sums_.data()};
         const StepTarget target{scan_.write == StateWrite::none ? States{} : scan_.written, written,
                                 every ? std::int64_t{shape_.heads} * shape_.head_dim * shape_.state_size : 0, streams_};
-        step_state(scan_.initial, initial, steps, target);
+        step_state(scan_.initial, initial, steps, target, tokens_.rows_ahead());
         for (int token = 0; scan_.y && token < tokens_.count(); ++token) {
             // The products are already those with the state after the token: D x alone is left to add.
             const float* products = products_ + std::int64_t{token} * shape_.head_dim;
@@ -109,12 +112,13 @@ private:
             const std::int64_t offset = std::int64_t{row} * shape_.state_size;
             if (has_output) {
                 multiply_state(scan_.initial, initial + offset, rows, tokens_.matrix(), block_.data(), products_ + row,
-                               shape_.head_dim);
+                               shape_.head_dim, tokens_.rows_ahead());
             }
             if (advances) {
                 const float decay = count > 0 ? outputs_.decay_from_start(count - 1) : 1.0F;
                 advance_state(scan_.initial, initial + offset, scan_.written, final + offset,
-                              {rows, shape_.state_size, count, decay, weights_ + row, shape_.head_dim, tokens_.b(0)});
+                              {rows, shape_.state_size, count, decay, weights_ + row, shape_.head_dim, tokens_.b(0)},
+                              tokens_.rows_ahead());
             }
         }
         if (has_output) {

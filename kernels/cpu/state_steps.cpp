@@ -45,9 +45,10 @@ template <class Vector, class Element, int rows, int vectors>
 }
 
 template <class Vector, class Element, int rows>
-[[gnu::always_inline]] inline void advance_all(const Element* from, Element* to, const Advance& advance) {
+[[gnu::always_inline]] inline void advance_all(const Element* from, Element* to, const Advance& advance,
+                                               RowsAhead& rows_ahead) {
     constexpr int lanes = Lanes<Vector>::count;
-    Ahead ahead(from);
+    Ahead ahead(from, rows_ahead);
     for (int row = 0; row < advance.rows; row += rows) {
         int n = 0;
         for (; n + 4 * lanes <= advance.size; n += 4 * lanes) {
@@ -59,11 +60,15 @@ template <class Vector, class Element, int rows>
     }
 }
 
-TREELINE_VECTORISED void advance_elements(const float* from, float* to, const Advance& advance, bool wide) {
-    wide ? advance_all<Vector16, float, 4>(from, to, advance) : advance_all<Vector8, float, 2>(from, to, advance);
+TREELINE_VECTORISED void advance_elements(const float* from, float* to, const Advance& advance, RowsAhead& rows_ahead,
+                                          bool wide) {
+    wide ? advance_all<Vector16, float, 4>(from, to, advance, rows_ahead)
+         : advance_all<Vector8, float, 2>(from, to, advance, rows_ahead);
 }
-TREELINE_VECTORISED void advance_elements(const Bf16* from, Bf16* to, const Advance& advance, bool wide) {
-    wide ? advance_all<Vector16, Bf16, 4>(from, to, advance) : advance_all<Vector8, Bf16, 2>(from, to, advance);
+TREELINE_VECTORISED void advance_elements(const Bf16* from, Bf16* to, const Advance& advance, RowsAhead& rows_ahead,
+                                          bool wide) {
+    wide ? advance_all<Vector16, Bf16, 4>(from, to, advance, rows_ahead)
+         : advance_all<Vector8, Bf16, 2>(from, to, advance, rows_ahead);
 }
 
 /// Four rows times `vectors` vectors of a state stay in registers over all tokens. Each step writes them, if every state is
@@ -125,10 +130,10 @@ template <class Vector, class Element, int vectors, bool with_output>
 
 template <class Vector, class Element, bool with_output>
 [[gnu::always_inline]] inline void step_all(const Element* from, Element* to, std::int64_t token_stride, bool stream,
-                                            const Steps& steps) {
+                                            const Steps& steps, RowsAhead& rows_ahead) {
     constexpr int lanes = Lanes<Vector>::count;
     constexpr int vectors = lanes == 16 ? 4 : 1;
-    Ahead ahead(from);
+    Ahead ahead(from, rows_ahead);
     for (int row = 0; row < steps.rows; row += 4) {
         int n = 0;
         for (; n + vectors * lanes <= steps.size; n += vectors * lanes) {
@@ -150,47 +155,48 @@ template <class Vector, class Element, bool with_output>
 
 template <class Element>
 [[gnu::always_inline]] inline void step_elements(const Element* from, Element* to, std::int64_t token_stride, bool stream,
-                                                 const Steps& steps, bool wide) {
+                                                 const Steps& steps, RowsAhead& rows_ahead, bool wide) {
     if (steps.c != nullptr) {
-        wide ? step_all<Vector16, Element, true>(from, to, token_stride, stream, steps)
-             : step_all<Vector8, Element, true>(from, to, token_stride, stream, steps);
+        wide ? step_all<Vector16, Element, true>(from, to, token_stride, stream, steps, rows_ahead)
+             : step_all<Vector8, Element, true>(from, to, token_stride, stream, steps, rows_ahead);
     } else {
-        wide ? step_all<Vector16, Element, false>(from, to, token_stride, stream, steps)
-             : step_all<Vector8, Element, false>(from, to, token_stride, stream, steps);
+        wide ? step_all<Vector16, Element, false>(from, to, token_stride, stream, steps, rows_ahead)
+             : step_all<Vector8, Element, false>(from, to, token_stride, stream, steps, rows_ahead);
     }
 }
 
 TREELINE_VECTORISED void step_floats(const float* from, float* to, std::int64_t token_stride, bool stream, const Steps& steps,
-                                     bool wide) {
-    step_elements(from, to, token_stride, stream, steps, wide);
+                                     RowsAhead& rows_ahead, bool wide) {
+    step_elements(from, to, token_stride, stream, steps, rows_ahead, wide);
 }
 TREELINE_VECTORISED void step_halves(const Bf16* from, Bf16* to, std::int64_t token_stride, bool stream, const Steps& steps,
-                                     bool wide) {
-    step_elements(from, to, token_stride, stream, steps, wide);
+                                     RowsAhead& rows_ahead, bool wide) {
+    step_elements(from, to, token_stride, stream, steps, rows_ahead, wide);
 }
 
 }  // namespace
 
-void advance_state(ConstStates from, std::int64_t first_from, States to, std::int64_t first_to, const Advance& advance) {
+void advance_state(ConstStates from, std::int64_t first_from, States to, std::int64_t first_to, const Advance& advance,
+                   RowsAhead& rows_ahead) {
     if (from.type == ElementType::fp32) {
         advance_elements(static_cast<const float*>(from.data) + first_from, static_cast<float*>(to.data) + first_to, advance,
-                         has_wide_registers());
+                         rows_ahead, has_wide_registers());
     } else {
         advance_elements(static_cast<const Bf16*>(from.data) + first_from, static_cast<Bf16*>(to.data) + first_to, advance,
-                         has_wide_registers());
+                         rows_ahead, has_wide_registers());
     }
 }
 
-void step_state(ConstStates from, std::int64_t first, const Steps& steps, const StepTarget& target) {
+void step_state(ConstStates from, std::int64_t first, const Steps& steps, const StepTarget& target, RowsAhead& rows_ahead) {
     const bool writes = target.states.data != nullptr;
     if (from.type == ElementType::fp32) {
         step_floats(static_cast<const float*>(from.data) + first,
                     writes ? static_cast<float*>(target.states.data) + target.first : nullptr, target.token_stride,
-                    target.stream, steps, has_wide_registers());
+                    target.stream, steps, rows_ahead, has_wide_registers());
     } else {
         step_halves(static_cast<const Bf16*>(from.data) + first,
                     writes ? static_cast<Bf16*>(target.states.data) + target.first : nullptr, target.token_stride,
-                    target.stream, steps, has_wide_registers());
+                    target.stream, steps, rows_ahead, has_wide_registers());
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/ahead.h"
 #include "kernels/state_scan.h"
 
 namespace treeline::kernels::cpu {
@@ -19,7 +20,9 @@ struct Advance {
 
 /// to[row] = decay * from[row] + sum over tokens of weights[token][row] * b[token], for the states that begin at an element of
 /// each. They are of one type and may be the same.
-void advance_state(ConstStates from, std::int64_t first_from, States to, std::int64_t first_to, const Advance& advance);
+/// `rows_ahead` are asked for meanwhile, as below.
+void advance_state(ConstStates from, std::int64_t first_from, States to, std::int64_t first_to, const Advance& advance,
+                   RowsAhead& rows_ahead);
 
 /// Goes over the tokens one by one: for each h = decay * h + input * b and, where c is given, y = <h, c>.
 struct Steps {
@@ -41,6 +44,6 @@ struct StepTarget {
     bool stream;  ///< past the caches; the states are aligned to 16 bytes, and end_streams() follows
 };
 
-void step_state(ConstStates from, std::int64_t first, const Steps& steps, const StepTarget& target);
+void step_state(ConstStates from, std::int64_t first, const Steps& steps, const StepTarget& target, RowsAhead& rows_ahead);
 
 }  // namespace treeline::kernels::cpu

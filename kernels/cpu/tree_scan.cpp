@@ -10,7 +10,7 @@ public:
     HeadTreeScan(const TreeScan& scan, const Paths& paths)
         : scan_(scan),
           shape_(scan.shape),
-          tokens_(scan.shape, scan.tokens, scan.row_of, true, true),
+          tokens_(scan.shape, scan.tokens, scan.row_of, scan.y, true),
           outputs_(paths),
           state_(scan.initial.type == ElementType::fp32 ? 0 : static_cast<std::size_t>(shape_.head_dim) * shape_.state_size),
           products_(static_cast<std::size_t>(shape_.tokens) * shape_.head_dim),
@@ -21,14 +21,14 @@ public:
         const std::int64_t initial = scan_.state_of != nullptr ? scan_.state_of[sequence] : sequence;
         const std::int64_t first = (initial * shape_.heads + head) * shape_.head_dim * shape_.state_size;
         multiply_state(scan_.initial, first, shape_.head_dim, tokens_.matrix(), state_.data(), products_.data(),
-                       shape_.head_dim);
+                       shape_.head_dim, tokens_.rows_ahead());
         for (int token = 0; token < shape_.tokens; ++token) {
             float* products = products_ + std::int64_t{token} * shape_.head_dim;
-            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, scan_.y, products);
+            rows_of_y_[static_cast<std::size_t>(token)] = tokens_.place_of_sums(token, products);
         }
         outputs_.complete(tokens_, shape_.head_dim, products_.data(), rows_of_y_.data());
         for (int token = 0; token < shape_.tokens; ++token) {
-            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)], scan_.y);
+            tokens_.finish(token, rows_of_y_[static_cast<std::size_t>(token)]);
         }
     }
 

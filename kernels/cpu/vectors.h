@@ -50,29 +50,6 @@ struct Lanes<Vector16> {
     static constexpr Mask odd_quarters = {4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31};
 };
 
-/// Bytes ahead of the memory in hand that are asked for: far enough for memory to answer meanwhile.
-constexpr int bytes_ahead = 8192;
-
-/// Where memory is asked for next. Lines are asked for one after another, even where several rows are read at a time: the
-/// prefetchers of processors follow such a stream, and take rows read in turns for many short ones. They come into
-/// the second cache only: lines on their way to the first hold back whatever is read from the second meanwhile (measured: scans
-/// of 5 tokens are 1.3 to 1.6 times as fast).
-class Ahead {
-public:
-    explicit Ahead(const void* in_hand) : next_(static_cast<const char*>(in_hand) + bytes_ahead) {}
-
-    /// As many bytes as are read meanwhile.
-    [[gnu::always_inline]] void ask(int bytes) {
-        for (int i = 0; i < bytes; i += 64) {
-            __builtin_prefetch(next_ + i, 0, 2);
-        }
-        next_ += bytes;
-    }
-
-private:
-    const char* next_;
-};
-
 // Rows begin anywhere: these become unaligned loads and stores.
 template <class Vector>
 [[gnu::always_inline]] inline void load_vector(Vector& to, const float* from) {
@@ -93,7 +70,7 @@ template <class Vector>
 /// `count` vectors, one after another in memory.
 template <int count, class Vector, class Element>
 [[gnu::always_inline]] inline void load_vectors(Vector (&to)[count], const Element* from) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (int i = 0; i < count; ++i) {
         load_vector(to[i], from + i * Lanes<Vector>::count);
     }
@@ -110,7 +87,7 @@ template <int count>
         constexpr HalvesMask32 second = {32, 16, 32, 17, 32, 18, 32, 19, 32, 20, 32, 21, 32, 22, 32, 23,
                                          32, 24, 32, 25, 32, 26, 32, 27, 32, 28, 32, 29, 32, 30, 32, 31};
         static_assert(count % 2 == 0);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int i = 0; i < count; i += 2) {
             Halves32 halves;
             std::memcpy(&halves, from + 16 * i, sizeof(halves));

@@ -63,7 +63,12 @@ struct ScanCase {
 
 inline kernels::ScanShape random_scan_shape(std::mt19937_64& random, int sequences, int tokens) {
     const int groups = pick(random, {1, 2});
-    return {sequences, tokens, groups * pick(random, {1, 2, 3}), pick(random, {32, 64}), pick(random, {16, 64, 128}), groups};
+    return {sequences,
+            tokens,
+            groups * pick(random, {1, 2, 3}),
+            pick(random, {32, 48, 64}),
+            pick(random, {16, 48, 64, 112, 128, 256}),
+            groups};
 }
 
 }  // namespace treeline::testing

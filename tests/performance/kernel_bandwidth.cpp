@@ -144,9 +144,13 @@ constexpr int sums = 8;
 constexpr int multiply_adds = 200000;
 using Vector [[gnu::vector_size(64)]] = float;
 
-/// Fused multiply-adds in registers and nothing else, in one thread; the result keeps them from being left out.
+/// Fused multiply-adds in registers and nothing else, in one thread. The result keeps them from being left out, and sums that
+/// begin differently from becoming one.
 TREELINE_VECTORISED float multiply_and_add(float factor) {
-    Vector sum[sums] = {};
+    Vector sum[sums];
+    for (int j = 0; j < sums; ++j) {
+        sum[j] = Vector{} + factor * static_cast<float>(j);
+    }
     for (int i = 0; i < multiply_adds; ++i) {
 #pragma GCC unroll 8
         for (int j = 0; j < sums; ++j) {
