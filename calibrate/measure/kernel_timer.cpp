@@ -14,6 +14,10 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// A clock that is read twice, and what starts and ends a run, must not count.
 constexpr double shortest_timed = 100e-6;
 constexpr double most_runs = 256.0;
+/// A kernel that takes no longer than this is run once before it is timed: else it would not find its activations and itself
+/// in the caches, where the kernel before would have left them. Its weights and states are elsewhere in the next run all the
+/// same; a longer one hardly notices.
+constexpr double longest_rehearsed = 500e-6;
 
 int runs_for(double seconds_of_one, double most) {
     return static_cast<int>(std::clamp(std::ceil(shortest_timed / std::max(seconds_of_one, 1e-9)), 1.0, most));
@@ -24,10 +28,16 @@ class HostTimer : public KernelTimer {
 public:
     HostTimer(const kernels::Backend& backend, KernelRun run) : backend_(backend), run_(std::move(run)) {
         static_cast<void>(seconds());
-        runs_ = runs_for(seconds(), most_runs);
+        const double one = seconds();
+        runs_ = runs_for(one, most_runs);
+        is_rehearsed_ = one <= longest_rehearsed;
     }
 
     double seconds() override {
+        if (is_rehearsed_) {
+            run_({});
+            backend_.wait({});
+        }
         const Clock::time_point start = Clock::now();
         for (int i = 0; i < runs_; ++i) {
             run_({});
@@ -40,6 +50,7 @@ private:
     const kernels::Backend& backend_;
     KernelRun run_;
     int runs_ = 1;
+    bool is_rehearsed_ = false;
 };
 
 /// Each run of the graph works on other memory; what the cache still holds from the last replay, other cases push out.
@@ -50,10 +61,15 @@ public:
         run(queue_.queue());
         record(run, 1);
         static_cast<void>(seconds());
-        record(run, runs_for(seconds(), 64.0));
+        const double one = seconds();
+        record(run, runs_for(one, 64.0));
+        is_rehearsed_ = one <= longest_rehearsed;
     }
 
     double seconds() override {
+        if (is_rehearsed_) {
+            graph_->replay(queue_.queue());
+        }
         timer_.start(queue_.queue());
         graph_->replay(queue_.queue());
         timer_.stop(queue_.queue());
@@ -74,6 +90,7 @@ private:
     kernels::CudaTimer timer_;
     std::unique_ptr<kernels::CudaGraph> graph_;
     int runs_ = 1;
+    bool is_rehearsed_ = false;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Target {
     std::size_t index = 0;  ///< as its owner counts
     /// Takes samples, conditions beside them. None: this cannot be measured (its owner says why), and is not asked again.
     std::function<std::vector<Sample>(Sentinel&)> visit;
-    /// Takes seconds, and brings many samples: visited six times at the most, spread over the run.
+    /// Takes seconds, and brings many samples: visited ten times at the most, spread over the run.
     bool is_long = false;
 };
 

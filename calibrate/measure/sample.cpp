@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "calibrate/timings.h"
 
@@ -18,12 +17,7 @@ std::vector<double> each(const std::vector<const Sample*>& samples, Value value)
     return values;
 }
 
-double trimmed_mean(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const auto trimmed = static_cast<std::ptrdiff_t>(values.size() / 10);
-    return std::accumulate(values.begin() + trimmed, values.end() - trimmed, 0.0) /
-           static_cast<double>(std::ssize(values) - 2 * trimmed);
-}
+double first_quartile(std::vector<double> values) { return quantile(std::move(values), 0.25); }
 
 }  // namespace
 
@@ -35,14 +29,13 @@ Measurement summary_of(std::size_t index, const std::vector<const Sample*>& samp
         return result;
     }
     const std::vector<double> seconds = each(samples, [](const Sample& sample) { return sample.seconds; });
-    result.time = trimmed_mean(seconds);
     result.median = quantile(seconds, 0.5);
-    result.first_quartile = quantile(seconds, 0.25);
+    result.first_quartile = first_quartile(seconds);
     result.third_quartile = quantile(seconds, 0.75);
     result.deviation =
         quantile(each(samples, [&](const Sample& sample) { return std::abs(sample.seconds - result.median); }), 0.5);
     for (std::size_t part = 0; part < samples.front()->parts.size(); ++part) {
-        result.parts.push_back(trimmed_mean(each(samples, [&](const Sample& sample) { return sample.parts[part]; })));
+        result.parts.push_back(first_quartile(each(samples, [&](const Sample& sample) { return sample.parts[part]; })));
     }
     result.seen.launch = quantile(each(samples, [](const Sample& sample) { return sample.before.launch; }), 0.5);
     result.seen.clock = quantile(each(samples, [](const Sample& sample) { return sample.before.clock; }), 0.5);

@@ -18,15 +18,16 @@ struct Sample {
 /// What the samples of one target say, in seconds.
 struct Measurement {
     std::size_t index = 0;  ///< of the target, as its owner counts
-    /// Mean without the fastest and the slowest tenth: what a pass takes is the sum of what its kernels take, and with a
-    /// neighbour's traffic, which only ever slows, means add up where medians do not.
-    double time = 0.0;
-    double median = 0.0, first_quartile = 0.0, third_quartile = 0.0;
+    double first_quartile = 0.0, median = 0.0, third_quartile = 0.0;
     double deviation = 0.0;  ///< median absolute deviation from the median
     int samples = 0;
     bool drifted = false;       ///< hardly any sample is of the machine's typical state, so that this is of all samples
-    std::vector<double> parts;  ///< likewise
+    std::vector<double> parts;  ///< first quartiles
     Conditions seen;            ///< launch and clock beside the samples: medians
+
+    /// What laws are fitted to, and what they are compared with: the time that a quarter of the samples stay below. A
+    /// neighbour's traffic only ever slows, in bursts; where there is none it is near the median.
+    [[nodiscard]] double time() const { return first_quartile; }
 };
 
 /// Of all these samples.

@@ -118,7 +118,7 @@ Measured measure_missing(const OwnDevice& own, const MeasureRequest& request, Me
         }
     }
     std::vector<Target> targets = kernel_targets(own.device, plan.cases, kernels, workspace, measured.skipped);
-    for (Target& target : decoder_targets(plan.decoders, decoders, {2, 8}, on_gpu, measured.skipped)) {
+    for (Target& target : decoder_targets(plan.decoders, decoders, {2, 4}, on_gpu, measured.skipped)) {
         target.index += plan.cases.size();
         targets.push_back(std::move(target));
     }

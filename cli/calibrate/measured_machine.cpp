@@ -14,14 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The quartile of fast runs: what the device can do, where its neighbours leave it alone.
-double fast_seconds(TableRow& row) { return 1e-6 * row.number("first_quartile_us", 0.0); }
-
 void add_probe(TableRow& row, MachineFigures& figures) {
     const std::size_t kind = row.choice("probe", {"read", "write", "copy"});
     const Bytes bytes(row.number("bytes", 1.0) * (kind == 2 ? 2.0 : 1.0));
     BytesPerSecond& best = kind == 0 ? figures.read : kind == 1 ? figures.write : figures.copy;
-    best = std::max(best, bytes / Seconds(fast_seconds(row)));
+    best = std::max(best, bytes / row.time());
 }
 
 /// A state update of one token moves hardly anything but the state. Memory that is changed where it was read goes back without
@@ -31,14 +28,14 @@ void add_update(TableRow& row, MachineFigures& figures) {
         row.number("batch", 1) * row.number("heads", 1) * row.number("head_dim", 1) * row.number("state_size", 1);
     const Bytes moved = Storage{row.format("state_dtype")}.per_element() * (2.0 * elements);
     if (row.text("form") == "final" && row.number("tokens", 1) == 1.0) {
-        figures.update = std::max(figures.update, moved / Seconds(fast_seconds(row)));
+        figures.update = std::max(figures.update, moved / row.time());
     }
 }
 
 void add_product(TableRow& row, MachineFigures& figures) {
     const NumberFormat format = row.format("dtype");
     const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
-    const FlopsPerSecond rate = Flops(2.0 * m * n * k) / Seconds(fast_seconds(row));
+    const FlopsPerSecond rate = Flops(2.0 * m * n * k) / row.time();
     const bool fp32 = format == NumberFormat::fp32;
     FlopsPerSecond& best = fp32 ? figures.fp32_peak : figures.bf16_peak;
     if (rate > best) {

@@ -33,9 +33,8 @@ std::string microseconds(double seconds) { return fmt::format("{:.6g}", 1e6 * se
 /// The columns of a measurement, after those of its case.
 Columns columns_of(const Measurement& measured, const Machine& machine, std::size_t rotation_bytes, const TimeParts& parts) {
     Columns columns = {{"device", machine.name},
-                       {"latency_us", microseconds(measured.time)},
+                       {"latency_us", microseconds(measured.time())},
                        {"median_us", microseconds(measured.median)},
-                       {"first_quartile_us", microseconds(measured.first_quartile)},
                        {"third_quartile_us", microseconds(measured.third_quartile)},
                        {"spread", fmt::format("{:.4g}", measured.deviation / measured.median)},
                        {"samples", std::to_string(measured.samples)},
@@ -159,8 +158,8 @@ void MeasurementFiles::put(const KernelCase& kernel, const Measurement& measurem
 std::string MeasurementFiles::text_of(const Table& table) const {
     std::string text = fmt::format(
         "# Kernels measured by treeline calibrate\n# device: {}\n# driver: {}\n"
-        "# latency_us: microseconds of one run, mean without the fastest and the slowest tenth; spread: median absolute\n"
-        "# deviation / median;\n"
+        "# latency_us: microseconds of one run, the first quartile of the samples; spread: median absolute deviation / "
+        "median;\n"
         "# rotation_bytes: memory over which weights, caches and states rotate; launch_us, clock_mhz: a launch of nothing\n"
         "# and the clock beside the samples, 0 where unknown; drifted: 1 where hardly any sample was taken in the state of\n"
         "# the machine that the others are of\n{}\n",

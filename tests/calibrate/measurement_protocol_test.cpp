@@ -86,7 +86,8 @@ TEST_CASE("every kernel is visited in every pass, and a slower one takes longer"
     // A loaded machine makes waits longer, never shorter.
     CHECK(medians[0] >= 200e-6);
     CHECK(medians[1] >= 2000e-6);
-    CHECK(third_runs >= 5);  // two to get ready, three samples
+    CHECK(third_runs >= 2 + 2 * 3);  // two to get ready, three samples after a rehearsal each
+    CHECK(slow_runs < third_runs);   // long ones are not rehearsed
 }
 
 TEST_CASE("a kernel that does not fit is skipped with a sentence") {
@@ -142,7 +143,7 @@ TEST_CASE("a machine of two states is described in the one in which most is know
     CHECK(other.measurements[5].parts == std::vector<double>{3.0, 4.0});
     CHECK(other.drifted() == 0);
     CHECK(rounds >= 4);
-    CHECK(rounds <= 24);  // visited six times at the most
+    CHECK(rounds <= 40);  // visited ten times at the most
 }
 
 TEST_CASE("what never saw the typical state is marked, and what brings no sample is not asked again") {
@@ -197,19 +198,13 @@ TEST_CASE("median, quartiles and deviation of samples by hand") {
     const Measurement measured = summary_of(4, samples_in(state, samples, {}));
     CHECK(measured.index == 4);
     CHECK(measured.samples == 5);
-    CHECK(measured.time == 4.0);  // fewer than ten: none is left out
+    CHECK(measured.time() == 2.0);
     CHECK(measured.median == 3.0);
     CHECK(measured.first_quartile == 2.0);
     CHECK(measured.third_quartile == 4.0);
     CHECK(measured.deviation == 1.0);
-    CHECK(measured.parts == std::vector<double>{2.0});
+    CHECK(measured.parts == std::vector<double>{1.0});
     CHECK(measured.seen.launch == 1e-6);
-    // Of ten the 0 and the 1000 are left out: (1 + ... + 8) / 8.
-    std::vector<Sample> ten = {sample(1000.0, 1e-6), sample(0.0, 1e-6)};
-    for (int i = 1; i <= 8; ++i) {
-        ten.push_back(sample(i, 1e-6));
-    }
-    CHECK(summary_of(0, samples_in(state, ten, {})).time == 4.5);
     // 1.57 · (4 − 2) / (√5 · 3)
     CHECK(median_uncertainty(measured) == Approx(1.57 * 2.0 / (std::sqrt(5.0) * 3.0)));
 }

@@ -17,7 +17,7 @@ namespace {
 const std::vector<std::pair<std::string, double>> some_phases = {
     {"draft", 1e-3}, {"verify", 2e-3}, {"rollback", 0.0}, {"host", 1e-5}};
 
-Measurement taking(double seconds) { return {0, seconds, seconds, seconds, seconds, 0.0, 12, false, {}, {}}; }
+Measurement taking(double seconds) { return {0, seconds, seconds, seconds, 0.0, 12, false, {}, {}}; }
 
 DecoderCheck check_of(const HeldOutDecoder& decoder, double measured, double predicted) {
     return {decoder, Seconds(measured), Seconds(predicted), {}, {}};
