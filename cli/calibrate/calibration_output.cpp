@@ -141,8 +141,13 @@ std::string calibration_table(const CalibrationAnswer& answer) {
         {{"Kernel", Align::left}, {"Parameter", Align::left}, {"Value"}, {"95 % interval"}, {"Meaning", Align::left}});
     TextTable errors(
         {{"Kernel", Align::left}, {"Shapes"}, {"Points"}, {"Left out"}, {"Median"}, {"p90"}, {"Bias"}, {"Median, fitted"}});
+    std::vector<double> held_out;
+    std::size_t points = 0, left_out = 0;
     for (const CalibratedTable& kernel : answer.kernels) {
         const std::string name = fmt::format("{}, {}", name_of(kernel.table.kernel), name_of(kernel.table.format));
+        held_out.insert(held_out.end(), kernel.fit.held_out_residuals.begin(), kernel.fit.held_out_residuals.end());
+        points += kernel.table.samples.size();
+        left_out += kernel.table.left_out;
         for (std::size_t i = 0; i < kernel_parameters().size(); ++i) {
             const KernelParameter& parameter = kernel_parameters()[i];
             const double value = parameter.get(kernel.fit.law);
@@ -159,6 +164,11 @@ std::string calibration_table(const CalibrationAnswer& answer) {
                     std::to_string(kernel.table.left_out), percent(kernel.fit.held_out.median),
                     percent(kernel.fit.held_out.p90), fmt::format("{:+.1f} %", 100.0 * kernel.fit.held_out.bias),
                     percent(kernel.fit.fitted.median)});
+    }
+    if (answer.kernels.size() > 1 && !held_out.empty()) {
+        const KernelErrors all = errors_of(held_out);
+        errors.add({"all", "", std::to_string(points), std::to_string(left_out), percent(all.median), percent(all.p90),
+                    fmt::format("{:+.1f} %", 100.0 * all.bias), ""});
     }
     for (const CalibratedKernel& kernel : answer.derived) {
         for (const KernelParameter& parameter : kernel_parameters()) {
