@@ -79,8 +79,8 @@ Conditions Sentinel::read() const {
 }
 
 Conditions Sentinel::glance() {
-    // A GPU's library takes milliseconds to answer.
-    const auto kept_for = std::chrono::milliseconds(device_.on_gpu ? 100 : 5);
+    // A GPU's library takes tens of milliseconds to start and answer, and its clock moves slowly.
+    const auto kept_for = std::chrono::milliseconds(device_.on_gpu ? 1000 : 5);
     if (!glanced_ || Clock::now() - *glanced_ > kept_for) {
         last_.launch = device_.on_gpu ? 0.0 : seconds_of_launching(50);
         last_.clock = device_.on_gpu ? gpu_sensors(device_.pci_bus_id).clock : core_clock(3, 10'000);
