@@ -126,10 +126,6 @@ Conditions medians(const Conditions* first, const Conditions* last) {
 
 }  // namespace
 
-bool is_steady(const Conditions& before, const Conditions& after, const ConditionLimits& limits) {
-    return is_of_state(after, before, limits);
-}
-
 bool is_of_state(const Conditions& conditions, const Conditions& state, const ConditionLimits& limits) {
     const bool clock_is_known = conditions.clock > 0.0 && state.clock > 0.0;
     return is_within(conditions.launch, state.launch, limits.most_launch) &&

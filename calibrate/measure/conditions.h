@@ -65,9 +65,6 @@ GpuSensors gpu_sensors(const std::string& pci_bus_id, const char* library = "lib
 /// of `attempts`, which an interruption would spoil.
 double core_clock(int attempts, int steps);
 
-/// Whether the machine was in one state between two readings. What is not known does not differ.
-bool is_steady(const Conditions& before, const Conditions& after, const ConditionLimits& limits);
-
 /// Whether conditions are of this state. What is not known does not differ.
 bool is_of_state(const Conditions& conditions, const Conditions& state, const ConditionLimits& limits);
 

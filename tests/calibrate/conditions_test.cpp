@@ -17,15 +17,15 @@ Conditions conditions(double read, double launch, double clock) {
 
 }  // namespace
 
-TEST_CASE("a machine is steady while its cores meet as fast as before, at the same clock") {
+TEST_CASE("a machine is in a state while its cores meet as fast, at the same clock") {
     const ConditionLimits limits;
-    const Conditions before = conditions(1e-3, 4e-7, 3e9);
-    CHECK(is_steady(before, conditions(1.1e-3, 5e-7, 2.9e9), limits));
-    CHECK_FALSE(is_steady(before, conditions(1e-3, 8e-7, 3e9), limits));  // cores were moved apart
-    CHECK_FALSE(is_steady(conditions(1e-3, 8e-7, 3e9), before, limits));
-    CHECK_FALSE(is_steady(before, conditions(1e-3, 4e-7, 2.6e9), limits));  // the clock fell
-    CHECK(is_steady(before, conditions(1e-3, 4e-7, 3.5e9), limits));        // it rose: nothing is lost
-    CHECK(is_steady(before, {}, limits));                                   // nothing is known
+    const Conditions state = conditions(1e-3, 4e-7, 3e9);
+    CHECK(is_of_state(conditions(1.1e-3, 5e-7, 2.9e9), state, limits));
+    CHECK_FALSE(is_of_state(conditions(1e-3, 8e-7, 3e9), state, limits));  // cores were moved apart
+    CHECK_FALSE(is_of_state(conditions(1e-3, 2e-7, 3e9), state, limits));
+    CHECK_FALSE(is_of_state(conditions(1e-3, 4e-7, 2.6e9), state, limits));  // the clock fell
+    CHECK(is_of_state(conditions(1e-3, 4e-7, 3.5e9), state, limits));        // it rose: nothing is lost
+    CHECK(is_of_state({}, state, limits));                                   // nothing is known
 }
 
 TEST_CASE("a machine that changes between two states is seen in both, not between") {
