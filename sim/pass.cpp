@@ -15,7 +15,8 @@ Operation parameters_and_caches(const Operation& operation, const Precision& pre
     if (operation.kind == OperationKind::experts) {
         reduced.bytes.per_expert = operation.bytes.per_expert;
     } else {
-        reduced.bytes.fixed = precision.weights.per_element() * operation.weight_elements;
+        const Storage storage = weight_storage(precision, operation.name, precision.weights);
+        reduced.bytes.fixed = storage.per_element() * operation.weight_elements;
     }
     reduced.bytes.per_context = operation.bytes.per_context;
     if (operation.kind == OperationKind::scan) {
@@ -48,7 +49,7 @@ Rates data_sheet_rates(const Operation& operation, const Precision& precision, c
         }
         return rates;
     }
-    const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
+    const FlopsPerSecond matrix_peak = platform.device.peak_for(product_format(precision, operation.name));
     const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
     rates.per_byte = 1.0 / platform.device.bandwidth;
     rates.per_flop = 1.0 / (uses_matrix_units(operation) ? matrix_peak : vector_peak);
@@ -92,7 +93,7 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
     switch (operation.kind) {
         case OperationKind::linear:
         case OperationKind::experts:
-            return law(KernelClass::gemm, precision.math);
+            return law(KernelClass::gemm, product_format(precision, operation.name));
         case OperationKind::attention:
             return law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
                        precision.kv_cache.format);

@@ -67,6 +67,11 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     precision.activations = read_storage(parts, "activations", published.activations);
     precision.kv_cache = read_storage(parts, "kv_cache", published.kv_cache);
     precision.state = read_storage(parts, "state", published.state);
+    // What a run states of weights holds for all of them.
+    std::erase_if(precision.exceptions, [&](const WeightException& exception) {
+        return parts.has("weights") || (parts.has("experts") && exception.operation.ends_with("routed experts")) ||
+               (parts.has("embeddings") && (exception.operation == "LM head" || exception.operation == "token embedding"));
+    });
     if (parts.has("math")) {
         precision.math = read_format(parts, "math");
     }
@@ -87,7 +92,12 @@ std::string text_of(const Precision& precision) {
     add("activations", precision.activations);
     add("key-value cache", precision.kv_cache);
     add("recurrent state", precision.state);
-    return text + fmt::format("; products in {}", name_of(precision.math));
+    text += fmt::format("; products in {}", name_of(precision.math));
+    for (const WeightException& exception : precision.exceptions) {
+        text +=
+            fmt::format("; {} {} (products in {})", exception.operation, text_of(exception.storage), name_of(exception.math));
+    }
+    return text;
 }
 
 }  // namespace treeline
