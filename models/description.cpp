@@ -51,6 +51,15 @@ Precision read_precision(json::Reader& root) {
     if (at->has("math")) {
         precision.math = read_format(*at, "math");
     }
+    if (at->has("exceptions")) {
+        for (auto& [operation, exception] : at->members("exceptions")) {
+            precision.exceptions.push_back({operation, read_storage(exception, "storage", precision.weights), precision.math});
+            if (exception.has("math")) {
+                precision.exceptions.back().math = read_format(exception, "math");
+            }
+            exception.finish();
+        }
+    }
     at->finish();
     return precision;
 }

@@ -90,6 +90,11 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     precision.activations = read_storage(parts, "activations", base.activations);
     precision.kv_cache = read_storage(parts, "kv_cache", base.kv_cache);
     precision.state = read_storage(parts, "state", base.state);
+    // What a run states of weights holds for all of them.
+    std::erase_if(precision.exceptions, [&](const WeightException& exception) {
+        return parts.has("weights") || (parts.has("experts") && exception.operation.ends_with("routed experts")) ||
+               (parts.has("embeddings") && (exception.operation == "LM head" || exception.operation == "token embedding"));
+    });
     if (parts.has("math")) {
         precision.math = read_format(parts, "math");
     }
@@ -119,6 +124,10 @@ std::string text_of(const Precision& precision) {
     add_products("experts", product_format(precision.experts, precision));
     add_products("attention", attention_format(precision));
     add_products("the LM head", product_format(precision.embeddings, precision));
+    for (const WeightException& exception : precision.exceptions) {
+        text +=
+            fmt::format("; {} {} (products in {})", exception.operation, text_of(exception.storage), name_of(exception.math));
+    }
     return text;
 }
 

@@ -104,14 +104,6 @@ TEST_CASE("configs of the other families give the catalogue's parameter counts")
         "qwen3-next-80b-a3b");
 }
 
-TEST_CASE("an unknown architecture is named, and those that are known are listed") {
-    const std::string message = failure(R"({"architectures": ["LamaForCausalLM"], "model_type": "llama"})");
-    CHECK(message.find("\"LamaForCausalLM\"") != std::string::npos);
-    CHECK(message.find("did you mean \"LlamaForCausalLM\"") != std::string::npos);
-    CHECK(message.find("Qwen3MoeForCausalLM") != std::string::npos);
-    CHECK(failure(R"({"model_type": "llama"})").find("architectures: is missing") != std::string::npos);
-}
-
 TEST_CASE("quantisation becomes precision") {
     const auto precision = [](const std::string& quantization) {
         std::string text = llama;
@@ -222,7 +214,7 @@ TEST_CASE("every shared Hugging Face config imports, or is refused with a reason
             CHECK(error.problems().size() == 1);
         }
     }
-    CHECK(imported == 53);
+    CHECK(imported == 54);
     CHECK(refused == refused_ones);
 }
 
