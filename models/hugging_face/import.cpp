@@ -24,7 +24,7 @@ struct Family {
     bool tied = false;  ///< embeddings, where tie_word_embeddings is absent
 };
 
-constexpr std::array<Family, 38> families = {{
+constexpr std::array<Family, 40> families = {{
     {"Bamba", hugging_face::import_bamba},
     {"ChatGLM", hugging_face::import_chat_glm},
     {"Dbrx", hugging_face::import_dbrx},
@@ -52,6 +52,7 @@ constexpr std::array<Family, 38> families = {{
     {"MiniCPM3", hugging_face::import_minicpm3, true},
     {"MiniMaxM2", hugging_face::import_minimax_m2},
     {"MiniMaxM3", hugging_face::import_minimax_m3},
+    {"MistralLarge3", hugging_face::import_deepseek},
     {"MPT", hugging_face::import_mpt, true},
     {"NemotronH", hugging_face::import_nemotron_h},
     {"QWen", hugging_face::import_qwen},
@@ -62,6 +63,7 @@ constexpr std::array<Family, 38> families = {{
     {"RW", hugging_face::import_falcon, true},
     {"Step3p5", hugging_face::import_step3},
     {"Step3p7Flash", hugging_face::import_step3},
+    {"Youtu", hugging_face::import_minicpm3, true},
     {"Zamba2", hugging_face::import_zamba2, true},
 }};
 
