@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -41,6 +43,27 @@ std::string text_of(const Storage& storage) {
     std::string text(name_of(storage.format));
     if (storage.group_size > 0.0) {
         text += fmt::format(" ({}-bit scale per {})", exact_text(storage.scale_bits), exact_text(storage.group_size));
+    }
+    return text;
+}
+
+/// "; but fp4 (8-bit scale per 16) with products in bf16: routed experts, LM head; bf16: router".
+std::string text_of(const std::vector<WeightException>& exceptions) {
+    std::vector<std::pair<std::string, std::string>> groups;
+    for (const WeightException& exception : exceptions) {
+        const bool own_math = exception.math != exception.storage.format;
+        const std::string format =
+            text_of(exception.storage) + (own_math ? fmt::format(" with products in {}", name_of(exception.math)) : "");
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& known) { return known.first == format; });
+        if (group == groups.end()) {
+            groups.emplace_back(format, exception.operation);
+        } else {
+            group->second += ", " + exception.operation;
+        }
+    }
+    std::string text;
+    for (const auto& [format, operations] : groups) {
+        text += fmt::format("; {}{}: {}", text.empty() ? "but " : "", format, operations);
     }
     return text;
 }
@@ -93,11 +116,7 @@ std::string text_of(const Precision& precision) {
     add("key-value cache", precision.kv_cache);
     add("recurrent state", precision.state);
     text += fmt::format("; products in {}", name_of(precision.math));
-    for (const WeightException& exception : precision.exceptions) {
-        text +=
-            fmt::format("; {} {} (products in {})", exception.operation, text_of(exception.storage), name_of(exception.math));
-    }
-    return text;
+    return text + text_of(precision.exceptions);
 }
 
 }  // namespace treeline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -198,7 +199,12 @@ void read_common(Reader& root, Reader& text, const Found& found, Model& model) {
 
 std::string model_type_of(Reader& root, Reader& text, const std::string& family) {
     const std::string inner = text.text_or("model_type", "");
-    return !inner.empty() ? inner : root.text_or("model_type", family);
+    if (!inner.empty() || root.has("model_type")) {
+        return !inner.empty() ? inner : root.text_or("model_type", "");
+    }
+    std::string name = family;
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name;
 }
 
 /// Modules that draft further tokens lie beside the decoder; a drafter of the kind "mtp" describes them.
