@@ -220,7 +220,11 @@ std::string recommendation_table(const Answer& answer) {
         text += devices(answer) + policies(found) + runners_up(answer) + pareto(found) + uncertainty(answer) + engines(found);
     }
     text += excluded(answer);
-    return text + "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
+    text += "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
+    for (const std::string& note : answer.input.target.model.notes) {
+        text += wrapped("Note: " + note, page_width, "  ") + "\n";
+    }
+    return text;
 }
 
 std::string recommendation_csv(const Answer& answer) {

@@ -46,6 +46,15 @@ Count shared_hidden(Reader& config, Count expert_hidden) {
 
 }  // namespace
 
+Count expert_count(Reader& config) {
+    for (const std::string& key : expert_count_keys) {
+        if (config.has(key)) {
+            return size_or_none(config, key);
+        }
+    }
+    return 0;
+}
+
 MixtureOfExperts mixture_of_experts(Reader& config) {
     MixtureOfExperts moe;
     moe.experts = size_of_any(config, expert_count_keys);

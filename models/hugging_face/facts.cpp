@@ -82,7 +82,7 @@ void import_by_facts(const TransformerFacts& facts, Reader& config, Model& model
         sliding.reach.window = static_cast<double>(size(config, "sliding_window"));
     }
     // Some configs of mixtures have no experts at all.
-    const bool experts = facts.experts && has_any(config, expert_count_keys);
+    const bool experts = facts.experts && expert_count(config) > 1;
     const std::vector<bool> dense = experts ? dense_layers(config, layers) : std::vector<bool>(layers, true);
     MixtureOfExperts moe;
     if (experts) {

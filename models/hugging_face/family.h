@@ -26,7 +26,8 @@ bool has_any(Reader& config, const std::vector<std::string>& keys);
 /// Names that configs have for the same thing.
 inline const std::vector<std::string> width_keys = {"hidden_size", "n_embd", "d_model", "n_embed"};
 inline const std::vector<std::string> layer_count_keys = {"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
-inline const std::vector<std::string> head_count_keys = {"num_attention_heads", "n_head", "n_heads", "num_heads"};
+inline const std::vector<std::string> head_count_keys = {"num_attention_heads", "n_head", "n_heads", "num_heads",
+                                                         "attention_heads"};
 inline const std::vector<std::string> hidden_size_keys = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
 inline const std::vector<std::string> vocabulary_keys = {"vocab_size", "padded_vocab_size"};
 inline const std::vector<std::string> expert_count_keys = {"num_local_experts", "num_experts", "n_routed_experts",
@@ -45,6 +46,8 @@ std::vector<bool> layer_set(Reader& config, std::string_view key, std::size_t la
 /// `bias_on_output`).
 Attention grouped_attention(Reader& config, Count width, bool bias_on_output);
 
+/// Routed experts of a layer; 0 where no key states them.
+Count expert_count(Reader& config);
 /// Counts and sizes of experts and of the experts that every token visits; biases and gates are the caller's.
 MixtureOfExperts mixture_of_experts(Reader& config);
 /// The layers of a mixture that have a dense network: the first ones, those that are listed, all but every n-th.

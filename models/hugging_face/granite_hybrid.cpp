@@ -29,11 +29,8 @@ Mamba2 granite_mamba(Reader& config, Count width) {
 void import_granite_hybrid(Reader& config, Model& model) {
     const Mamba2 mamba = granite_mamba(config, model.width);
     const Attention attention = grouped_attention(config, model.width, true);
-    const Count experts = has_any(config, expert_count_keys) ? size_or_none(config, "num_local_experts") : 0;
-    BlockKind feed_forward = gated_mlp(config, "shared_intermediate_size");
-    if (experts > 0) {
-        feed_forward = mixture_of_experts(config);
-    }
+    const BlockKind feed_forward = expert_count(config) > 0 ? BlockKind(mixture_of_experts(config))
+                                                            : BlockKind(gated_mlp(config, "shared_intermediate_size"));
     const std::size_t layers = layer_count(config);
     const char* key = config.has("layer_types") ? "layer_types" : "layers_block_type";
     const auto types = words_per_layer(config, key, layers);
@@ -76,7 +73,7 @@ void import_lfm2(Reader& config, Model& model) {
     const Count width = model.width;
     Attention attention = grouped_attention(config, width, false);
     attention.query_key_norm = 2 * attention.head_dim;
-    const bool experts = has_any(config, expert_count_keys);
+    const bool experts = expert_count(config) > 0;
     Mlp mlp;
     mlp.hidden = experts ? size(config, "intermediate_size") : lfm2_hidden(config);
     MixtureOfExperts moe;

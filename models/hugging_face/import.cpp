@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -24,7 +25,7 @@ struct Family {
     bool tied = false;  ///< embeddings, where tie_word_embeddings is absent
 };
 
-constexpr std::array<Family, 38> families = {{
+constexpr std::array<Family, 40> families = {{
     {"Bamba", hugging_face::import_bamba},
     {"ChatGLM", hugging_face::import_chat_glm},
     {"Dbrx", hugging_face::import_dbrx},
@@ -52,6 +53,7 @@ constexpr std::array<Family, 38> families = {{
     {"MiniCPM3", hugging_face::import_minicpm3, true},
     {"MiniMaxM2", hugging_face::import_minimax_m2},
     {"MiniMaxM3", hugging_face::import_minimax_m3},
+    {"MistralLarge3", hugging_face::import_deepseek},
     {"MPT", hugging_face::import_mpt, true},
     {"NemotronH", hugging_face::import_nemotron_h},
     {"QWen", hugging_face::import_qwen},
@@ -62,6 +64,7 @@ constexpr std::array<Family, 38> families = {{
     {"RW", hugging_face::import_falcon, true},
     {"Step3p5", hugging_face::import_step3},
     {"Step3p7Flash", hugging_face::import_step3},
+    {"Youtu", hugging_face::import_minicpm3, true},
     {"Zamba2", hugging_face::import_zamba2, true},
 }};
 
@@ -196,7 +199,12 @@ void read_common(Reader& root, Reader& text, const Found& found, Model& model) {
 
 std::string model_type_of(Reader& root, Reader& text, const std::string& family) {
     const std::string inner = text.text_or("model_type", "");
-    return !inner.empty() ? inner : root.text_or("model_type", family);
+    if (!inner.empty() || root.has("model_type")) {
+        return !inner.empty() ? inner : root.text_or("model_type", "");
+    }
+    std::string name = family;
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name;
 }
 
 /// Modules that draft further tokens lie beside the decoder; a drafter of the kind "mtp" describes them.

@@ -26,13 +26,18 @@ std::string plain_family(const std::string& architecture) {
         }
     }
     for (const std::string_view ending :
-         {"forconditionalgeneration", "thinkerforcausallm", "forcausallm", "lmheadmodel", "chatmodel", "model"}) {
+         {"forconditionalgeneration", "thinkerforcausallm", "forcausallm", "lmheadmodel", "chatmodel"}) {
         if (take_off(name, ending)) {
             break;
         }
     }
+    take_off(name, "model");
     for (const std::string_view ending : {"thinker", "sparse", "text"}) {
         take_off(name, ending);
+    }
+    // Model types in another order than the class.
+    if (name == "hunyuanv1dense" || name == "hunyuanv1moe") {
+        return name == "hunyuanv1dense" ? "hunyuandensev1" : "hunyuanmoev1";
     }
     return name;
 }

@@ -24,7 +24,7 @@ constexpr std::string_view lightning = "has layers of lightning (linear) attenti
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: import the target, and name the drafter's kind under \"drafter\"";
 
-constexpr std::array<Refusal, 57> refusals = {{
+constexpr std::array<Refusal, 85> refusals = {{
     {"deepseekv4",
      "caches compressed keys at another ratio in each layer (compress_ratios), projects its output in groups and carries "
      "several "
@@ -44,6 +44,7 @@ constexpr std::array<Refusal, 57> refusals = {{
     {"plamo2", "has layers that no description of a hybrid here covers yet (normalised Mamba with heads)"},
     {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"step3vl", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
+    {"mimov2flash", "has keys and values of different widths in grouped attention, which has no block in a description yet"},
     {"mimov2", "has keys and values of different widths in grouped attention, which has no block in a description yet"},
     {"mllama", encoder_decoder},
     {"arctic", "runs a dense network beside routed experts on another branch of the residual, which has no block yet"},
@@ -84,6 +85,33 @@ constexpr std::array<Refusal, 57> refusals = {{
     {"dream", "denoises many tokens at a time instead of decoding one after the other"},
     {"sdar", "denoises many tokens at a time instead of decoding one after the other"},
     {"zamba", "shares an attention block among Mamba-1 layers in a form of its own; Zamba2 can be imported"},
+    {"megatronbert", encoder},
+    {"rembert", encoder},
+    {"roformer", encoder},
+    {"rocbert", encoder},
+    {"data2vec", encoder},
+    {"bertgenerationdecoder", encoder},
+    {"xlmrobertaxl", encoder},
+    {"robertaprelayernorm", encoder},
+    {"xlm", encoder},
+    {"xlmwithlmhead", encoder},
+    {"xmod", encoder},
+    {"layoutlm", encoder},
+    {"xlnet", "permutes the order of its tokens and attends in two streams, which cannot be priced yet"},
+    {"prophetnet", encoder_decoder},
+    {"xlmprophetnet", encoder_decoder},
+    {"plbart", encoder_decoder},
+    {"mvp", encoder_decoder},
+    {"trocr", encoder_decoder},
+    {"blenderbotsmall", encoder_decoder},
+    {"musicgen", encoder_decoder},
+    {"musicgenmelody", encoder_decoder},
+    {"moshi", "decodes sound in a small decoder of its own for each step, which cannot be priced yet"},
+    {"git", encoder_decoder},
+    {"diffllama", "subtracts two attentions of half the heads from each other, which has no block in a description yet"},
+    {"doge", "masks attention dynamically and looks up experts by product keys, which has no block in a description yet"},
+    {"jetmoe", "routes tokens to attention heads as to experts, which has no block in a description yet"},
+    {"ouro", "runs its layers several times with an exit in between, so there is no fixed cost a token"},
     {"hymba", "runs attention and Mamba-1 heads in one block with tokens of its own, which has no block yet"},
 }};
 

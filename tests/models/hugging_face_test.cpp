@@ -167,7 +167,18 @@ TEST_CASE("no single broken value in a config brings the program down") {
           "num_attention_heads": 4, "q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 8,
           "v_head_dim": 8, "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32, "n_shared_experts": 1,
           "first_k_dense_replace": 1, "index_topk": 16, "index_n_heads": 2, "index_head_dim": 8, "num_hidden_layers": 2,
-          "vocab_size": 1000, "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}})"};
+          "vocab_size": 1000, "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}})",
+        R"({"architectures": ["Glm4MoeForCausalLM"], "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4,
+          "num_key_value_heads": 2, "n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
+          "n_shared_experts": 1, "first_k_dense_replace": 1, "num_hidden_layers": 3, "vocab_size": 1000,
+          "sliding_window": 16, "layer_types": ["full_attention", "sliding_attention", "full_attention"],
+          "quantization_config": {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "kv_cache_quant_algo": "FP8",
+          "ignore": ["lm_head", "re:.*gate$"], "quantized_layers": {"model.layers.1.self_attn.q_proj": {"quant_algo": "FP8"},
+          "model.layers.2.mlp.experts": {"quant_algo": "NVFP4", "group_size": 16}}}})",
+        R"({"architectures": ["FalconForCausalLM"], "hidden_size": 64, "num_attention_heads": 4, "num_kv_heads": 2,
+          "num_hidden_layers": 2, "vocab_size": 1000, "new_decoder_architecture": true, "bias": false,
+          "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 32, "lm_head": true,
+          "dynamic": {"-:.*attn.*": {}, "+:.*layers.1.*": {"bits": 8, "group_size": 64}}}})"};
     using Json = nlohmann::ordered_json;
     const std::vector<Json> wrong = {nullptr, -1, 0, 3, 1e30, 1 << 20, "text", "", true, Json::array(), Json::object()};
     for (const std::string& config : configs) {
