@@ -124,12 +124,15 @@ as_stranger() {
         bash -c "cd '$home/treeline' && $1" </dev/null
 }
 
+# shellcheck disable=SC2016  # dpkg's variables
 packages() { chroot "$root" dpkg-query -W -f '${Package} ${Installed-Size}\n' | sort; }
 
 # What apt installed since the list $1 was made.
 print_installed() {
-    packages | comm -13 "$1" - | awk '{ size += $2 } END { printf "apt installed %d packages, %.0f MB:", NR, size / 1000 }'
-    echo " $(chroot "$root" apt-mark showmanual | comm -23 - "$1.manual" | tr '\n' ' ')and what they need"
+    packages | comm -13 "$1" - >"$1.new"
+    [ -s "$1.new" ] || return 0
+    awk '{ size += $2 } END { printf "apt installed %d packages, %.0f MB: ", NR, size / 1000 }' "$1.new"
+    echo "$(chroot "$root" apt-mark showmanual | comm -23 - "$1.manual" | tr '\n' ' ')and what they need"
 }
 
 # Runs ./$1; result: a line of the summary.

@@ -56,10 +56,11 @@ treeline_install() {
     missing=$(treeline_missing "$@" | sort -u | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" != 0 ]; then
-        # sudo asks for a password where there is a terminal, and fails where there is none or the user may not.
-        command -v sudo >/dev/null 2>&1 && sudo -v ||
-            treeline_fail "packages are missing, and $(id -un) cannot install them. As root: apt-get update && apt-get install --no-install-recommends $missing"
         as_root=sudo
+        # It asks for a password where it needs one and there is a terminal. ("sudo -v" also asks who needs none.)
+        if ! command -v sudo >/dev/null 2>&1 || ! sudo true; then
+            treeline_fail "packages are missing, and $(id -un) cannot install them. As root: apt-get update && apt-get install --no-install-recommends $missing"
+        fi
     fi
     echo "Installing with apt: $missing"
     # Old package lists name files that are gone; a failed update (no network) may still leave good ones.
