@@ -172,6 +172,7 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
     problems.insert(problems.end(), alone.problems().begin(), alone.problems().end());
     if (problems.empty()) {
         table.rows.push_back(std::move(row));
+        return;
     }
     for (std::string problem : problems) {
         problem.erase(0, problem.starts_with(": ") ? 2 : 0);

@@ -11,6 +11,7 @@
 #include "models/catalogue.h"
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
+#include "shared_measurements.h"
 #include "sim/operations.h"
 #include "source_folder.h"
 
@@ -200,17 +201,16 @@ TEST_CASE("no single broken value in a config brings the program down") {
     }
 }
 
-TEST_CASE("every shared Hugging Face config imports, or is refused with a reason") {
-    const std::filesystem::path folder = source_tree / ".." / "shared" / "data" / "hf_configs";
-    if (!std::filesystem::exists(folder)) {
-        WARN("shared configs are not here: nothing checked");
+TEST_CASE("every shared Hugging Face config imports, or is refused with a reason", "[shared]") {
+    const auto folder = treeline::testing::shared_measurements("data/hf_configs");
+    if (!folder) {
         return;
     }
     const std::set<std::string> refused_ones = {"deepseek-ai--DeepSeek-V4-Flash", "deepseek-ai--DeepSeek-V4-Pro",
                                                 "sgl-project--DeepSeek-V4-Pro-FP8"};
     std::set<std::string> refused;
     int imported = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(*folder)) {
         if (entry.path().extension() != ".json") {
             continue;
         }
@@ -229,14 +229,13 @@ TEST_CASE("every shared Hugging Face config imports, or is refused with a reason
     CHECK(refused == refused_ones);
 }
 
-TEST_CASE("shared configs of models with a published total count to the last digit") {
-    const std::filesystem::path folder = source_tree / ".." / "shared" / "data" / "hf_configs";
-    if (!std::filesystem::exists(folder)) {
-        WARN("shared configs are not here: nothing checked");
+TEST_CASE("shared configs of models with a published total count to the last digit", "[shared]") {
+    const auto folder = treeline::testing::shared_measurements("data/hf_configs");
+    if (!folder) {
         return;
     }
     const auto count = [&](const std::string& name) {
-        return parameter_count(load_model(source_tree / "models", (folder / (name + ".json")).string()).value);
+        return parameter_count(load_model(source_tree / "models", (*folder / (name + ".json")).string()).value);
     };
     // Parameter counts of the safetensors files on Hugging Face.
     CHECK(count("meta-llama--Meta-Llama-3.1-405B") == 405'853'388'800);
