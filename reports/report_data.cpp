@@ -248,6 +248,7 @@ Json report_data(const ReportInputs& inputs) {
                        {"accept_length", best.accept_length},
                        {"break_even_accept_length", best.break_even_accept_length},
                        {"commands", commands_of(recommendation)}};
+    data["traffic"] = traffic_rows(inputs.workload.traffic);
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
     data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);
@@ -257,7 +258,7 @@ Json report_data(const ReportInputs& inputs) {
     data["pareto"] = pareto_rows(recommendation);
     data["memory"] = memory_data(round, inputs.workload, best);
     data["uncertainty"] = uncertainty_of(interval, recommendation);
-    data["candidates"] = candidate_table(recommendation);
+    data["candidates"] = candidate_table(recommendation, inputs.workload.objective);
     data["excluded"] = Json::array();
     for (const Exclusion& exclusion : recommendation.excluded) {
         data["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
