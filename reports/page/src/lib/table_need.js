@@ -12,7 +12,7 @@ export function emsOf(columns, rows) {
 }
 
 function emsOfColumn(column, rows) {
-  const words = `${column.title} ${column.unit ?? ''}`.split(/\s+/);
+  const words = `${column.title} ${column.unit ?? ''} ${column.objective ? 'objective' : ''}`.split(/\s+/);
   const heading = widest(words, { size: EM, weight: 600 }) / EM;
   const texts = rows.map((row) => cell(row[column.key], column.digits));
   const longest = texts.reduce((a, b) => (b.length > a.length ? b : a), '');
