@@ -247,6 +247,7 @@ Json report_data(const ReportInputs& inputs) {
         {"break_even_accept_length", best.break_even_accept_length},    {"commands", commands_of(recommendation)}};
     data["traffic_note"] = traffic_text(inputs.workload.traffic);
     data["regret_note"] = regret_text(objective);
+    data["traffic"] = traffic_rows(inputs.workload.traffic);
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
     data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);
