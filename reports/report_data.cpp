@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/device_figures.h"
-#include "reports/engine_flags.h"
 #include "reports/number_text.h"
 #include "reports/policy_figures.h"
 #include "reports/report_parts.h"
@@ -114,12 +113,12 @@ Json metrics_of(const Candidate& best, const SpeedupInterval& interval) {
     return metrics;
 }
 
-Json commands_of(const Recommendation& recommendation) {
+Json commands_of(const Recommendation& recommendation, const std::vector<Engine>& engines) {
     Json commands = Json::array();
-    for (const EngineFlags& flags : engine_flags(recommendation)) {
+    for (const EngineFlags& flags : engine_flags(recommendation, engines)) {
         if (!flags.text.empty()) {
             const std::string remark = flags.remark.empty() ? "" : ": " + flags.remark;
-            commands.push_back({{"engine", flags.engine + remark}, {"text", flags.text}});
+            commands.push_back({{"engine", flags.engine + remark}, {"text", pasted(flags)}});
         }
     }
     return commands;
@@ -247,7 +246,7 @@ Json report_data(const ReportInputs& inputs) {
                        {"metrics", metrics_of(best, interval)},
                        {"accept_length", best.accept_length},
                        {"break_even_accept_length", best.break_even_accept_length},
-                       {"commands", commands_of(recommendation)}};
+                       {"commands", commands_of(recommendation, inputs.engines)}};
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
     data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);
