@@ -16,7 +16,7 @@ namespace treeline {
 struct Answer {
     WorkloadInput input;
     RecommendationResult result;
-    std::optional<SpeedupInterval> interval;         ///< of the recommended configuration, when it speculates
+    std::optional<GainInterval> interval;            ///< of the recommended configuration, when it speculates
     std::vector<Engine> engines = newest_engines();  ///< whose flags are shown
 };
 

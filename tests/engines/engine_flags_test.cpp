@@ -156,7 +156,7 @@ std::vector<ScheduleCase> schedules() {
     ScheduleCase gap{"with a gap", schedule_of({{1, 5}, {17, 3}, {40, 1}}, 100)};
     gap.schedule.entries[0].batch_to = 10;
     ScheduleCase late{"that starts at batch 2", schedule_of({{2, 5}, {9, 2}}, 64)};
-    return {{"falling, until memory ends", schedule_of({{1, 5}, {3, 4}, {22, 2}}, 753, true)},
+    return {{"falling, until memory ends", schedule_of({{1, 5}, {3, 4}, {22, 2}}, 753)},
             {"falling to 0", schedule_of({{1, 5}, {17, 3}, {129, 0}}, 1024)},
             {"off in between", schedule_of({{1, 4}, {8, 0}, {16, 2}, {64, 0}}, 256)},
             {"off at batch 1", schedule_of({{1, 0}, {4, 3}, {64, 0}}, 256), false},
@@ -206,7 +206,7 @@ TEST_CASE("at every batch an engine with schedules drafts what the schedule says
 
 TEST_CASE("above the last range the engines that would stop say so, and those that go on need nothing") {
     const Recommendation memory =
-        recommendation_of(OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {22, 2}}, 753, true));
+        recommendation_of(OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {22, 2}}, 753));
     CHECK(vllm_length(flags_for(memory, "vllm"), 5000) == 2);
     CHECK(sglang_length(flags_for(memory, "sglang"), 5000) == 2);
     const EngineFlags tensorrt = flags_for(memory, "tensorrt-llm");

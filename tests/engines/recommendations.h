@@ -28,14 +28,13 @@ inline std::vector<NamedDrafter> every_drafter() {
 }
 
 /// From batch and draft tokens: each range ends where the next one starts, the last at `last`.
-inline Schedule schedule_of(const std::vector<std::pair<int, int>>& starts, int last, bool ends_with_memory = false) {
+inline Schedule schedule_of(const std::vector<std::pair<int, int>>& starts, int last) {
     Schedule schedule;
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const int to = i + 1 < starts.size() ? starts[i + 1].first - 1 : last;
         schedule.entries.push_back({starts[i].first, to, starts[i].second, starts[i].second, 1.5, 1.2});
     }
     schedule.largest_batch = last;
-    schedule.ends_with_memory = ends_with_memory;
     return schedule;
 }
 
