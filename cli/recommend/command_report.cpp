@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/engine_flag.h"
 #include "cli/estimate/estimate.h"
 #include "cli/recommend/report_accelerators.h"
 #include "cli/recommend/report_studies.h"
@@ -24,6 +25,7 @@ struct ReportFlags {
     std::string file, output, catalogue;
     std::string format = "html";
     std::string threads = "0";
+    std::vector<std::string> engines;
 };
 
 /// Of each variant, what its drafter's acceptance rests on.
@@ -75,14 +77,16 @@ Json data_of(const Answer& answer) {
         sections.push_back(std::move(study));
     }
     return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input)});
+                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), answer.engines});
 }
 
 void report(const ReportFlags& flags) {
     if (flags.format != "html" && flags.format != "json") {
         throw InputError({fmt::format("--format: must be html or json, not \"{}\"", flags.format)});
     }
-    const AnsweredFile result = answer_file(flags.file, find_catalogue(flags.catalogue), flags.threads);
+    const std::vector<Engine> engines = chosen_engines(flags.engines);
+    AnsweredFile result = answer_file(flags.file, find_catalogue(flags.catalogue), flags.threads);
+    result.answer.engines = engines;
     const Json data = data_of(result.answer);
     write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : render_html(data));
     if (flags.output != "-") {
@@ -100,6 +104,7 @@ Run add_report(CLI::App& app) {
         ->type_name("FORMAT")
         ->capture_default_str();
     app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
+    add_engine_flag(app, flags->engines);
     app.add_option("--catalogue", flags->catalogue, "Folder that holds models/ and hardware/")->type_name("DIR");
     app.footer("Example:\n  treeline report examples/llama-3-70b-8xh100.json --output report.html");
     return [flags] { report(*flags); };
