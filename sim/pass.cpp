@@ -39,7 +39,7 @@ bool uses_matrix_units(const Operation& operation) {
            operation.kind == OperationKind::attention;
 }
 
-Rates data_sheet_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
     Rates rates;
     if (operation.kind == OperationKind::collective) {
         if (const Interconnect* link = link_of(platform)) {
@@ -48,16 +48,14 @@ Rates data_sheet_rates(const Operation& operation, const Precision& precision, c
         }
         return rates;
     }
-    const FlopsPerSecond matrix_peak = platform.device.peak_for(precision.math);
-    const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
     rates.per_byte = 1.0 / platform.device.bandwidth;
-    rates.per_flop = 1.0 / (uses_matrix_units(operation) ? matrix_peak : vector_peak);
+    rates.per_flop = 1.0 / platform.device.peak_for(operation.math);
     return rates;
 }
 
 /// What the stack's kernels reach of the data sheet where none was measured.
-Rates stack_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
-    Rates rates = data_sheet_rates(operation, precision, platform);
+Rates stack_rates(const Operation& operation, const Platform& platform) {
+    Rates rates = data_sheet_rates(operation, platform);
     if (operation.kind == OperationKind::collective) {
         return rates;
     }
@@ -92,7 +90,7 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
     switch (operation.kind) {
         case OperationKind::linear:
         case OperationKind::experts:
-            return law(KernelClass::gemm, precision.math);
+            return law(KernelClass::gemm, operation.math);
         case OperationKind::attention:
             return law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
                        precision.kv_cache.format);
@@ -117,9 +115,9 @@ struct PricedKernel {
 
 PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_of(operation, precision, platform)) {
-        return {measured_rates(*law, data_sheet_rates(operation, precision, platform), operation), true};
+        return {measured_rates(*law, data_sheet_rates(operation, platform), operation), true};
     }
-    return {stack_rates(operation, precision, platform), false};
+    return {stack_rates(operation, platform), false};
 }
 
 Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {
@@ -164,7 +162,7 @@ const Interconnect* link_of(const Platform& platform) {
         return nullptr;
     }
     for (const Interconnect& link : platform.device.interconnects) {
-        if (platform.interconnect.empty() || link.name == platform.interconnect) {
+        if (link.joins(platform.ranks) && (platform.interconnect.empty() || link.name == platform.interconnect)) {
             return &link;
         }
     }

@@ -102,12 +102,19 @@ std::vector<int> runnable(const CompiledRound& round) {
     return speculations;
 }
 
+bool better_at_a_point(const RoundEstimate& a, const RoundEstimate& b) {
+    if (a.fits != b.fits) {
+        return a.fits;
+    }
+    return a.fits ? a.time_per_token < b.time_per_token : a.memory < b.memory;
+}
+
 std::optional<FittingPoint> fastest_that_fits(const CompiledRound& round, const std::vector<int>& speculations, double batch,
                                               double context) {
     std::optional<FittingPoint> best;
     for (const int speculation : speculations) {
         const RoundEstimate estimate = evaluate(round, {speculation, batch, context});
-        if (estimate.fits && (!best || estimate.time_per_token < best->estimate.time_per_token)) {
+        if (estimate.fits && (!best || better_at_a_point(estimate, best->estimate))) {
             best = {speculation, estimate};
         }
     }

@@ -65,8 +65,11 @@ BestOutcome best_of(const std::vector<Outcome>& outcomes, const CompiledRound& r
 /// All speculations of a round that run, plain decoding (0) included.
 std::vector<int> runnable(const CompiledRound& round);
 
-/// The fastest of some speculations (all that run, where none are named) at one batch and context that fits in memory, plain
-/// decoding being one of them only if named; nothing when none fits.
+/// Whether `a` is the better of two estimates at one point where only time counts: what fits before what does not, then the
+/// shorter TPOT; of two that do not fit, the one that needs less memory.
+bool better_at_a_point(const RoundEstimate& a, const RoundEstimate& b);
+
+/// The best of some speculations (better_at_a_point()), which must run; nothing when none fits in memory.
 struct FittingPoint {
     int speculation = 0;
     RoundEstimate estimate;

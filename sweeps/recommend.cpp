@@ -54,7 +54,7 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     return all;
 }
 
-Prepared prepare(const Variant& variant, double prompt_tokens) {
+Prepared prepare(const Variant& variant, const Workload& workload) {
     Prepared prepared;
     if (!variant.plain) {
         const std::vector<std::string> problems = problems_of(variant.setup);
@@ -64,7 +64,8 @@ Prepared prepare(const Variant& variant, double prompt_tokens) {
         }
     }
     prepared.round = compile_round(variant.setup);
-    prepared.time_to_first_token = time_to_first_token(prepared.round, prompt_tokens);
+    prepared.round.memory.capacity = allowed_memory(prepared.round, workload.limits);
+    prepared.time_to_first_token = time_to_first_token(prepared.round, workload.prompt_tokens);
     prepared.speculations = runnable(prepared.round);
     if (!variant.plain) {
         std::erase(prepared.speculations, 0);
@@ -254,7 +255,7 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     std::vector<Prepared> prepared(answer.variants.size());
     std::vector<VariantOutcome> outcomes(answer.variants.size());
     parallel_for(answer.variants.size(), thread_count(threads), [&](std::size_t i) {
-        prepared[i] = prepare(answer.variants[i], workload.prompt_tokens);
+        prepared[i] = prepare(answer.variants[i], workload);
         outcomes[i] = judge(prepared[i], i, answer.variants[i], workload);
     });
     for (std::size_t i = 0; i < outcomes.size(); ++i) {

@@ -35,7 +35,7 @@ std::optional<TreeChoice> best_of(const Priced& priced, double batch, double con
         std::erase_if(allowed,
                       [&](int i) { return chains_only && !is_chain(priced.speculations[static_cast<std::size_t>(i)]); });
         const std::optional<FittingPoint> fastest = fastest_that_fits(round, allowed, batch, context);
-        if (fastest && (!best || fastest->estimate.time_per_token < best->estimate.time_per_token)) {
+        if (fastest && (!best || better_at_a_point(fastest->estimate, best->estimate))) {
             const RoundRow& row = round.row(fastest->speculation);
             best = {rollback, priced.speculations[static_cast<std::size_t>(fastest->speculation)],
                     static_cast<int>(row.draft_tokens), static_cast<int>(row.depth), fastest->estimate};

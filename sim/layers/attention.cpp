@@ -10,6 +10,7 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
     const double heads = static_cast<double>(indexer.heads);
     const double dim = static_cast<double>(indexer.head_dim);
     Operation operation = start_operation(context, "index scores", OperationKind::attention);
+    operation.math = NumberFormat::fp8;
     operation.reads_context = true;
     operation.flops.per_visible = Flops(2.0 * heads * dim / indexer.tokens_per_key);
     operation.bytes.per_context = Bytes(dim / indexer.tokens_per_key);
@@ -83,6 +84,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     }
 
     Operation scores = start_operation(context, "attention", OperationKind::attention);
+    scores.math = attention_format(context.precision);
     scores.reads_context = true;
     scores.reach = reach_of(attention.reach, attention.indexer);
     scores.cache_heads = local_kv_heads;
@@ -132,6 +134,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     }
 
     Operation scores = start_operation(context, "latent attention", OperationKind::attention);
+    scores.math = attention_format(context.precision);
     scores.reads_context = true;
     scores.reach = reach_of({}, attention.indexer);
     scores.cache_heads = 1.0;

@@ -23,6 +23,7 @@ Operation linear(const LayerContext& context, const std::string& name, double in
     const Bytes activation = context.precision.activations.per_element();
 
     Operation operation = start_operation(context, name, OperationKind::linear);
+    operation.math = product_format(context.precision.weights, context.precision);
     operation.weight_elements = in * out + (bias ? out : 0.0);
     operation.active_elements = operation.weight_elements;
     operation.stored = weight * (local_in * local_out) + activation * (bias ? local_out : 0.0);

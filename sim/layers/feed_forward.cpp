@@ -28,6 +28,7 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
     const Bytes activation = context.precision.activations.per_element();
 
     Operation operation = start_operation(context, "routed experts", OperationKind::experts);
+    operation.math = product_format(context.precision.experts, context.precision);
     operation.launches = 4.0;  // permutation, grouped up, activation, grouped down
     operation.weight_elements = total * elements;
     operation.active_elements = active * elements;

@@ -28,6 +28,7 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
 
     Operation head = start_operation(context, "LM head", OperationKind::linear);
     head.part = ModelPart::head;
+    head.math = product_format(context.precision.embeddings, context.precision);
     head.bytes.fixed = context.precision.embeddings.per_element() * (local_rows * width);
     head.weight_elements = model.tied_embeddings ? 0.0 : rows * width;
     head.active_elements = rows * width;
