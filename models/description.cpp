@@ -53,7 +53,8 @@ Precision read_precision(json::Reader& root) {
     }
     if (at->has("exceptions")) {
         for (auto& [operation, exception] : at->members("exceptions")) {
-            precision.exceptions.push_back({operation, read_storage(exception, "storage", precision.weights), precision.math});
+            const Storage storage = read_storage(exception, "storage", precision.weights);
+            precision.exceptions.push_back({operation, storage, product_format(storage, precision)});
             if (exception.has("math")) {
                 precision.exceptions.back().math = read_format(exception, "math");
             }

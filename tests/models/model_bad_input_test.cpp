@@ -146,7 +146,7 @@ TEST_CASE("precision names its formats") {
         "down projection": {"storage": "fp4", "math": "fp4"}, "decoder: output projection": {"storage": "bf16"}}},)"));
     const Precision exceptions = load_model(catalogue, mixed.path()).value.precision;
     CHECK(weight_storage(exceptions, "decoder: down projection", exceptions.weights).format == NumberFormat::fp4);
-    CHECK(product_format(exceptions, "decoder: output projection") == NumberFormat::fp8);
+    CHECK(product_format(exceptions, "decoder: output projection", exceptions.weights) == NumberFormat::bf16);
     check_only_problem(with(at, at + R"("precision": {"exceptions": {"down projection": {"storage": "fp5"}}},)"), "storage");
 }
 
