@@ -22,7 +22,7 @@ RoundSetup mamba_setup(Rollback rollback, const Speculation& speculation) {
     setup.drafter = NgramDrafter{Seconds(0.0)};
     setup.acceptance = Acceptance::geometric(0.5);
     setup.rollback = rollback;
-    setup.speculations = {chain(0), std::move(speculation)};
+    setup.speculations = {chain(0), speculation};
     return setup;
 }
 
