@@ -103,6 +103,23 @@ bool plan_lengths(FlagPlan& plan, const Schedule& schedule) {
     return true;
 }
 
+/// Says when a length lies beyond the positions at which acceptance was measured.
+void say_what_is_extrapolated(FlagPlan& plan, const Candidate& candidate, const Schedule& schedule) {
+    int shortest = 0;
+    for (const ScheduleEntry& entry : schedule.entries) {
+        const bool extrapolated = !plan.schedule.empty() && entry.basis == AcceptanceBasis::extrapolated;
+        if (extrapolated && (shortest == 0 || entry.draft_tokens < shortest)) {
+            shortest = entry.draft_tokens;
+        }
+    }
+    if (plan.schedule.empty() && candidate.basis == AcceptanceBasis::extrapolated) {
+        shortest = plan.draft_tokens;
+    }
+    if (shortest > 0) {
+        remark(plan, fmt::format("acceptance of {} drafts was not measured but extrapolated", shortest));
+    }
+}
+
 }  // namespace
 
 int FlagPlan::longest() const {
@@ -150,6 +167,7 @@ PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine
     } else {
         remark(plan, "one tree for every batch size");
     }
+    say_what_is_extrapolated(plan, *candidate, recommendation.chain_schedule);
     if (kind_is_assumed(drafter)) {
         remark(plan, fmt::format("the input does not say which one-layer drafter it is: taken as {}", text_of(kind)));
     }

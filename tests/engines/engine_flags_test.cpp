@@ -226,6 +226,17 @@ TEST_CASE("above the last range the engines that would stop say so, and those th
     CHECK(yaml_schedule(flags_for(off, "tensorrt-llm@1.2").text).empty());
 }
 
+TEST_CASE("a length beyond the measured acceptance is said to be extrapolated") {
+    Recommendation found =
+        recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 5}, {9, 4}, {30, 2}}, 64));
+    const std::string remark = "acceptance of 4 drafts was not measured but extrapolated";
+    CHECK(flags_for(found, "vllm").remark.find(remark) == std::string::npos);
+    found.chain_schedule.entries[0].basis = AcceptanceBasis::extrapolated;
+    found.chain_schedule.entries[1].basis = AcceptanceBasis::extrapolated;
+    CHECK(flags_for(found, "vllm").remark.find(remark) != std::string::npos);
+    CHECK(flags_for(found, "llama.cpp").remark.find("extrapolated") == std::string::npos);  // it drafts 3, which was measured
+}
+
 TEST_CASE("where no chain pays at any batch nothing is offered to paste") {
     const Recommendation never = recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 0}}, 256));
     for (const Engine& engine : newest_engines()) {
