@@ -47,7 +47,7 @@ chosen() {
                 git ls-files --others --exclude-standard -- "${kinds[@]}"
                 git diff --name-only --diff-filter=d HEAD -- "${kinds[@]}"
                 git log --format= --name-only -n 200 -- "${kinds[@]}"
-            } | while read -r file; do [ ! -f "$file" ] || echo "$file"; done | awk '!seen[$0]++' | head -n "$last" ;;
+            } | while read -r file; do [ ! -f "$file" ] || echo "$file"; done | awk -v last="$last" '!seen[$0]++ && ++n <= last' ;;
     esac
 }
 
@@ -60,7 +60,7 @@ with_source() {
             *) if [ -f "${file%.h}.cpp" ]; then
                    echo "${file%.h}.cpp"
                else
-                   git grep -l -E "#include \"(.*/)?$(basename "$file")\"" -- '*.cpp' | head -n 1
+                   git grep -l -E "#include \"(.*/)?$(basename "$file")\"" -- '*.cpp' | sed -n 1p
                fi ;;
         esac
     done | awk '!seen[$0]++'

@@ -149,7 +149,9 @@ void add_exceptions(const std::vector<FormattedKind>& kinds, Model& model) {
             by_operation[kind.operations[i].name].emplace_back(model.kinds[kind.kind].name, kind.formats[i]);
         }
     }
-    for (const auto& [operation, layers] : by_operation) {
+    for (const auto& entry : by_operation) {
+        const auto& operation = entry.first;  // clang 14 captures no structured binding
+        const auto& layers = entry.second;
         const StoredFormat usual{operation == "routed experts" ? precision.experts : precision.weights, precision.math};
         const bool all_same =
             std::all_of(layers.begin(), layers.end(), [&](const auto& layer) { return layer.second == layers.front().second; });
