@@ -1,4 +1,6 @@
 // From JSON to Device and Stack: which keys there are, which may be left out, and what that means.
+#include <limits>
+
 #include "hardware/catalogue.h"
 #include "json/wording.h"
 
@@ -22,6 +24,9 @@ Interconnect read_interconnect(Reader& reader) {
     link.name = reader.text("name");
     link.bandwidth = reader.bytes_per_second("bandwidth");
     link.latency = reader.seconds("all_reduce_latency", json::Zero::allowed);
+    if (reader.has("domain")) {
+        link.domain = reader.ratio("domain", 2.0, 1e6);
+    }
     reader.finish();
     return link;
 }
@@ -122,11 +127,26 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.unhidden = reader.has("unhidden") ? reader.ratio("unhidden", 0.0, 1.0) : 0.0;
     stack.memory_per_graph = reader.has("memory_per_graph") ? reader.bytes("memory_per_graph", Zero::allowed) : Bytes(0.0);
     stack.launch_factor = reader.ratio("launch_factor", 0.01, 1000.0);
+    stack.graph_node_cost = seconds_or("graph_node_cost", stack.node_cost);
+    const auto factor_or = [&reader](const char* key, double fallback) {
+        return reader.has(key) ? reader.ratio(key, 0.01, 1000.0) : fallback;
+    };
+    stack.graph_launch_factor = factor_or("graph_launch_factor", stack.launch_factor);
+    stack.calls_per_copy = factor_or("calls_per_copy", stack.calls_per_copy);
+    if (reader.has("prefill_tokens")) {
+        stack.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9);
+    }
+    if (reader.flag_or("whole_prompts", false)) {
+        stack.prefill_tokens = std::numeric_limits<double>::infinity();
+    }
+    stack.score_bytes = reader.has("score_bytes") ? reader.bytes("score_bytes", Zero::allowed) : Bytes(0.0);
+    stack.logits_of_prompt = reader.flag_or("logits_of_prompt", false);
     stack.state_copy = reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? StateCopy::eager : StateCopy::in_graph;
     stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);
     stack.verifications = read_policies<Verification>(reader, "verification", verification_named, all_verifications);
     stack.rollbacks = read_policies<Rollback>(reader, "rollback", rollback_named, all_rollbacks);
     static_cast<void>(reader.text("policies_source"));
+    static_cast<void>(reader.text_or("prefill_source", ""));
     reader.finish();
     return stack;
 }

@@ -6,25 +6,12 @@
 #include <fmt/format.h>
 
 #include "reports/number_text.h"
+#include "reports/objective_text.h"
 
 namespace treeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string what_counts(Objective objective) {
-    switch (objective) {
-        case Objective::throughput:
-            return "tokens/s of a device";
-        case Objective::latency:
-            return "time per token";
-        case Objective::cost:
-            return "price per token";
-        case Objective::energy:
-            return "energy per token";
-    }
-    return "";
-}
 
 std::string against(const DeviceChoice& other, const Candidate& best) {
     std::string text = fmt::format("{} reaches {} its tokens/s", other.platform,
@@ -143,7 +130,7 @@ std::string device_sentence(const Workload& workload, const Recommendation& reco
     if (choices.size() < 2) {
         return "";
     }
-    std::string text = fmt::format("{} is the best device for {}", choices.front().platform, what_counts(workload.objective));
+    std::string text = fmt::format("{} is the best device for {}", choices.front().platform, quantity_text(workload.objective));
     const char* separator = ": ";
     for (std::size_t i = 1; i < choices.size(); ++i) {
         text += separator + against(choices[i], *choices.front().best);

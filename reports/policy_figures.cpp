@@ -31,26 +31,6 @@ std::string against_best(const Recommendation& recommendation, const PolicyOutco
     return text;
 }
 
-/// The fastest shape of a policy at one batch, among those that fit.
-struct Fastest {
-    int speculation = -1;
-    RoundEstimate estimate;
-};
-
-Fastest fastest_of(const CompiledRound& round, double batch, double context) {
-    Fastest fastest;
-    for (int i = 1; i < static_cast<int>(round.rows.size()); ++i) {
-        if (!round.runs(i)) {
-            continue;
-        }
-        const RoundEstimate estimate = evaluate(round, {i, batch, context});
-        if (estimate.fits && (fastest.speculation < 0 || estimate.time_per_token < fastest.estimate.time_per_token)) {
-            fastest = {i, estimate};
-        }
-    }
-    return fastest;
-}
-
 Figure speed_figure(Json rows) {
     Figure figure;
     figure.id = "rollback-speed";
@@ -114,7 +94,7 @@ FigureSection policy_section(const Workload& workload, const Recommendation& rec
     if (section.text.empty() || variants.size() < 2) {
         return section;
     }
-    const double context = most_common(workload.traffic).context;
+    const double context = typical_point(workload.traffic).context;
     Json speeds = Json::array(), memory = Json::array();
     for (const std::size_t index : variants) {
         const Variant& variant = recommendation.variants[index];
@@ -122,19 +102,21 @@ FigureSection policy_section(const Workload& workload, const Recommendation& rec
             continue;
         }
         const CompiledRound round = compile_round(variant.setup);
+        std::vector<int> drafting = runnable(round);
+        std::erase(drafting, 0);
         for (double batch = 1.0; batch <= 1024.0; batch *= 2.0) {
-            const Fastest fastest = fastest_of(round, batch, context);
-            if (fastest.speculation < 0) {
+            const std::optional<FittingPoint> fastest = fastest_that_fits(round, drafting, batch, context);
+            if (!fastest) {
                 continue;
             }
-            const std::string shape = text_of(recommendation.speculations[static_cast<std::size_t>(fastest.speculation)]);
+            const std::string shape = text_of(recommendation.speculations[static_cast<std::size_t>(fastest->speculation)]);
             speeds.push_back({{"rollback", variant.labels.rollback},
                               {"batch", batch},
                               {"shape", shape},
-                              {"speedup", fastest.estimate.throughput_multiplier},
-                              {"tpot_ms", fastest.estimate.time_per_token.value() * 1e3},
-                              {"memory_gb", fastest.estimate.memory.value() / 1e9}});
-            for (const MemoryPart& part : memory_parts(round, {fastest.speculation, batch, context})) {
+                              {"speedup", fastest->estimate.throughput_multiplier},
+                              {"tpot_ms", fastest->estimate.time_per_token.value() * 1e3},
+                              {"memory_gb", fastest->estimate.memory.value() / 1e9}});
+            for (const MemoryPart& part : memory_parts(round, {fastest->speculation, batch, context})) {
                 memory.push_back({{"rollback", variant.labels.rollback},
                                   {"batch", batch},
                                   {"part", part.part},

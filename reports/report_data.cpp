@@ -11,6 +11,7 @@
 #include "reports/device_figures.h"
 #include "reports/engine_flags.h"
 #include "reports/number_text.h"
+#include "reports/objective_text.h"
 #include "reports/policy_figures.h"
 #include "reports/report_parts.h"
 #include "reports/tree_search_figures.h"
@@ -25,20 +26,6 @@ const Candidate& best_of(const Recommendation& recommendation) { return recommen
 
 const Variant& best_variant(const Recommendation& recommendation) {
     return recommendation.variants[best_of(recommendation).variant];
-}
-
-std::string objective_text(Objective objective) {
-    switch (objective) {
-        case Objective::throughput:
-            return "most tokens/s per device";
-        case Objective::latency:
-            return "lowest time per token";
-        case Objective::cost:
-            return "lowest price per token";
-        case Objective::energy:
-            return "least energy per token";
-    }
-    return "";
 }
 
 std::string draft_text(const Recommendation& recommendation) {
@@ -82,22 +69,27 @@ Json configuration_of(const ReportInputs& inputs) {
     add("Device", variant.labels.platform());
     add("Stack", variant.labels.stack);
     add("Cost mode", variant.labels.mode);
-    add("Chosen for", objective_text(inputs.workload.objective));
+    add("Chosen for", goal_text(inputs.workload.objective));
     return list;
 }
 
-Json metrics_of(const Candidate& best, const SpeedupInterval& interval) {
+Json metrics_of(const Candidate& best, const GainInterval& interval, const Workload& workload) {
     Json metrics = Json::array();
     const auto add = [&metrics](const char* name, double value, const char* unit, const char* note) {
         metrics.push_back({{"name", name}, {"value", value}, {"unit", unit}, {"note", note}});
     };
-    metrics.push_back({{"name", "Speed-up"},
-                       {"value", best.speedup},
+    const bool of_time = workload.objective == Objective::latency;
+    metrics.push_back({{"name", of_time ? "Speed-up" : "Gain"},
+                       {"value", best.gain},
                        {"low", interval.low},
                        {"high", interval.high},
                        {"unit", "x"},
-                       {"note", "against plain decoding"}});
-    add("TPOT", best.time_per_token.value() * 1e3, "ms", "mean over the traffic");
+                       {"note", of_time ? "against plain decoding"
+                                        : fmt::format("in {}, against plain decoding", quantity_text(workload.objective))}});
+    if (!of_time) {
+        add("Speed-up", best.speedup, "x", "in time per token");
+    }
+    add("TPOT", best.time_per_token.value() * 1e3, "ms", "mean over tokens");
     add("TTFT", best.time_to_first_token.value() * 1e3, "ms", "one prompt, read alone");
     add("Each user", best.tokens_per_second_user, "tokens/s", "");
     add("Each device", best.tokens_per_second_device, "tokens/s", "");
@@ -125,21 +117,21 @@ Json commands_of(const Recommendation& recommendation) {
     return commands;
 }
 
-Json uncertainty_of(const SpeedupInterval& interval, const Recommendation& recommendation) {
+Json uncertainty_of(const GainInterval& interval, const Recommendation& recommendation, Objective objective) {
     Json inputs = Json::array();
     for (const Sensitivity& input : interval.inputs) {
         inputs.push_back({{"name", input.input}, {"low", input.low}, {"high", input.high}, {"assumed", input.range}});
     }
     std::string sentence = fmt::format(
-        "The speed-up of {} lies between {} and {} when every input is moved over its range; {} and {} matter most.",
-        ratio_text(interval.value), ratio_text(interval.low), ratio_text(interval.high), interval.inputs[0].input,
-        interval.inputs[1].input);
+        "The gain of {} in {} lies between {} and {} when every input is moved over its range; {} and {} matter most.",
+        ratio_text(interval.value), quantity_text(objective), ratio_text(interval.low), ratio_text(interval.high),
+        interval.inputs[0].input, interval.inputs[1].input);
     if (recommendation.flip_accept_length) {
         sentence +=
             fmt::format(" Below an accept length of {:.2f} (expected: {:.2f}) the runner-up would be the better choice.",
                         *recommendation.flip_accept_length, best_of(recommendation).accept_length);
     }
-    return {{"sentence", sentence}, {"inputs", inputs}};
+    return {{"sentence", sentence}, {"quantity", quantity_text(objective)}, {"inputs", inputs}};
 }
 
 Json provenance_of(const std::vector<Provenance>& provenance) {
@@ -172,11 +164,18 @@ std::optional<FigureSection> tree_section(const Workload& workload, const Recomm
     for (double batch = 1.0; batch <= 256.0; batch *= 2.0) {
         search.batches.push_back(batch);
     }
-    search.context = most_common(workload.traffic).context;
+    search.context = typical_point(workload.traffic).context;
     try {
-        return best_tree_section(search_trees(variant.setup, search),
-                                 fmt::format("{} with {} on {}, context {:.0f}", variant.labels.target, variant.labels.drafter,
-                                             variant.labels.platform(), search.context));
+        FigureSection section =
+            best_tree_section(search_trees(variant.setup, search),
+                              fmt::format("{} with {} on {}, context {:.0f}", variant.labels.target, variant.labels.drafter,
+                                          variant.labels.platform(), search.context));
+        section.text += fmt::format(
+            " The recommendation ({}) is the best of the shapes that the workload lists, over all of its traffic; here every "
+            "tree "
+            "may be taken, and each batch stands alone.",
+            text_of(recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)]));
+        return section;
     } catch (const std::invalid_argument&) {  // the stack verifies chains only
         return std::nullopt;
     }
@@ -211,23 +210,22 @@ std::string answer_sentence(const Workload& workload, const Recommendation& reco
         return fmt::format("Run {} without speculation: no drafter gains {} or more within the limits.", where,
                            ratio_text(workload.limits.minimum_gain));
     }
-    std::string sentence = fmt::format(
-        "Run {} with {} drafting {} token{}{}: {} the speed of plain decoding over this traffic, {} a token instead of {}.",
-        where, variant.labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(recommendation),
-        ratio_text(best.speedup), text_of(best.time_per_token), text_of(best.time_per_token * best.speedup));
+    const Objective objective = workload.objective;
+    const Candidate& plain = recommendation.plain;
+    std::string sentence =
+        fmt::format("Run {} with {} drafting {} token{}{}: {} over this traffic, {} instead of {}", where,
+                    variant.labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(recommendation),
+                    gain_text(best.gain, objective), figure_text(best, objective), objective_cell(plain, objective));
+    sentence += objective == Objective::latency
+                    ? "."
+                    : fmt::format("; {} a token instead of {}.", text_of(best.time_per_token), text_of(plain.time_per_token));
     if (best.basis == AcceptanceBasis::extrapolated) {
-        sentence += " The accept length at that draft length is extrapolated beyond the measured positions.";
+        sentence += fmt::format(" Acceptance was measured to position {} only: beyond, it is extrapolated.",
+                                variant.setup.acceptance.chain.measured_positions());
     } else if (best.basis == AcceptanceBasis::upper_bound) {
         sentence += " Its accept length is an upper bound: the chains are taken as independent of each other.";
     }
-    const Schedule& schedule = recommendation.schedule;
-    if (schedule.switch_off_batch) {
-        sentence += fmt::format(" Switch speculation off from batch {}.", *schedule.switch_off_batch);
-    } else {
-        sentence += fmt::format(" Speculation pays up to batch {}{}.", schedule.largest_batch,
-                                schedule.ends_with_memory ? ", where memory ends" : " at least");
-    }
-    return sentence;
+    return sentence + " " + schedule_text(recommendation.schedule);
 }
 
 Json report_data(const ReportInputs& inputs) {
@@ -235,19 +233,20 @@ Json report_data(const ReportInputs& inputs) {
     const Candidate& best = best_of(recommendation);
     const Variant& variant = best_variant(recommendation);
     const CompiledRound round = compile_round(variant.setup);
-    const SpeedupInterval interval = speedup_interval(variant.setup, best.speculation, inputs.workload.traffic);
+    const Objective objective = inputs.workload.objective;
+    const GainInterval interval = gain_interval(variant.setup, best.speculation, inputs.workload.traffic, objective);
 
     Json data = {{"format", "treeline-report"}, {"version", 1}};
     data["title"] = inputs.workload.title;
     data["subtitle"] =
-        fmt::format("{}, {} mode, {}", variant.labels.target, variant.labels.mode, objective_text(inputs.workload.objective));
+        fmt::format("{}, {} mode, {}", variant.labels.target, variant.labels.mode, goal_text(inputs.workload.objective));
     data["generator"] = "treeline " TREELINE_VERSION;
-    data["summary"] = {{"sentence", answer_sentence(inputs.workload, recommendation)},
-                       {"configuration", configuration_of(inputs)},
-                       {"metrics", metrics_of(best, interval)},
-                       {"accept_length", best.accept_length},
-                       {"break_even_accept_length", best.break_even_accept_length},
-                       {"commands", commands_of(recommendation)}};
+    data["summary"] = {
+        {"sentence", answer_sentence(inputs.workload, recommendation)}, {"configuration", configuration_of(inputs)},
+        {"metrics", metrics_of(best, interval, inputs.workload)},       {"accept_length", best.accept_length},
+        {"break_even_accept_length", best.break_even_accept_length},    {"commands", commands_of(recommendation)}};
+    data["traffic_note"] = traffic_text(inputs.workload.traffic);
+    data["regret_note"] = regret_text(objective);
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
     data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);
@@ -256,8 +255,8 @@ Json report_data(const ReportInputs& inputs) {
     data["roofline"] = roofline_data(round, variant.setup, inputs.workload, best);
     data["pareto"] = pareto_rows(recommendation);
     data["memory"] = memory_data(round, inputs.workload, best);
-    data["uncertainty"] = uncertainty_of(interval, recommendation);
-    data["candidates"] = candidate_table(recommendation);
+    data["uncertainty"] = uncertainty_of(interval, recommendation, objective);
+    data["candidates"] = candidate_table(inputs.workload, recommendation);
     data["excluded"] = Json::array();
     for (const Exclusion& exclusion : recommendation.excluded) {
         data["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});

@@ -7,24 +7,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "reports/objective_text.h"
+
 namespace treeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_candidate_rows = 500;
-
-double largest_batch(const std::vector<TrafficPoint>& traffic) {
-    return std::max_element(traffic.begin(), traffic.end(),
-                            [](const TrafficPoint& a, const TrafficPoint& b) { return a.batch < b.batch; })
-        ->batch;
-}
-
-double largest_context(const std::vector<TrafficPoint>& traffic) {
-    return std::max_element(traffic.begin(), traffic.end(),
-                            [](const TrafficPoint& a, const TrafficPoint& b) { return a.context < b.context; })
-        ->context;
-}
 
 std::vector<double> powers_of_two(double from, double to) {
     std::vector<double> values;
@@ -34,27 +24,21 @@ std::vector<double> powers_of_two(double from, double to) {
     return values;
 }
 
-/// The best shape of a cell, and the speed-up of the best speculation there.
+/// The best shape of a cell, and the speed-up of the best drafts that fit there (1: none do, so that plain decoding is left).
 struct Cell {
     int speculation = 0;
     int draft_tokens = 0;
-    double speedup = 0.0;
+    double speedup = 1.0;
     bool fits = false;
 };
 
-Cell best_cell(const CompiledRound& round, double batch, double context) {
+Cell best_cell(const CompiledRound& round, const std::vector<int>& drafting, double batch, double context) {
     Cell cell;
     cell.fits = evaluate(round, {0, batch, context}).fits;
-    for (int i = 1; i < static_cast<int>(round.rows.size()); ++i) {
-        if (!round.runs(i)) {
-            continue;
-        }
-        const RoundEstimate estimate = evaluate(round, {i, batch, context});
-        if (estimate.throughput_multiplier > cell.speedup && (estimate.fits || !cell.fits)) {
-            cell.speedup = estimate.throughput_multiplier;
-            cell.speculation = cell.speedup > 1.0 ? i : 0;
-            cell.draft_tokens = static_cast<int>(round.row(cell.speculation).draft_tokens);
-        }
+    if (const std::optional<FittingPoint> fastest = fastest_that_fits(round, drafting, batch, context)) {
+        cell.speedup = fastest->estimate.throughput_multiplier;
+        cell.speculation = cell.speedup > 1.0 ? fastest->speculation : 0;
+        cell.draft_tokens = static_cast<int>(round.row(cell.speculation).draft_tokens);
     }
     return cell;
 }
@@ -68,17 +52,15 @@ DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
     return {best.speculation, traffic.batch, traffic.context};
 }
 
+bool extrapolated(const CompiledRound& round, int speculation) {
+    return round.row(speculation).accepted.basis == AcceptanceBasis::extrapolated;
+}
+
 std::string shape_text(const Recommendation& recommendation, int speculation) {
     return speculation == 0 ? "off" : text_of(recommendation.speculations[static_cast<std::size_t>(speculation)]);
 }
 
 }  // namespace
-
-const TrafficPoint& most_common(const std::vector<TrafficPoint>& traffic) {
-    return *std::max_element(traffic.begin(), traffic.end(), [](const TrafficPoint& a, const TrafficPoint& b) {
-        return std::tuple(a.share, -a.batch) < std::tuple(b.share, -b.batch);
-    });
-}
 
 Json schedule_rows(const Recommendation& recommendation) {
     Json rows = Json::array();
@@ -89,6 +71,8 @@ Json schedule_rows(const Recommendation& recommendation) {
                         {"draft_tokens", entry.draft_tokens},
                         {"shape", shape_text(recommendation, entry.speculation)},
                         {"speedup", entry.speedup_from},
+                        {"speedup_to", entry.speedup_to},
+                        {"extrapolated", entry.basis == AcceptanceBasis::extrapolated},
                         {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
     }
     return rows;
@@ -99,16 +83,19 @@ Json heatmap_rows(const CompiledRound& round, const Workload& workload, const Re
     if (!recommendation.speculate) {
         return rows;
     }
-    const double top_batch = std::max(64.0, std::min(1024.0, 4.0 * largest_batch(workload.traffic)));
-    const double top_context = std::clamp(4.0 * largest_context(workload.traffic), 8192.0, 131072.0);
+    const double top_batch = std::clamp(4.0 * largest_batch_of(workload.traffic), 64.0, 1024.0);
+    const double top_context = std::clamp(4.0 * longest_context_of(workload.traffic), 8192.0, 131072.0);
+    std::vector<int> drafting = runnable(round);
+    std::erase(drafting, 0);
     for (const double batch : powers_of_two(1.0, top_batch)) {
         for (const double context : powers_of_two(512.0, top_context)) {
-            const Cell cell = best_cell(round, batch, context);
+            const Cell cell = best_cell(round, drafting, batch, context);
             rows.push_back({{"batch", batch},
                             {"context", context},
                             {"speedup", cell.speedup},
                             {"draft_tokens", cell.draft_tokens},
                             {"shape", shape_text(recommendation, cell.speculation)},
+                            {"extrapolated", extrapolated(round, cell.speculation)},
                             {"fits", cell.fits}});
         }
     }
@@ -118,10 +105,10 @@ Json heatmap_rows(const CompiledRound& round, const Workload& workload, const Re
 Json draft_length_rows(const Workload& workload, const Recommendation& recommendation) {
     Json rows = Json::array();
     const VariantLabels& best = recommendation.variants[recommendation.candidates.front().variant].labels;
-    const double context = most_common(workload.traffic).context;
+    const double context = typical_point(workload.traffic).context;
     std::vector<double> batches = {1.0};
-    if (largest_batch(workload.traffic) > 1.0) {
-        batches.push_back(largest_batch(workload.traffic));
+    if (largest_batch_of(workload.traffic) > 1.0) {
+        batches.push_back(largest_batch_of(workload.traffic));
     }
     // One curve a drafter, batch, and chains or trees: at each number of nodes the shape and policy that are fastest.
     std::map<std::tuple<std::string, bool, double, int>, Json> fastest;
@@ -147,6 +134,7 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
                            {"shape", shape_text(recommendation, i)},
                            {"speedup", estimate.throughput_multiplier},
                            {"accept_length", estimate.accept_length},
+                           {"extrapolated", extrapolated(round, i)},
                            {"tpot_ms", estimate.time_per_token.value() * 1e3}};
                 }
             }
@@ -159,7 +147,7 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
 }
 
 Json round_rows(const CompiledRound& round, const Workload& workload, const Candidate& best) {
-    const RoundEstimate estimate = evaluate(round, point_at(most_common(workload.traffic), best));
+    const RoundEstimate estimate = evaluate(round, point_at(typical_point(workload.traffic), best));
     Json rows = Json::array();
     const auto add = [&rows](const char* configuration, const char* phase, Seconds time) {
         if (time > Seconds(0.0)) {
@@ -178,7 +166,7 @@ Json round_rows(const CompiledRound& round, const Workload& workload, const Cand
 
 Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Workload& workload, const Candidate& best) {
     const Device& device = setup.platform.device;
-    const TrafficPoint& common = most_common(workload.traffic);
+    const TrafficPoint& common = typical_point(workload.traffic);
     Json operations = Json::array();
     for (const ExplainedPass& pass : explain(round, point_at(common, best))) {
         if (best.draft_tokens > 0 && pass.phase == "plain decoding") {
@@ -228,7 +216,7 @@ Json pareto_rows(const Recommendation& recommendation) {
 Json memory_data(const CompiledRound& round, const Workload& workload, const Candidate& best) {
     const auto needs = [&](const TrafficPoint& traffic) { return evaluate(round, point_at(traffic, best)).memory; };
     const TrafficPoint& largest =
-        *std::max_element(workload.traffic.begin(), workload.traffic.end(),
+        *std::max_element(workload.traffic.points.begin(), workload.traffic.points.end(),
                           [&](const TrafficPoint& a, const TrafficPoint& b) { return needs(a) < needs(b); });
     Json parts = Json::array();
     for (const MemoryPart& part : memory_parts(round, point_at(largest, best))) {
@@ -237,7 +225,7 @@ Json memory_data(const CompiledRound& round, const Workload& workload, const Can
     return {{"limit_gb", round.memory.capacity.value() / 1e9}, {"parts", parts}};
 }
 
-Json candidate_table(const Recommendation& recommendation) {
+Json candidate_table(const Workload& workload, const Recommendation& recommendation) {
     Json columns = Json::array();
     const auto column = [&columns](const char* key, const char* title, const char* unit, int digits) {
         Json entry = {{"key", key}, {"title", title}};
@@ -254,6 +242,9 @@ Json candidate_table(const Recommendation& recommendation) {
     column("shape", "Shape", "", -1);
     column("device", "Device", "", -1);
     column("rollback", "Rollback", "", -1);
+    if (workload.objective != Objective::latency) {  // otherwise the gain is the speed-up
+        column("gain", fmt::format("Gain in {}", quantity_text(workload.objective)).c_str(), "x", 2);
+    }
     column("speedup", "Speed-up", "x", 2);
     column("regret", "Regret", "%", 1);
     column("accept_length", "Accept length", "", 2);
@@ -277,9 +268,11 @@ Json candidate_table(const Recommendation& recommendation) {
                     {"shape", shape_text(recommendation, candidate.speculation)},
                     {"device", labels.platform() + ", " + labels.stack},
                     {"rollback", labels.rollback},
+                    {"gain", candidate.gain},
                     {"speedup", candidate.speedup},
                     {"regret", candidate.regret * 100.0},
                     {"accept_length", candidate.accept_length},
+                    {"extrapolated", candidate.basis == AcceptanceBasis::extrapolated},
                     {"break_even", candidate.break_even_accept_length},
                     {"tpot", candidate.time_per_token.value() * 1e3},
                     {"user", candidate.tokens_per_second_user},

@@ -7,9 +7,6 @@
 
 namespace treeline {
 
-/// The traffic point with the largest share (of equals, the smallest batch).
-const TrafficPoint& most_common(const std::vector<TrafficPoint>& traffic);
-
 nlohmann::ordered_json schedule_rows(const Recommendation& recommendation);
 
 /// Best draft length and speed-up of the recommended variant over batches and contexts (powers of two).
@@ -19,10 +16,10 @@ nlohmann::ordered_json heatmap_rows(const CompiledRound& round, const Workload& 
 /// traffic.
 nlohmann::ordered_json draft_length_rows(const Workload& workload, const Recommendation& recommendation);
 
-/// Phases of a round at the most common traffic point, beside plain decoding.
+/// Phases of a round at the typical point of the traffic, beside plain decoding.
 nlohmann::ordered_json round_rows(const CompiledRound& round, const Workload& workload, const Candidate& best);
 
-/// Operations of the round's passes on the device's roofline, at the most common traffic point.
+/// Operations of the round's passes on the device's roofline, at the typical point of the traffic.
 nlohmann::ordered_json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Workload& workload,
                                      const Candidate& best);
 
@@ -32,6 +29,6 @@ nlohmann::ordered_json pareto_rows(const Recommendation& recommendation);
 nlohmann::ordered_json memory_data(const CompiledRound& round, const Workload& workload, const Candidate& best);
 
 /// All candidates within the limits, best first (at most 500 rows).
-nlohmann::ordered_json candidate_table(const Recommendation& recommendation);
+nlohmann::ordered_json candidate_table(const Workload& workload, const Recommendation& recommendation);
 
 }  // namespace treeline

@@ -31,15 +31,20 @@ std::vector<double> pooled_non_increasing(const std::vector<double>& values) {
     return result;
 }
 
+double mean_rate(const std::vector<double>& positions) {
+    return positions.empty() ? 0.0 : std::pow(std::max(0.0, positions.back()), 1.0 / static_cast<double>(positions.size()));
+}
+
+/// P(the last position is accepted | the one before was).
+double last_rate(const std::vector<double>& positions) {
+    const double before = positions.size() > 1 ? positions[positions.size() - 2] : 1.0;
+    return positions.empty() || before <= 0.0 ? 0.0 : positions.back() / before;
+}
+
 /// The rate at which the chain goes on beyond its measured positions: the last conditional one, but no better than the mean
 /// rate so far. (Values spread over a gap or pooled end in equal positions, whose conditional rate of 1 would accept for ever.)
 double continuation_rate(const std::vector<double>& positions) {
-    if (positions.empty()) {
-        return 0.0;
-    }
-    const double before = positions.size() > 1 ? positions[positions.size() - 2] : 1.0;
-    const double mean_rate = std::pow(std::max(0.0, positions.back()), 1.0 / static_cast<double>(positions.size()));
-    return before > 0.0 ? std::min({1.0, mean_rate, positions.back() / before}) : 0.0;
+    return std::min({1.0, mean_rate(positions), last_rate(positions)});
 }
 
 }  // namespace
@@ -102,6 +107,16 @@ double Acceptance::accept_length(int draft_tokens) const {
 }
 
 bool Acceptance::extrapolated(int draft_tokens) const { return !model_ && draft_tokens > measured_positions(); }
+
+Acceptance Acceptance::continued_with(double rate) const {
+    Acceptance result = *this;
+    result.tail_rate_ = model_ ? tail_rate_ : rate;
+    return result;
+}
+
+double Acceptance::highest_continuation() const {
+    return std::min(1.0, std::max(mean_rate(positions_), last_rate(positions_)));
+}
 
 std::vector<std::string> Acceptance::problems() const {
     std::vector<std::string> problems;

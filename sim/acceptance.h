@@ -31,6 +31,10 @@ public:
     /// True when a_k is not measured but continued geometrically (never for a geometric acceptance, which is a model
     /// throughout).
     [[nodiscard]] bool extrapolated(int draft_tokens) const;
+    /// The same with another conditional rate beyond the measured positions; a model, which has none, is left as it is.
+    [[nodiscard]] Acceptance continued_with(double rate) const;
+    /// The highest rate that the measured positions suggest for those beyond: the last conditional one, or the mean if higher.
+    [[nodiscard]] double highest_continuation() const;
     /// The last measured position.
     [[nodiscard]] int measured_positions() const { return static_cast<int>(positions_.size()); }
     [[nodiscard]] bool is_model() const { return model_; }

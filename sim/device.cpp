@@ -133,6 +133,8 @@ void check_interconnects(const Device& device, Constraints& constraints) {
         constraints.require_positive(link.bandwidth, what + ".bandwidth");
         constraints.require(std::isfinite(link.latency.value()) && link.latency.value() >= 0.0 && link.latency.value() < 1.0,
                             what + ".all_reduce_latency must lie between 0 and 1 s");
+        constraints.require(std::isfinite(link.domain) && (link.domain == 0.0 || link.domain >= 2.0),
+                            what + ".domain must be at least 2 devices");
         constraints.require(i == 0 || link.bandwidth <= device.interconnects[i - 1].bandwidth,
                             what + " must not be faster than the one before: list the fastest first");
     }

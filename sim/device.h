@@ -17,6 +17,9 @@ struct Interconnect {
     std::string name;          ///< short, as users select it ("nvlink", "pcie")
     BytesPerSecond bandwidth;  ///< one device, one direction
     Seconds latency;           ///< of one all-reduce of a few bytes
+    double domain = 0.0;       ///< devices that it joins at most (of one host, or of one switch); 0 = any number
+
+    [[nodiscard]] bool joins(double ranks) const { return domain <= 0.0 || ranks <= domain; }
 };
 
 enum class DeviceKind { gpu, cpu, fpga };

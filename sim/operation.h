@@ -87,6 +87,7 @@ struct Operation : OperationCost {
     Bytes stored;                  ///< bytes of one copy of its parameters on each device
     bool reads_context = false;    ///< per_visible or per_context is set
     bool sequential = false;       ///< a scan token by token, each step of which waits for the one before
+    NumberFormat math = NumberFormat::fp32;  ///< of its FLOPs: selects the device's peak. Vector units compute in fp32
     // What measured laws may depend on besides bytes and FLOPs, all of one rank.
     std::optional<KernelClass> kernel = {};  ///< whose measured law prices it, where that is not the one of its kind
     double inputs = 0.0;                     ///< k of a linear layer

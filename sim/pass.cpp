@@ -15,7 +15,7 @@ Operation parameters_and_caches(const Operation& operation, const Precision& pre
     if (operation.kind == OperationKind::experts) {
         reduced.bytes.per_expert = operation.bytes.per_expert;
     } else {
-        const Storage storage = weight_storage(precision, operation.name, precision.weights);
+        const Storage storage = weight_format(precision, operation.name, precision.weights).storage;
         reduced.bytes.fixed = storage.per_element() * operation.weight_elements;
     }
     reduced.bytes.per_context = operation.bytes.per_context;
@@ -40,7 +40,7 @@ bool uses_matrix_units(const Operation& operation) {
            operation.kind == OperationKind::attention;
 }
 
-Rates data_sheet_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
     Rates rates;
     if (operation.kind == OperationKind::collective) {
         if (const Interconnect* link = link_of(platform)) {
@@ -49,16 +49,14 @@ Rates data_sheet_rates(const Operation& operation, const Precision& precision, c
         }
         return rates;
     }
-    const FlopsPerSecond matrix_peak = platform.device.peak_for(product_format(precision, operation.name));
-    const FlopsPerSecond vector_peak = platform.device.peak_for(NumberFormat::fp32);
     rates.per_byte = 1.0 / platform.device.bandwidth;
-    rates.per_flop = 1.0 / (uses_matrix_units(operation) ? matrix_peak : vector_peak);
+    rates.per_flop = 1.0 / platform.device.peak_for(operation.math);
     return rates;
 }
 
 /// What the stack's kernels reach of the data sheet where none was measured.
-Rates stack_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
-    Rates rates = data_sheet_rates(operation, precision, platform);
+Rates stack_rates(const Operation& operation, const Platform& platform) {
+    Rates rates = data_sheet_rates(operation, platform);
     if (operation.kind == OperationKind::collective) {
         return rates;
     }
@@ -93,7 +91,7 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
     switch (operation.kind) {
         case OperationKind::linear:
         case OperationKind::experts:
-            return law(KernelClass::gemm, product_format(precision, operation.name));
+            return law(KernelClass::gemm, operation.math);
         case OperationKind::attention:
             return law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
                        precision.kv_cache.format);
@@ -118,9 +116,9 @@ struct PricedKernel {
 
 PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_of(operation, precision, platform)) {
-        return {measured_rates(*law, data_sheet_rates(operation, precision, platform), operation), true};
+        return {measured_rates(*law, data_sheet_rates(operation, platform), operation), true};
     }
-    return {stack_rates(operation, precision, platform), false};
+    return {stack_rates(operation, platform), false};
 }
 
 Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {
@@ -165,7 +163,7 @@ const Interconnect* link_of(const Platform& platform) {
         return nullptr;
     }
     for (const Interconnect& link : platform.device.interconnects) {
-        if (platform.interconnect.empty() || link.name == platform.interconnect) {
+        if (link.joins(platform.ranks) && (platform.interconnect.empty() || link.name == platform.interconnect)) {
             return &link;
         }
     }

@@ -33,14 +33,15 @@ struct Platform {
     Stack stack;
     double ranks = 1.0;
     CostMode mode = CostMode::roofline;
-    std::string interconnect = {};                ///< name of the link to use; empty = the device's fastest
+    std::string interconnect = {};                ///< name of the link to use; empty = the fastest that joins all ranks
     std::optional<Accelerator> accelerator = {};  ///< what `device` summarises, where it is one
 };
 
 /// The platform that an accelerator is: device_of(), on_chip_stack(), CostMode::cycles.
 Platform platform_of(Accelerator accelerator);
 
-/// The link that this platform's tensor parallelism uses; nothing for a single rank or when the device has no such link.
+/// The link that this platform's tensor parallelism uses: the one it names, or the fastest that joins so many devices. Nothing
+/// for a single rank or when the device has no such link.
 const Interconnect* link_of(const Platform& platform);
 
 struct TimedOperation {

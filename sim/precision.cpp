@@ -64,26 +64,59 @@ Precision uniform_precision(NumberFormat format) {
     return {storage, storage, storage, storage, storage, storage, format, {}};
 }
 
-const WeightException* exception_for(const Precision& precision, std::string_view operation) {
+WeightFormat weight_format(const Precision& precision, std::string_view operation, const Storage& kind) {
     for (const WeightException& exception : precision.exceptions) {
         const std::string_view named = exception.operation;
         const bool ends_so = operation.ends_with(named);
         const std::string_view layer = ends_so ? operation.substr(0, operation.size() - named.size()) : operation;
         if (ends_so && !named.empty() && (layer.empty() || layer.ends_with(": "))) {
-            return &exception;
+            return {exception.storage, exception.math};
         }
     }
-    return nullptr;
+    return {kind, product_format(kind, precision)};
 }
 
-Storage weight_storage(const Precision& precision, std::string_view operation, const Storage& kind) {
-    const WeightException* exception = exception_for(precision, operation);
-    return exception != nullptr ? exception->storage : kind;
+Precision checkpoint_precision(NumberFormat format, NumberFormat wide) {
+    if (bits_of(format) >= 16.0) {
+        Precision precision = uniform_precision(format);
+        precision.state = Storage{NumberFormat::fp32};
+        return precision;
+    }
+    Precision precision = uniform_precision(wide);
+    precision.state = Storage{NumberFormat::fp32};
+    precision.weights = Storage{format};
+    precision.math = format;
+    if (format == NumberFormat::fp4) {
+        precision.weights = {format, 16.0, 8.0};
+    } else if (format == NumberFormat::int4) {
+        precision.weights = {format, 128.0, 16.0};
+        precision.math = wide;
+    }
+    precision.experts = precision.weights;
+    return precision;
 }
 
-NumberFormat product_format(const Precision& precision, std::string_view operation) {
-    const WeightException* exception = exception_for(precision, operation);
-    return exception != nullptr ? exception->math : precision.math;
+Precision mxfp4_precision(NumberFormat wide) {
+    Precision precision = checkpoint_precision(NumberFormat::fp4, wide);
+    precision.weights.group_size = 32.0;
+    precision.experts = precision.weights;
+    return precision;
+}
+
+NumberFormat product_format(const Storage& weights, const Precision& precision) {
+    return bits_of(weights.format) > bits_of(precision.math) ? weights.format : precision.math;
+}
+
+NumberFormat attention_format(const Precision& precision) {
+    switch (precision.kv_cache.format) {
+        case NumberFormat::int8:
+        case NumberFormat::int4:
+            return precision.activations.format;
+        case NumberFormat::fp4:
+            return NumberFormat::fp8;
+        default:
+            return precision.kv_cache.format;
+    }
 }
 
 std::vector<std::string> problems_of(const Precision& precision) {

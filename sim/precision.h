@@ -54,9 +54,12 @@ struct Precision {
     Storage embeddings;  ///< embedding table and LM head, which quantised checkpoints usually leave at 16 bits
     Storage activations;
     Storage kv_cache;
-    Storage state{NumberFormat::fp32};             ///< recurrent (SSM) state
-    NumberFormat math = NumberFormat::bf16;        ///< format in which matrix products run: selects the device's peak
-    std::vector<WeightException> exceptions = {};  ///< of mixed-precision checkpoints; the first that names an operation holds
+    Storage state{NumberFormat::fp32};  ///< recurrent (SSM) state
+    /// Format in which products with quantised weights run: that of the weights, or a wider one where they are widened first
+    /// (weight-only quantisation).
+    NumberFormat math = NumberFormat::bf16;
+    /// Of mixed-precision checkpoints; the first that names an operation holds.
+    std::vector<WeightException> exceptions = {};
 
     friend bool operator==(const Precision&, const Precision&) = default;
 };
@@ -64,12 +67,32 @@ struct Precision {
 /// All tensors stored in one format without scales, recurrent state too; matrix products run in it.
 Precision uniform_precision(NumberFormat format);
 
-/// The exception for an operation ("decoder: down projection"); null where its weights are stored like the rest of their kind.
-const WeightException* exception_for(const Precision& precision, std::string_view operation);
+/// What checkpoints of that name hold. fp32, bf16, fp16: everything but the recurrent state (fp32) in it. Narrower formats:
+/// weights of linear layers and experts alone, with the scales that are usual (NVFP4: 8 bits for 16 elements; GPTQ and AWQ:
+/// 16 bits for 128; fp8 and int8: one a tensor, channel or large block, which costs nothing here); their products run in the
+/// same format, those of int4 in `wide`. Embeddings, LM head, norms, activations and the key-value cache stay in `wide`, a
+/// format of 16 bits or more.
+Precision checkpoint_precision(NumberFormat format, NumberFormat wide);
 
-/// How an operation's weights are stored, and in which format its products run; `kind` is the storage of weights of its kind.
-Storage weight_storage(const Precision& precision, std::string_view operation, const Storage& kind);
-NumberFormat product_format(const Precision& precision, std::string_view operation);
+/// The same with MXFP4: 8 bits for 32 elements.
+Precision mxfp4_precision(NumberFormat wide);
+
+/// Format of products with weights stored so: `math`, or that of the weights where it is wider (layers that a quantised
+/// checkpoint leaves alone).
+NumberFormat product_format(const Storage& weights, const Precision& precision);
+
+/// Format of attention's products: that of the cache. Integers are widened to the activations first, and fp4 to fp8 (no kernel
+/// attends in either).
+NumberFormat attention_format(const Precision& precision);
+
+/// How the weights of one operation are stored, and the format of its products.
+struct WeightFormat {
+    Storage storage;
+    NumberFormat math = NumberFormat::bf16;
+};
+
+/// Of an operation ("decoder: down projection"): its exception, or else the storage of weights of its `kind`.
+WeightFormat weight_format(const Precision& precision, std::string_view operation, const Storage& kind);
 
 /// Every violated constraint as a sentence; empty when the precision is usable.
 std::vector<std::string> problems_of(const Precision& precision);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/accelerator_round.h"
 #include "sim/round_rows.h"
@@ -60,7 +61,25 @@ Bytes widest_activation(const CompiledPass& pass) {
     return widest;
 }
 
-MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, const CompiledPass& target_pass) {
+/// Of a pass over prompts: the widest activations of a token and, as the stack goes about it, its logits and the scores of one
+/// layer (query heads of a rank; keys are as many as the prompt has).
+PrefillMemory prefill_memory(const RoundSetup& setup, const CompiledPass& prefill, Bytes logits_per_token) {
+    const Stack& stack = setup.platform.stack;
+    PrefillMemory memory;
+    memory.prompt_tokens = setup.prompt_tokens;
+    memory.tokens = stack.prefill_tokens;
+    memory.per_token = widest_activation(prefill) + (stack.logits_of_prompt ? logits_per_token : Bytes(0.0));
+    for (const TimedOperation& timed : prefill.operations) {
+        if (timed.operation.kind == OperationKind::attention) {
+            const double heads = timed.operation.rows_per_token * timed.operation.cache_heads;
+            memory.per_pair = std::max(memory.per_pair, stack.score_bytes * heads);
+        }
+    }
+    return memory;
+}
+
+MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, const CompiledPass& target_pass,
+                         const CompiledPass& prefill) {
     const double ranks = setup.platform.ranks;
     const RecurrentMemory target = recurrent_memory(setup.target, setup.precision, ranks);
     MemoryModel memory;
@@ -73,6 +92,7 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     memory.replay_per_token = target.replay_per_token;
     memory.logits_per_token = Bytes(4.0 * static_cast<double>(setup.target.vocabulary_size) / ranks);
     memory.activations_per_token = widest_activation(target_pass);
+    memory.prefill = prefill_memory(setup, prefill, memory.logits_per_token);
     memory.target_caches = caches_of(setup.target, setup.precision, ranks);
     if (drafter.model && drafter.has_cache) {
         memory.draft_caches = caches_of(*drafter.model, drafter.precision, ranks);
@@ -81,32 +101,14 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     return memory;
 }
 
-/// Copies launched from the host cost it a launch each, whatever the stack does for whole passes.
-Platform copying_platform(const Platform& platform) {
-    Platform result = platform;
-    if (platform.stack.state_copy == StateCopy::eager) {
-        constexpr double calls_per_copy = 3.0;  // a view of the source row, a view of the destination row, the copy
-        result.stack.host_launch = platform.stack.eager_launch;
-        result.stack.launch_factor = calls_per_copy;
-    }
-    return result;
+Platform with_stack(Platform platform, Stack stack) {
+    platform.stack = std::move(stack);
+    return platform;
 }
 
 CompiledPass compile_copies(const Model& model, const Precision& precision, const Platform& platform) {
-    return compile_operations(state_copy_operations(model, precision, platform.ranks), precision, copying_platform(platform),
-                              Seconds(0.0));
-}
-
-/// A captured graph costs the host nothing a kernel; 1.0 to 1.3 us of gap a node, and 1.3 kernels an operation (the figures of
-/// the stack cuda-graph).
-Platform drafting_platform(const Platform& platform) {
-    Platform result = platform;
-    if (platform.stack.draft_graphs) {
-        result.stack.host_launch = Seconds(0.0);
-        result.stack.node_cost = Seconds(1.15e-6);
-        result.stack.launch_factor = 1.3;
-    }
-    return result;
+    return compile_operations(state_copy_operations(model, precision, platform.ranks), precision,
+                              with_stack(platform, platform.stack.copying()), Seconds(0.0));
 }
 
 void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
@@ -115,7 +117,7 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     }
     // Heads without a cache run within the target's pass, so the host does nothing for them.
     const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass + host_of_sampling(setup) : Seconds(0.0);
-    const Platform platform = drafting_platform(setup.platform);
+    const Platform platform = with_stack(setup.platform, setup.platform.stack.drafting());
     CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
     round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     options.pass.verification = Verification::packed;
@@ -183,6 +185,20 @@ std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
     return "";
 }
 
+/// Why no link of the device can carry its tensor parallelism.
+std::string link_problem(const Platform& platform) {
+    std::string known;
+    for (const Interconnect& link : platform.device.interconnects) {
+        if (platform.interconnect.empty() || link.name == platform.interconnect) {
+            known += (known.empty() ? "" : ", ") + link.name + " joins " + std::to_string(static_cast<int>(link.domain));
+        }
+    }
+    const std::string& name = platform.interconnect;
+    return platform.device.name + (known.empty() ? " has no interconnect" : " has no interconnect that reaches so far") +
+           (name.empty() || !known.empty() ? "" : " named '" + name + "'") + ", so its layers cannot be shared by " +
+           std::to_string(static_cast<int>(platform.ranks)) + " devices" + (known.empty() ? "" : " (" + known + ")");
+}
+
 }  // namespace
 
 std::vector<std::string> problems_of(const RoundSetup& setup) {
@@ -201,10 +217,7 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
                            " or any wider format");
     }
     if (setup.platform.ranks > 1.0 && link_of(setup.platform) == nullptr) {
-        problems.push_back(setup.platform.device.name + " has no interconnect" +
-                           (setup.platform.interconnect.empty() ? "" : " named '" + setup.platform.interconnect + "'") +
-                           ", so its layers cannot be shared by " + std::to_string(static_cast<int>(setup.platform.ranks)) +
-                           " devices");
+        problems.push_back(link_problem(setup.platform));
     }
     if (const double heads = heads_that_do_not_divide(setup.target, setup.platform.ranks); heads > 0.0) {
         problems.push_back(setup.target.name + " has layers of " + std::to_string(static_cast<int>(heads)) + " heads, which " +
@@ -261,7 +274,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
     CompiledRound round;
     compile_target_passes(setup, rollback, round);
     compile_draft_passes(setup, drafter, round);
-    round.memory = memory_model(setup, drafter, round.pass(PassId::plain));
+    round.memory = memory_model(setup, drafter, round.pass(PassId::plain), round.prefill);
     const TreeBuilder trees = trees_of(setup);
     for (const Speculation& speculation : setup.speculations) {
         append_row({setup, drafter, rollback, trees}, speculation, round);
@@ -313,14 +326,17 @@ std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint
 std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoint& point) {
     const MemoryModel& memory = round.memory;
     const RoundRow& row = round.row(point.speculation);
+    const Bytes prompts = prompt_activations(memory.prefill, point.batch, point.context);
+    const bool reading = prompts > round_activations(memory, row, point.batch);
     std::vector<MemoryPart> parts = {
         {"target weights", memory.target_weights},
         {"drafter weights", memory.draft_weights},
         {"target key-value cache", cache_memory(memory.target_caches, row, point.context) * point.batch},
         {"drafter key-value cache", cache_memory(memory.draft_caches, row, point.context) * point.batch},
         {"recurrent states and their copies", state_memory(memory, row) * point.batch},
-        {"logits", memory.logits_per_token * (row.logits * point.batch)},
-        {"activations", memory.activations_per_token * (row.activations * point.batch)},
+        {"activations while prompts are read", reading ? prompts : Bytes(0.0)},
+        {"logits", reading ? Bytes(0.0) : memory.logits_per_token * (row.logits * point.batch)},
+        {"activations", reading ? Bytes(0.0) : memory.activations_per_token * (row.activations * point.batch)},
         {"reserved by driver and framework", memory.reserved},
         {"captured graphs", memory.per_graph * row.graphs},
         {"states of the draft whose turn it is", row.turn.workspace},

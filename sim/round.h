@@ -44,6 +44,7 @@ struct RoundSetup {
     Rollback rollback = Rollback::truncate;
     Decoding decoding = Decoding::greedy;
     std::vector<Speculation> speculations = chains_up_to(16);  ///< the first is plain decoding
+    double prompt_tokens = 0.0;  ///< read before the first round: memory that its pass needs; 0 = as many as the context
 };
 
 /// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run is no such reason: its
@@ -127,7 +128,17 @@ struct RoundRow {
     [[nodiscard]] double accept_length() const { return accepted.length; }
 };
 
-/// Peak memory of one device: weights + captured graphs + workspace + b·(states, activations, logits and caches of a row).
+/// What reading prompts keeps in memory at once, beside what decoding keeps: T = min(b·p, tokens) tokens of prompts of p tokens
+/// take T·(per_token + per_pair·p).
+struct PrefillMemory {
+    double prompt_tokens = 0.0;  ///< p; 0 = the context
+    double tokens = 0.0;         ///< of one pass at most
+    Bytes per_token;             ///< activations; logits where those of every token are formed
+    Bytes per_pair;              ///< attention scores of the widest layer, where kernels write them
+};
+
+/// Peak memory of one device: weights + captured graphs + workspace + b·(states and caches of a row) + the larger of what a
+/// round and what the prompts need for activations and logits.
 struct MemoryModel {
     Bytes target_weights, draft_weights, reserved;
     Bytes per_graph;                  ///< a captured graph, whatever the batch
@@ -135,6 +146,7 @@ struct MemoryModel {
     Bytes replay_per_token;           ///< cached activations
     Bytes logits_per_token;           ///< fp32 logits
     Bytes activations_per_token;      ///< widest pair of layer inputs and outputs
+    PrefillMemory prefill;
     std::vector<CacheTerm> target_caches, draft_caches;
     Bytes capacity;
 };
@@ -204,12 +216,26 @@ inline Bytes cache_memory(const std::vector<CacheTerm>& caches, const RoundRow& 
     return sum;
 }
 
+/// Activations and logits of a round's verification.
+inline Bytes round_activations(const MemoryModel& memory, const RoundRow& row, double batch) {
+    return (memory.logits_per_token * row.logits + memory.activations_per_token * row.activations) * batch;
+}
+
+/// Activations, logits and scores while prompts are read.
+inline Bytes prompt_activations(const PrefillMemory& prefill, double batch, double context) {
+    const double prompt = prefill.prompt_tokens > 0.0 ? prefill.prompt_tokens : context;
+    const double all = batch * prompt;
+    const double at_once = all < prefill.tokens ? all : prefill.tokens;
+    return (prefill.per_token + prefill.per_pair * prompt) * at_once;
+}
+
 inline Bytes peak_memory(const MemoryModel& memory, const RoundRow& row, double batch, double context) {
-    const Bytes sequence = state_memory(memory, row) + memory.logits_per_token * row.logits +
-                           memory.activations_per_token * row.activations + cache_memory(memory.target_caches, row, context) +
+    const Bytes sequence = state_memory(memory, row) + cache_memory(memory.target_caches, row, context) +
                            cache_memory(memory.draft_caches, row, context);
+    const Bytes round = round_activations(memory, row, batch);
+    const Bytes prompts = prompt_activations(memory.prefill, batch, context);
     return memory.target_weights + memory.draft_weights + memory.reserved + memory.per_graph * row.graphs + row.turn.workspace +
-           sequence * batch;
+           sequence * batch + (prompts > round ? prompts : round);
 }
 
 /// The shape at which a step runs its pass.

@@ -5,10 +5,6 @@
 namespace treeline {
 namespace {
 
-/// Siblings that shapes grown by preference have where no acceptance by rank is known; such rows then say that it is missing,
-/// unless their accept length was measured.
-constexpr int most_assumed_ranks = 64;
-
 /// Steps by pass, in the order of PassId.
 using StepsByPass = std::array<std::vector<RoundStep>, pass_count>;
 
@@ -67,6 +63,23 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
     row.graphs += static_cast<double>(drafting.passes.size());
 }
 
+/// Rows of a verification at most. A beam's tree differs from round to round: each step extends at least one of its rows, so
+/// that all others may end there. Unrolled, every row has a state and a cache of its own, and caches are laid out and graphs
+/// captured for the worst case: STree's code, (steps - 1)(beams - 1) + beams.
+double most_rows(const Speculation& speculation, const VerifyShape& shape) {
+    const auto* beam = std::get_if<BeamShape>(&speculation.shape);
+    if (beam == nullptr || speculation.verification == Verification::packed) {
+        return shape.sequences;
+    }
+    return (beam->steps - 1.0) * (beam->beams - 1.0) + beam->beams;
+}
+
+/// Tokens of a row at most.
+double longest_row(const Speculation& speculation, const VerifyShape& shape) {
+    const auto* beam = std::get_if<BeamShape>(&speculation.shape);
+    return beam == nullptr || speculation.verification == Verification::packed ? shape.tokens : beam->steps + 1.0;
+}
+
 /// Joint attainment: a pass for each number of accepted drafts that it may have to take along, with a row more.
 void add_joint_verification(const VerifyShape& shape, RoundRow& row, std::vector<RoundStep>& steps) {
     const double rows = shape.sequences + 1.0;
@@ -84,9 +97,13 @@ void add_joint_verification(const VerifyShape& shape, RoundRow& row, std::vector
 void add_verification(const RowInputs& inputs, const Speculation& speculation, const VerifyShape& shape, RoundRow& row,
                       StepsByPass& steps) {
     std::vector<RoundStep>& verify = steps_of(steps, verify_pass(speculation.verification));
-    row.logits = shape.sequences * shape.tokens;
+    const double rows = most_rows(speculation, shape);
+    row.logits = rows * longest_row(speculation, shape);
     row.activations = row.logits;
     row.new_tokens = row.logits;
+    if (const auto* beam = std::get_if<BeamShape>(&speculation.shape); beam != nullptr && rows > shape.sequences) {
+        row.graphs += rows - beam->beams;  // one for each number of rows, from as many as beams
+    }
     if (inputs.rollback.joins_next_round) {
         add_joint_verification(shape, row, verify);
     } else {
@@ -102,11 +119,13 @@ double state_copies(const RowInputs& inputs, const VerifyShape& shape) {
     return inputs.rollback.joins_next_round ? shape.sequences : shape.sequences - 1.0;
 }
 
-void add_rollback(const RowInputs& inputs, const VerifyShape& shape, const DraftTree& tree, RoundRow& row, StepsByPass& steps) {
+void add_rollback(const RowInputs& inputs, const Speculation& speculation, const VerifyShape& shape, const DraftTree& tree,
+                  RoundRow& row, StepsByPass& steps) {
     const RollbackPlan& plan = inputs.rollback;
-    const double verified = shape.sequences * shape.tokens;
+    const double rows = most_rows(speculation, shape);
+    const double verified = rows * longest_row(speculation, shape);
     row.graphs += plan.advance.operations.empty() ? 0.0 : 1.0;
-    row.target_states = shape.sequences + plan.extra_states + plan.states_per_verified_token * verified;
+    row.target_states = rows + plan.extra_states + plan.states_per_verified_token * verified;
     row.cached_activations = plan.caches_activations ? verified : 0.0;
     steps_of(steps, PassId::advance).push_back({Phase::rollback, 1.0, row.accept_length(), 0.0, 0.0, 1.0});
     if (inputs.setup.rollback == Rollback::ring) {
@@ -146,20 +165,20 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     const VerifyShape shape = verify_shape(speculation.verification, tree);
     add_drafting(inputs, speculation, tree, row, steps);
     add_verification(inputs, speculation, shape, row, steps);
-    add_rollback(inputs, shape, tree, row, steps);
+    add_rollback(inputs, speculation, shape, tree, row, steps);
 }
 
 }  // namespace
 
 TreeBuilder trees_of(const RoundSetup& setup) {
-    const RankAcceptance& known = setup.acceptance.siblings;
     std::vector<TreeShape> shapes;
     for (const Speculation& speculation : setup.speculations) {
         if (problems(speculation.shape).empty()) {
             shapes.push_back(speculation.shape);
         }
     }
-    return {known.ranks() > 0 ? known : RankAcceptance::halving(most_assumed_ranks), shapes};
+    // Where no acceptance by rank is known, rows say that it is missing, unless their accept length was measured.
+    return {RankAcceptance::known_or_assumed(setup.acceptance.siblings), shapes};
 }
 
 void append_row(const RowInputs& inputs, const Speculation& speculation, CompiledRound& round) {

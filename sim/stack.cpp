@@ -5,6 +5,26 @@
 
 namespace treeline {
 
+Stack Stack::drafting() const {
+    Stack stack = *this;
+    if (draft_graphs) {
+        stack.host_launch = Seconds(0.0);  // a captured graph costs the host nothing a kernel
+        stack.node_cost = graph_node_cost;
+        stack.launch_factor = graph_launch_factor;
+    }
+    return stack;
+}
+
+Stack Stack::copying() const {
+    Stack stack = *this;
+    if (state_copy == StateCopy::eager) {
+        // Launched from the host one by one, whatever the stack does for whole passes.
+        stack.host_launch = eager_launch;
+        stack.launch_factor = calls_per_copy;
+    }
+    return stack;
+}
+
 std::string Stack::verification_problem(Verification verification, const DraftTree& tree) const {
     const bool chain = tree.nodes() == tree.depth();
     if ((chain && verification == Verification::unrolled) ||
@@ -58,8 +78,15 @@ std::vector<std::string> problems_of(const Stack& stack) {
             "unhidden must lie between 0 and 1");
     require(stack.memory_per_graph >= Bytes(0.0) && stack.memory_per_graph <= Bytes(1e11),
             "memory_per_graph must lie between 0 and 100 GB");
-    require(std::isfinite(stack.launch_factor) && stack.launch_factor > 0.0 && stack.launch_factor <= 1000.0,
-            "launch_factor must lie above 0 and not above 1000");
+    require_overhead(stack.graph_node_cost, 0.01, "graph_node_cost");
+    const auto require_factor = [&](double factor, const std::string& what) {
+        require(std::isfinite(factor) && factor > 0.0 && factor <= 1000.0, what + " must lie above 0 and not above 1000");
+    };
+    require_factor(stack.launch_factor, "launch_factor");
+    require_factor(stack.graph_launch_factor, "graph_launch_factor");
+    require_factor(stack.calls_per_copy, "calls_per_copy");
+    require(stack.prefill_tokens >= 1.0, "prefill_tokens must be at least 1");
+    require(stack.score_bytes >= Bytes(0.0) && stack.score_bytes <= Bytes(64.0), "score_bytes must lie between 0 and 64 B");
     return problems;
 }
 

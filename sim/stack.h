@@ -34,6 +34,8 @@ struct Stack {
     Seconds host_per_sampling;     ///< of each pass that samples: distributions, random numbers, residuals
     /// Passes of the drafter are replayed from captured graphs although the target's may be launched one kernel at a time.
     bool draft_graphs = false;
+    Seconds graph_node_cost;           ///< node_cost of such a graph
+    double graph_launch_factor = 1.0;  ///< launch_factor of such a graph
     /// What a kernel takes however little it does, beside the gap before it: filling and draining the device. 2.5 to 3.8 us
     /// with the gap for the smallest products of three GPUs (ai-dynamo/aiconfigurator GEMM tables).
     Seconds kernel_startup;
@@ -48,10 +50,19 @@ struct Stack {
     Bytes memory_per_graph;      ///< of one captured graph: its nodes and the pool of buffers that it keeps
     double launch_factor = 1.0;  ///< kernels launched per operation of the model (eager frameworks split operations)
     StateCopy state_copy = StateCopy::in_graph;
-    Seconds eager_launch;  ///< host time of one kernel launch outside any graph: state copies that are eager
+    Seconds eager_launch;         ///< host time of one kernel launch outside any graph: state copies that are eager
+    double calls_per_copy = 3.0;  ///< calls of the framework that such a copy takes (views of both rows, and the copy)
+    // What reading a prompt keeps in memory at once.
+    double prefill_tokens = 8192.0;  ///< tokens of prompts in one pass at most (chunked prefill); unlimited = whole prompts
+    Bytes score_bytes;               ///< of one attention score where kernels write all scores of a layer; 0 = they do not
+    bool logits_of_prompt = false;   ///< logits of every token of a prompt are formed, not of the last one alone
     std::vector<Verification> verifications = {all_verifications.begin(),
                                                all_verifications.end()};             ///< of drafts with branches
     std::vector<Rollback> rollbacks = {all_rollbacks.begin(), all_rollbacks.end()};  ///< of targets with a recurrent state
+
+    /// The same software where it replays the drafter's passes (draft_graphs), and where it copies states.
+    [[nodiscard]] Stack drafting() const;
+    [[nodiscard]] Stack copying() const;
 
     /// Why it cannot verify such a tree in this way, as a sentence; empty when it can. Every stack verifies chains.
     [[nodiscard]] std::string verification_problem(Verification verification, const DraftTree& tree) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -18,6 +19,7 @@ constexpr int largest_scheduled_batch = 1024;
 struct Prepared {
     CompiledRound round;
     std::vector<int> speculations;  ///< those that it can run
+    Seconds time_to_first_token;
     std::string problem;
 };
 
@@ -52,7 +54,7 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     return all;
 }
 
-Prepared prepare(const Variant& variant) {
+Prepared prepare(const Variant& variant, const Workload& workload) {
     Prepared prepared;
     if (!variant.plain) {
         const std::vector<std::string> problems = problems_of(variant.setup);
@@ -62,14 +64,14 @@ Prepared prepare(const Variant& variant) {
         }
     }
     prepared.round = compile_round(variant.setup);
-    const int count = static_cast<int>(prepared.round.rows.size());
-    for (int i = variant.plain ? 0 : 1; i < count; ++i) {
-        if (prepared.round.runs(i)) {
-            prepared.speculations.push_back(i);
-        }
+    prepared.round.memory.capacity = allowed_memory(prepared.round, workload.limits);
+    prepared.time_to_first_token = time_to_first_token(prepared.round, workload.prompt_tokens);
+    prepared.speculations = runnable(prepared.round);
+    if (!variant.plain) {
+        std::erase(prepared.speculations, 0);
     }
     if (prepared.speculations.empty()) {
-        prepared.problem = prepared.round.row(count > 1 ? 1 : 0).problem;
+        prepared.problem = prepared.round.row(prepared.round.rows.size() > 1 ? 1 : 0).problem;
         if (prepared.problem.empty()) {
             prepared.problem = "no shape is asked for that drafts anything";
         }
@@ -77,77 +79,50 @@ Prepared prepare(const Variant& variant) {
     return prepared;
 }
 
-double objective_of(const Candidate& candidate, Objective objective) {
-    switch (objective) {
-        case Objective::throughput:
-            return 1.0 / candidate.tokens_per_second_device;
-        case Objective::latency:
-            return candidate.time_per_token.value();
-        case Objective::cost:
-            return candidate.price_per_token.value();
-        case Objective::energy:
-            return candidate.energy_per_token.value();
-    }
-    return 0.0;
-}
-
-Candidate average(const Prepared& prepared, std::size_t variant, int speculation, const Workload& workload) {
+/// An outcome over the traffic as a candidate.
+Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outcome& outcome) {
     Candidate candidate;
+    static_cast<TrafficMeans&>(candidate) = outcome.means;
     candidate.variant = variant;
-    const RoundRow& row = prepared.round.row(speculation);
-    candidate.speculation = speculation;
+    const RoundRow& row = prepared.round.row(outcome.speculation);
+    candidate.speculation = outcome.speculation;
     candidate.draft_tokens = static_cast<int>(row.draft_tokens);
     candidate.basis = row.accepted.basis;
     candidate.accept_length = row.accept_length();
-    double plain_time = 0.0;
-    double device_time = 0.0;
-    double round_ratio = 0.0;
-    double wasted = 0.0;
-    for (const TrafficPoint& point : workload.traffic) {
-        const RoundEstimate estimate = evaluate(prepared.round, {speculation, point.batch, point.context});
-        candidate.time_per_token += point.share * estimate.time_per_token;
-        candidate.worst_time_per_token = std::max(candidate.worst_time_per_token, estimate.time_per_token);
-        candidate.peak_memory = std::max(candidate.peak_memory, estimate.memory);
-        candidate.energy_per_token += point.share * estimate.energy_per_token;
-        candidate.price_per_token += point.share * estimate.price_per_token;
-        plain_time += point.share * estimate.autoregressive.value();
-        device_time += point.share / estimate.tokens_per_second_device;
-        round_ratio += point.share * estimate.iteration_multiplier;
-        wasted += point.share * estimate.wasted_draft_share;
-    }
-    candidate.break_even_accept_length = round_ratio;
-    candidate.wasted_draft_share = wasted;
-    candidate.speedup = plain_time / candidate.time_per_token.value();
+    candidate.gain = outcome.gain;
+    candidate.speedup = outcome.speedup;
+    candidate.break_even_accept_length = candidate.accept_length / candidate.gain;
     candidate.tokens_per_second_user = Seconds(1.0) / candidate.time_per_token;
-    candidate.tokens_per_second_device = 1.0 / device_time;
-    candidate.time_to_first_token = time_to_first_token(prepared.round, workload.prompt_tokens);
-    candidate.objective = objective_of(candidate, workload.objective);
+    candidate.time_to_first_token = prepared.time_to_first_token;
+    candidate.wasted_draft_share =
+        row.draft_tokens > 0.0 ? (row.draft_tokens - (candidate.accept_length - 1.0)) / row.draft_tokens : 0.0;
+    candidate.objective = outcome.objective;
     return candidate;
 }
 
-/// Why a candidate may not be recommended; empty when it may.
-std::string limit_broken(const Candidate& candidate, const Prepared& prepared, const Limits& limits, bool plain) {
-    Bytes room = prepared.round.memory.capacity;
-    if (limits.memory && *limits.memory < room) {
-        room = *limits.memory;
-    }
-    if (candidate.peak_memory > room) {
-        return formatted("needs %.1f GB of memory per device where %.1f GB are allowed", candidate.peak_memory.value() / 1e9,
-                         room.value() / 1e9);
-    }
-    if (limits.time_per_token && candidate.worst_time_per_token > *limits.time_per_token) {
-        return formatted("TPOT reaches %.2f ms where %.2f ms are allowed", candidate.worst_time_per_token.value() * 1e3,
-                         limits.time_per_token->value() * 1e3);
-    }
-    if (limits.time_to_first_token && candidate.time_to_first_token > *limits.time_to_first_token) {
-        return formatted("TTFT is %.0f ms where %.0f ms are allowed", candidate.time_to_first_token.value() * 1e3,
-                         limits.time_to_first_token->value() * 1e3);
-    }
-    if (!plain && candidate.speedup < limits.minimum_gain) {
-        return formatted("gains %.2fx on plain decoding where at least %.2fx are asked for", candidate.speedup,
-                         limits.minimum_gain);
+/// What a broken limit says of the outcome that breaks it.
+std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
+    switch (limit) {
+        case Limit::memory:
+            return formatted("needs %.1f GB of memory per device where %.1f GB are allowed",
+                             outcome.means.peak_memory.value() / 1e9, allowed_memory(prepared.round, limits).value() / 1e9);
+        case Limit::time_per_token:
+            return formatted("TPOT reaches %.2f ms where %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
+                             limits.time_per_token->value() * 1e3);
+        case Limit::time_to_first_token:
+            return formatted("TTFT is %.0f ms where %.0f ms are allowed", prepared.time_to_first_token.value() * 1e3,
+                             limits.time_to_first_token->value() * 1e3);
+        case Limit::gain:
+            return formatted("gains %.2fx on plain decoding where at least %.2fx are asked for", outcome.gain,
+                             limits.minimum_gain);
     }
     return {};
+}
+
+std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
+    const std::optional<Limit> broken = broken_limit(outcome, prepared.round, limits);
+    const bool late = limits.time_to_first_token && prepared.time_to_first_token > *limits.time_to_first_token;
+    return late && (!broken || *broken == Limit::gain) ? Limit::time_to_first_token : broken;
 }
 
 struct VariantOutcome {
@@ -172,14 +147,14 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
         return outcome;
     }
     double best_broken = std::numeric_limits<double>::infinity();
-    for (const int speculation : prepared.speculations) {
-        const Candidate candidate = average(prepared, index, speculation, workload);
-        const std::string broken = limit_broken(candidate, prepared, workload.limits, variant.plain);
-        if (broken.empty()) {
+    for (const Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
+        const Candidate candidate = candidate_of(prepared, index, each);
+        const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
+        if (!broken) {
             outcome.candidates.push_back(candidate);
         } else if (candidate.objective < best_broken) {
             best_broken = candidate.objective;
-            outcome.reason = at_its_best(candidate, variant) + broken;
+            outcome.reason = at_its_best(candidate, variant) + sentence_of(*broken, each, prepared, workload.limits);
         }
     }
     return outcome;
@@ -201,48 +176,23 @@ std::vector<Candidate> best_of_each_other_variant(const std::vector<Candidate>& 
     return runners_up;
 }
 
-int largest_batch_of_interest(const std::vector<TrafficPoint>& traffic) {
-    double largest = 1.0;
-    for (const TrafficPoint& point : traffic) {
-        largest = std::max(largest, point.batch);
-    }
-    return static_cast<int>(std::clamp(4.0 * largest, 64.0, 1024.0));
+int largest_batch_of_interest(const Traffic& traffic) {
+    return static_cast<int>(std::clamp(4.0 * largest_batch_of(traffic), 64.0, 1024.0));
 }
 
-double most_common_context(const std::vector<TrafficPoint>& traffic) {
-    return std::max_element(traffic.begin(), traffic.end(),
-                            [](const TrafficPoint& a, const TrafficPoint& b) {
-                                return std::tuple(a.share, -a.context) < std::tuple(b.share, -b.context);
-                            })
-        ->context;
-}
-
-/// For each variant and batch (powers of two) the shape with the highest speed-up that fits, with the Pareto front
-/// marked.
-std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, const std::vector<TrafficPoint>& traffic) {
-    const double context = most_common_context(traffic);
+/// For each variant and batch (powers of two) the fastest shape that fits, with the Pareto front marked.
+std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, const Traffic& traffic) {
+    const double context = typical_point(traffic).context;
     std::vector<TradeoffPoint> points;
     for (std::size_t variant = 0; variant < prepared.size(); ++variant) {
+        const CompiledRound& round = prepared[variant].round;
         for (double batch = 1.0; prepared[variant].problem.empty() && batch <= largest_batch_of_interest(traffic);
              batch *= 2.0) {
-            TradeoffPoint best;
-            for (const int speculation : prepared[variant].speculations) {
-                const RoundEstimate e = evaluate(prepared[variant].round, {speculation, batch, context});
-                if (e.fits && e.tokens_per_second_user > best.tokens_per_second_user) {
-                    best = {variant,
-                            speculation,
-                            static_cast<int>(prepared[variant].round.row(speculation).draft_tokens),
-                            batch,
-                            context,
-                            e.tokens_per_second_user,
-                            e.tokens_per_second_device,
-                            e.throughput_multiplier,
-                            e.energy_per_token,
-                            false};
-                }
-            }
-            if (best.tokens_per_second_user > 0.0) {
-                points.push_back(best);
+            if (const auto best = fastest_that_fits(round, prepared[variant].speculations, batch, context)) {
+                const RoundEstimate& e = best->estimate;
+                points.push_back({variant, best->speculation, static_cast<int>(round.row(best->speculation).draft_tokens),
+                                  batch, context, e.tokens_per_second_user, e.tokens_per_second_device, e.throughput_multiplier,
+                                  e.energy_per_token, false});
             }
         }
     }
@@ -264,20 +214,18 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
         if (recommendation.variants[i].plain && labels.platform() == best.labels.platform() &&
             labels.stack == best.labels.stack && labels.mode == best.labels.mode && labels.target == best.labels.target &&
             labels.precision == best.labels.precision) {
-            return average(prepared[i], i, 0, workload);
+            return candidate_of(prepared[i], i,
+                                outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front());
         }
     }
     return {};
 }
 
-/// Plain decoding and the chains among the shapes.
-std::vector<int> runnable_chains(const CompiledRound& round, const std::vector<Speculation>& speculations) {
+/// Those of them that are chains; plain decoding is one.
+std::vector<int> chains_of(const std::vector<int>& runnable, const std::vector<Speculation>& speculations) {
     std::vector<int> chains;
-    for (int i = 0; i < static_cast<int>(round.rows.size()); ++i) {
-        if (round.runs(i) && is_chain(speculations[static_cast<std::size_t>(i)])) {
-            chains.push_back(i);
-        }
-    }
+    std::copy_if(runnable.begin(), runnable.end(), std::back_inserter(chains),
+                 [&](int i) { return is_chain(speculations[static_cast<std::size_t>(i)]); });
     return chains;
 }
 
@@ -307,7 +255,7 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     std::vector<Prepared> prepared(answer.variants.size());
     std::vector<VariantOutcome> outcomes(answer.variants.size());
     parallel_for(answer.variants.size(), thread_count(threads), [&](std::size_t i) {
-        prepared[i] = prepare(answer.variants[i]);
+        prepared[i] = prepare(answer.variants[i], workload);
         outcomes[i] = judge(prepared[i], i, answer.variants[i], workload);
     });
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -328,11 +276,11 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     answer.speculate = best.draft_tokens > 0;
     answer.plain = plain_on_same_platform(answer, prepared, workload);
     const CompiledRound& round = prepared[best.variant].round;
-    answer.schedule = schedule_for(round, workload.traffic, largest_scheduled_batch);
-    const std::vector<int> chains = runnable_chains(round, workload.speculations);
-    answer.chain_schedule = chains.size() == workload.speculations.size()
-                                ? answer.schedule
-                                : schedule_for(round, chains, workload.traffic, largest_scheduled_batch);
+    const std::vector<int> all = runnable(round);
+    const std::vector<int> chains = chains_of(all, workload.speculations);
+    answer.schedule = schedule_for(round, all, workload, largest_scheduled_batch);
+    answer.chain_schedule =
+        chains.size() == all.size() ? answer.schedule : schedule_for(round, chains, workload, largest_scheduled_batch);
     answer.tradeoffs = tradeoffs_of(prepared, workload.traffic);
     if (answer.speculate && !answer.runners_up.empty()) {
         answer.flip_accept_length = best.accept_length * best.objective / answer.runners_up.front().objective;

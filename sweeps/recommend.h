@@ -11,26 +11,20 @@
 
 namespace treeline {
 
-/// A configuration (variant and fixed shape), averaged over the traffic. Shares weigh tokens, so
-/// times per token are averaged and rates are their inverses.
-struct Candidate {
+/// A configuration (variant and fixed shape) with its means over the traffic.
+struct Candidate : TrafficMeans {
     std::size_t variant = 0;  ///< index into Recommendation::variants
     int speculation = 0;      ///< index into Recommendation::speculations; 0 = plain decoding
     int draft_tokens = 0;     ///< nodes of its shape
     double accept_length = 1.0;
-    double break_even_accept_length = 1.0;  ///< mean Δt: with fewer tokens a round than this, plain decoding is faster
+    double break_even_accept_length = 1.0;  ///< with fewer tokens a round than this, plain decoding is better in the objective
+    double gain = 1.0;                      ///< plain decoding's objective on the same platform / its objective
     double speedup = 1.0;                   ///< mean TPOT of plain decoding on the same platform / mean TPOT
-    Seconds time_per_token;
-    Seconds worst_time_per_token;  ///< over the traffic points
     Seconds time_to_first_token;
-    double tokens_per_second_user = 0.0;
-    double tokens_per_second_device = 0.0;
-    Bytes peak_memory;  ///< over the traffic points
-    Joules energy_per_token;
-    Dollars price_per_token;
+    double tokens_per_second_user = 0.0;  ///< 1 / mean TPOT
     double wasted_draft_share = 0.0;
     AcceptanceBasis basis = AcceptanceBasis::stated;  ///< of its accept length
-    double objective = 0.0;                           ///< lower is better
+    double objective = 0.0;                           ///< objective_of() its means; lower is better
     double regret = 0.0;                              ///< objective / best objective − 1
 };
 
@@ -40,16 +34,20 @@ struct ScheduleEntry {
     int batch_to = 1;
     int speculation = 0;
     int draft_tokens = 0;       ///< its nodes
-    double speedup_from = 1.0;  ///< against plain decoding at batch_from
+    double speedup_from = 1.0;  ///< TPOT of plain decoding / TPOT, at batch_from
     double speedup_to = 1.0;    ///< at batch_to
+    AcceptanceBasis basis = AcceptanceBasis::stated;
 };
 
+/// The best shape at each batch, by the objective and within the limits, at every context of the traffic.
 struct Schedule {
     std::vector<ScheduleEntry> entries;
-    std::optional<int> switch_off_batch;  ///< the smallest batch from which speculation never pays up to `largest_batch`
-    int largest_batch = 1;                ///< where the schedule ends
-    bool ends_with_memory = false;        ///< because larger batches (or their drafts, where drafting pays) do not fit
-    double speedup = 1.0;                 ///< mean over the traffic when the schedule is followed
+    std::optional<int> switch_off_batch;    ///< the smallest batch from which speculation never runs up to `largest_batch`
+    std::optional<Limit> switch_off_limit;  ///< the limit that the best drafts break there; none: plain decoding is better
+    int largest_batch = 1;                  ///< where the schedule ends
+    std::optional<Limit> end_limit;         ///< the limit that plain decoding breaks beyond; none: 1,024 was reached
+    double gain = 1.0;                      ///< in the objective over the traffic, when the schedule is followed
+    double speedup = 1.0;                   ///< in mean TPOT, likewise
 };
 
 /// A device among those of the workload, and the best that it can do.
@@ -99,11 +97,10 @@ RecommendationResult recommend(const Workload& workload, unsigned threads);
 /// The best candidate of each device, best first; devices without any are left out. Valid as long as the recommendation.
 std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendation);
 
-/// Shape by batch size for one compiled variant: at each batch from 1 to `largest_batch` the one with the smallest mean TPOT
-/// over the traffic's contexts, plain decoding included, among those with which a batch of these contexts fits.
-Schedule schedule_for(const CompiledRound& round, const std::vector<TrafficPoint>& traffic, int largest_batch);
-/// The same among some of the round's speculations, which must run; plain decoding (0) must be one of them.
-Schedule schedule_for(const CompiledRound& round, const std::vector<int>& speculations,
-                      const std::vector<TrafficPoint>& traffic, int largest_batch);
+/// Shape by batch size for one compiled variant: at each batch from 1 to `largest_batch` the best of some of the round's
+/// speculations, which must run; the first must be plain decoding (0). It ends before the first batch at which none keeps
+/// the limits. TTFT, which the batch does not change, is not judged.
+Schedule schedule_for(const CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
+                      int largest_batch);
 
 }  // namespace treeline

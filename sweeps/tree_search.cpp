@@ -4,6 +4,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "sweeps/goal.h"
+
 namespace treeline {
 namespace {
 
@@ -29,16 +31,14 @@ Priced price(const RoundSetup& setup, const TreeSearch& search, std::vector<Spec
 std::optional<TreeChoice> best_of(const Priced& priced, double batch, double context, bool chains_only) {
     std::optional<TreeChoice> best;
     for (const auto& [rollback, round] : priced.rounds) {
-        for (int i = 0; i < static_cast<int>(round.rows.size()); ++i) {
-            const Speculation& speculation = priced.speculations[static_cast<std::size_t>(i)];
-            if (!round.runs(i) || (chains_only && !is_chain(speculation))) {
-                continue;
-            }
-            const RoundEstimate estimate = evaluate(round, {i, batch, context});
-            if (estimate.fits && (!best || estimate.time_per_token < best->estimate.time_per_token)) {
-                const RoundRow& row = round.row(i);
-                best = {rollback, speculation, static_cast<int>(row.draft_tokens), static_cast<int>(row.depth), estimate};
-            }
+        std::vector<int> allowed = runnable(round);
+        std::erase_if(allowed,
+                      [&](int i) { return chains_only && !is_chain(priced.speculations[static_cast<std::size_t>(i)]); });
+        const std::optional<FittingPoint> fastest = fastest_that_fits(round, allowed, batch, context);
+        if (fastest && (!best || better_at_a_point(fastest->estimate, best->estimate))) {
+            const RoundRow& row = round.row(fastest->speculation);
+            best = {rollback, priced.speculations[static_cast<std::size_t>(fastest->speculation)],
+                    static_cast<int>(row.draft_tokens), static_cast<int>(row.depth), fastest->estimate};
         }
     }
     return best;

@@ -132,64 +132,82 @@ const UncertainDesign design_inputs[] = {
      }},
 };
 
-double mean_speedup(const CompiledRound& round, int speculation, const std::vector<TrafficPoint>& traffic) {
-    double plain = 0.0;
-    double speculative = 0.0;
-    for (const TrafficPoint& point : traffic) {
-        const RoundEstimate estimate = evaluate(round, {speculation, point.batch, point.context});
-        plain += point.share * estimate.autoregressive.value();
-        speculative += point.share * estimate.time_per_token.value();
+/// What a gain is taken of; only the setup and its round differ between the ends of a range.
+struct Question {
+    int speculation;
+    const Traffic& traffic;
+    Objective objective;
+
+    [[nodiscard]] double gain(const CompiledRound& round) const {
+        return outcomes_of(round, {speculation}, traffic, objective).front().gain;
     }
-    return plain / speculative;
-}
+    [[nodiscard]] double gain(const RoundSetup& setup) const { return gain(compile_round(setup)); }
+    [[nodiscard]] double gain(RoundSetup setup, const DraftAcceptance& acceptance) const {
+        setup.acceptance = acceptance;
+        return gain(setup);
+    }
+};
 
 Sensitivity sensitivity(std::string name, std::string range, double a, double b) {
     return {std::move(name), std::move(range), std::min(a, b), std::max(a, b)};
 }
 
-std::vector<Sensitivity> sensitivities(const RoundSetup& setup, const CompiledRound& round, int speculation,
-                                       const std::vector<TrafficPoint>& traffic) {
+std::vector<Sensitivity> sensitivities(const RoundSetup& setup, const CompiledRound& round, const Question& question) {
     std::vector<Sensitivity> found;
     for (const UncertainInput& input : inputs_of(setup.platform)) {
         CompiledRound low = round;
         CompiledRound high = round;
         input.apply(low, input.at_low);
         input.apply(high, input.at_high);
-        found.push_back(sensitivity(input.name, input.range, mean_speedup(low, speculation, traffic),
-                                    mean_speedup(high, speculation, traffic)));
+        found.push_back(sensitivity(input.name, input.range, question.gain(low), question.gain(high)));
     }
     return found;
 }
 
-std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, int speculation,
-                                              const std::vector<TrafficPoint>& traffic) {
+std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, const Question& question) {
     std::vector<Sensitivity> found;
     for (const UncertainDesign& input : design_inputs) {
-        const auto speedup_at = [&](double value) {
+        const auto gain_at = [&](double value) {
             RoundSetup changed = setup;
             input.apply(*changed.platform.accelerator, value);
-            return mean_speedup(compile_round(changed), speculation, traffic);
+            return question.gain(changed);
         };
-        found.push_back(sensitivity(input.name, input.range, speedup_at(input.low), speedup_at(input.high)));
+        found.push_back(sensitivity(input.name, input.range, gain_at(input.low), gain_at(input.high)));
+    }
+    return found;
+}
+
+/// Other prompts than those measured; and positions that nobody measured, where the shape needs them.
+std::vector<Sensitivity> acceptance_sensitivities(const RoundSetup& setup, const CompiledRound& round,
+                                                  const Question& question) {
+    const auto gain = [&](const DraftAcceptance& acceptance) { return question.gain(setup, acceptance); };
+    std::vector<Sensitivity> found = {
+        sensitivity("acceptance", "each position 10 % lower or higher (other prompts than those measured; assumed)",
+                    gain(setup.acceptance.scaled(0.9)), gain(setup.acceptance.scaled(1.1)))};
+    if (round.row(question.speculation).accepted.basis == AcceptanceBasis::extrapolated) {
+        const Acceptance& chain = setup.acceptance.chain;
+        DraftAcceptance none = setup.acceptance, most = setup.acceptance;
+        none.chain = chain.continued_with(0.0);
+        most.chain = chain.continued_with(chain.highest_continuation());
+        found.push_back(sensitivity("acceptance beyond position " + std::to_string(chain.measured_positions()),
+                                    "not measured: from none to the highest rate that the measured positions suggest",
+                                    gain(none), gain(most)));
     }
     return found;
 }
 
 }  // namespace
 
-SpeedupInterval speedup_interval(const RoundSetup& setup, int speculation, const std::vector<TrafficPoint>& traffic) {
+GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
     const CompiledRound round = compile_round(setup);
-    SpeedupInterval interval;
-    interval.value = mean_speedup(round, speculation, traffic);
-    interval.inputs = setup.platform.accelerator ? design_sensitivities(setup, speculation, traffic)
-                                                 : sensitivities(setup, round, speculation, traffic);
-    RoundSetup fewer = setup;
-    RoundSetup more = setup;
-    fewer.acceptance = setup.acceptance.scaled(0.9);
-    more.acceptance = setup.acceptance.scaled(1.1);
-    interval.inputs.push_back(sensitivity(
-        "acceptance", "each position 10 % lower or higher (other prompts than those measured; assumed)",
-        mean_speedup(compile_round(fewer), speculation, traffic), mean_speedup(compile_round(more), speculation, traffic)));
+    const Question question{speculation, traffic, objective};
+    GainInterval interval;
+    interval.value = question.gain(round);
+    interval.inputs =
+        setup.platform.accelerator ? design_sensitivities(setup, question) : sensitivities(setup, round, question);
+    for (Sensitivity& input : acceptance_sensitivities(setup, round, question)) {
+        interval.inputs.push_back(std::move(input));
+    }
     double down = 0.0;
     double up = 0.0;
     for (const Sensitivity& input : interval.inputs) {

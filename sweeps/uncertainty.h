@@ -1,4 +1,4 @@
-// How sure a predicted speed-up is: inputs that are only known within a range are moved to both ends, one at a time, and the
+// How sure a predicted gain is: inputs that are only known within a range are moved to both ends, one at a time, and the
 // changes are added in quadrature.
 #pragma once
 
@@ -9,22 +9,24 @@
 
 namespace treeline {
 
-/// One uncertain input and the speed-up at both ends of its range.
+/// One uncertain input and the gain at both ends of its range.
 struct Sensitivity {
     std::string input;
     std::string range;  ///< in words, with its source
-    double low = 1.0;   ///< the smaller of the two speed-ups
+    double low = 1.0;   ///< the smaller of the two gains
     double high = 1.0;
 };
 
-struct SpeedupInterval {
+struct GainInterval {
     double value = 1.0;  ///< with every input at its stated value
     double low = 1.0;
     double high = 1.0;
     std::vector<Sensitivity> inputs;  ///< the one that moves the answer most first
 };
 
-/// Mean speed-up over the traffic (as in Candidate::speedup) of this setup with one of its speculations, and its interval.
-SpeedupInterval speedup_interval(const RoundSetup& setup, int speculation, const std::vector<TrafficPoint>& traffic);
+/// The gain in the objective over the traffic (as Outcome::gain) of this setup with one of its speculations, and its interval.
+/// An accept length beyond the measured positions is an input of its own: from nothing accepted there to the highest rate that
+/// the measured ones suggest.
+GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective);
 
 }  // namespace treeline

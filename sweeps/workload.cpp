@@ -2,21 +2,6 @@
 
 namespace treeline {
 
-std::vector<TrafficPoint> traffic_from(const std::vector<WeightedValue>& batch, const std::vector<WeightedValue>& context) {
-    double total = 0.0;
-    std::vector<TrafficPoint> traffic;
-    for (const WeightedValue& b : batch) {
-        for (const WeightedValue& s : context) {
-            traffic.push_back({b.value, s.value, b.share * s.share});
-            total += b.share * s.share;
-        }
-    }
-    for (TrafficPoint& point : traffic) {
-        point.share /= total;
-    }
-    return traffic;
-}
-
 std::vector<std::string> problems_of(const Workload& workload) {
     DesignSpace space;
     space.variants = workload.variants;
@@ -24,12 +9,12 @@ std::vector<std::string> problems_of(const Workload& workload) {
     for (std::size_t i = 0; i < space.speculations.size(); ++i) {
         space.speculation.push_back(static_cast<int>(i));
     }
-    for (const TrafficPoint& point : workload.traffic) {
+    for (const TrafficPoint& point : workload.traffic.points) {
         space.batch.push_back(point.batch);
         space.context.push_back(point.context);
     }
     std::vector<std::string> problems = space.problems();
-    for (const TrafficPoint& point : workload.traffic) {
+    for (const TrafficPoint& point : workload.traffic.points) {
         if (!(point.share > 0.0)) {
             problems.emplace_back("every share of the traffic must be above 0");
             break;

@@ -54,6 +54,7 @@ struct ExperimentPoint {
     // How this run differs from its stack:
     std::optional<StateCopy> state_copy;
     std::optional<bool> draft_graphs;
+    bool allocated_only = false;  ///< a memory is what the framework allocated, without what driver and context take
 };
 
 enum class Role {
@@ -75,8 +76,11 @@ struct ExperimentRow {
     std::optional<ExperimentPoint> relative_to;  ///< the number is a ratio to this point's
     std::string choice_of;                       ///< rows of a table with the same text here are choices among each other
     bool out_of_memory = false;                  ///< what was measured is that it does not run; no number then
+    bool ran = false;                            ///< what was measured is that it fits into memory; no number then
     std::vector<std::pair<std::string, std::string>> conditions;  ///< all that were stated, for output
 };
+
+inline bool has_number(const ExperimentRow& row) { return !row.out_of_memory && !row.ran; }
 
 struct ExperimentTable {
     std::string id;        ///< "table-3"

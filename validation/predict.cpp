@@ -89,7 +89,7 @@ double critical_context_of(const ExperimentPoint& point, const Platform& platfor
 
 VerifyShape verify_shape_of(const ExperimentPoint& point) {
     const Speculation& speculation = point.setup.speculations[static_cast<std::size_t>(point.speculation)];
-    return verify_shape(speculation.verification, build_tree(speculation.shape, RankAcceptance::halving(64)));
+    return verify_shape(speculation.verification, build_tree(speculation.shape, RankAcceptance::assumed()));
 }
 
 double predicted(Observable observable, const ExperimentPoint& point, const Platform& platform) {
@@ -108,7 +108,7 @@ double predicted(Observable observable, const ExperimentPoint& point, const Plat
         case Observable::speed:
             return speed(round, point);
         case Observable::memory:
-            return estimate().memory.value();
+            return (estimate().memory - (point.allocated_only ? round.memory.reserved : Bytes(0.0))).value();
         case Observable::throughput_multiplier:
             return estimate().throughput_multiplier;
         case Observable::verified_tokens:

@@ -88,7 +88,7 @@ void Run::gather() {
 void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<Place>& places) {
     std::vector<const ExperimentRow*> fit_rows;
     for (const Place& place : places) {
-        if (place.may_fit && place.data->role == Role::fit && !place.data->out_of_memory) {
+        if (place.may_fit && place.data->role == Role::fit && has_number(*place.data)) {
             fit_rows.push_back(place.data);
         }
     }
@@ -110,7 +110,7 @@ void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<
     const Platform& fitted = result_.fits.back().fitted;
     for (const Place& place : places) {
         note_memory(place, fitted);
-        if (!place.data->out_of_memory) {
+        if (has_number(*place.data)) {
             const Role role = place.may_fit ? place.data->role : Role::test;
             result_.rows.push_back(
                 {place.paper, place.table, place.row, role, fit, {place.data->measured, predicted(*place.data, fitted)}});
@@ -227,10 +227,15 @@ void score(Validation& result, const std::vector<ExperimentPlatform>& platforms)
 
 }  // namespace
 
-std::size_t Validation::memory_cells_right() const {
-    return static_cast<std::size_t>(std::count_if(memory_cells.begin(), memory_cells.end(), [](const MemoryCell& cell) {
-        return cell.measured_fits == cell.predicted_fits;
-    }));
+MemoryCount Validation::memory_count(bool fits) const {
+    MemoryCount count;
+    for (const MemoryCell& cell : memory_cells) {
+        if (cell.measured_fits == fits) {
+            ++count.cells;
+            count.right += cell.predicted_fits == fits ? 1 : 0;
+        }
+    }
+    return count;
 }
 
 Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms) {

@@ -44,6 +44,11 @@ struct PaperScore {
     std::size_t fit_rows = 0, fitted_numbers = 0, left_out = 0;
 };
 
+/// Counts of memory cells.
+struct MemoryCount {
+    std::size_t cells = 0, right = 0;
+};
+
 struct Validation {
     std::vector<Experiments> papers;
     std::vector<PlatformFit> fits;
@@ -60,7 +65,8 @@ struct Validation {
 
     /// Of a PredictedRow, LeftOutRow or MemoryCell.
     [[nodiscard]] const ExperimentRow& row(const auto& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }
-    [[nodiscard]] std::size_t memory_cells_right() const;
+    /// Of memory cells that were measured to fit (or not to): how many, and how many are predicted so.
+    [[nodiscard]] MemoryCount memory_count(bool fits) const;
     /// The fit that a row was predicted with.
     [[nodiscard]] const PlatformFit& fit_of(const PredictedRow& p) const { return fits[p.fit]; }
 };

@@ -19,12 +19,11 @@ constexpr std::int64_t most_seed = 1'000'000'000;
 
 /// Frontier trees keep the candidates that halving acceptances would keep, as `treeline tree` assumes without --ranks.
 StudiedTree built(json::Reader& at, std::string_view key, const NamedShape& named) {
-    constexpr int assumed_ranks = 32;
     if (std::holds_alternative<OptimalShape>(named.shape)) {
         at.problem(key, "the best tree depends on the acceptance of each rank; give the tree itself");
         return {named.label, DraftTree()};
     }
-    StudiedTree tree{named.label, build_tree(named.shape, RankAcceptance::halving(assumed_ranks))};
+    StudiedTree tree{named.label, build_tree(named.shape, RankAcceptance::assumed())};
     if (tree.tree.nodes() > most_nodes || tree.tree.nodes() == 0) {
         at.problem(key, fmt::format("has {} nodes; synthetic models are decoded with 1 to {}", tree.tree.nodes(), most_nodes));
         tree.tree = DraftTree();

@@ -58,7 +58,7 @@ Arm read_arm(json::Reader& at, Descriptions& descriptions, BanditProblem& proble
         arm.shape = read_shape_under(at, "shape", descriptions);
         named.name = text_of(*arm.shape);
         if (problems(*arm.shape).empty()) {
-            named.draft_passes = build_tree(*arm.shape, RankAcceptance::halving(8)).depth();
+            named.draft_passes = build_tree(*arm.shape, RankAcceptance::assumed()).depth();
         }
     } else {
         named.draft_passes = static_cast<double>(at.count("draft_passes", 0, most_draft_tokens));

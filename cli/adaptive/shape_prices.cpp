@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "reports/number_text.h"
+#include "sweeps/goal.h"
 
 namespace treeline {
 namespace {
@@ -86,7 +87,7 @@ private:
                     problem = fmt::format("{} does not fit at batch {} and context {}: each device needs {} of its {}", label,
                                           batch, exact_text(point_.context), treeline::text_of(estimate.memory),
                                           treeline::text_of(round.memory.capacity));
-                } else if (!best || estimate.round < best->round) {
+                } else if (!best || better_at_a_point(estimate, *best)) {
                     best = estimate;
                     shape.levels = round.row(i).depth;
                     shape.accepted_exactly = round.row(i).accepted.exactly;

@@ -75,7 +75,7 @@ DraftTree read_decode_tree(json::Reader& root, Descriptions& descriptions, const
     }
     const auto& given = setup.given_acceptance;
     const bool ranked = given && !given->per_rank.empty();
-    return build_tree(shape, ranked ? RankAcceptance(given->per_rank) : RankAcceptance::halving(8));
+    return build_tree(shape, ranked ? RankAcceptance(given->per_rank) : RankAcceptance::assumed());
 }
 
 std::optional<decoder::GivenAcceptance> read_decode_acceptance(json::Reader at) {

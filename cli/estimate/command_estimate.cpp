@@ -82,15 +82,15 @@ Run add_estimate(CLI::App& app) {
     app.add_option("--model", point.model, "Target: catalogue name, description, or Hugging Face config.json")
         ->type_name("NAME|PATH");
     app.add_option("--precision", point.precision,
-                   "Format of all tensors but recurrent states, or JSON by part (default: as published)")
+                   "What checkpoints of that name hold (bf16, fp8, int4, nvfp4, ...), or JSON by part (default: as published)")
         ->type_name("FORMAT|JSON");
     app.add_option("--device", point.device, "Device: a GPU, an FPGA design, or an FPGA board with a --design")
         ->type_name("NAME|PATH");
     app.add_option("--design", point.design, "Accelerator design on that board")->type_name("NAME|PATH");
     app.add_option("--tensor-parallel", point.tensor_parallel, "Devices that share each layer (default 1)")->type_name("N");
-    app.add_option("--interconnect", point.interconnect, "Link between them (default: the device's fastest)")
+    app.add_option("--interconnect", point.interconnect, "Link between them (default: the fastest that joins so many)")
         ->type_name("NAME");
-    app.add_option("--stack", point.stack, "Software stack (default cuda-graph)")->type_name("NAME|PATH");
+    app.add_option("--stack", point.stack, "Software stack (default cuda-graph, on CPUs cpu)")->type_name("NAME|PATH");
     app.add_option("--mode", point.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
     app.add_option("--drafter", point.drafter,
                    "A model, or one of sparse-self, spire, eagle, mtp, medusa, ngram, or JSON (default: plain decoding)")

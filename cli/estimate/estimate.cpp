@@ -8,16 +8,10 @@
 
 #include "reports/number_text.h"
 #include "sim/critical.h"
+#include "sweeps/goal.h"
 
 namespace treeline {
 namespace {
-
-bool better(const RoundEstimate& a, const RoundEstimate& b) {
-    if (a.fits != b.fits) {
-        return a.fits;
-    }
-    return a.fits ? a.throughput_multiplier > b.throughput_multiplier : a.memory < b.memory;
-}
 
 std::string what_runs(const PointEstimate& estimate) {
     const PointInput& input = estimate.input;
@@ -54,7 +48,7 @@ PointEstimate estimate_point(PointInput input) {
             const DesignPoint point{i, input.batch, input.context};
             const RoundEstimate estimate = evaluate(round, point);
             result.trials.back().estimate = estimate;
-            if ((!best_round && !has_best) || better(estimate, result.speculative)) {
+            if ((!best_round && !has_best) || better_at_a_point(estimate, result.speculative)) {
                 result.rollback = rollback;
                 result.speculative = estimate;
                 result.point = point;

@@ -38,11 +38,8 @@ private:
     std::optional<OptimalTrees> optimal_;
 };
 
-constexpr int assumed_ranks = 64;
-
 const RankAcceptance& ranks_of(const BreakEvenInput& input) {
-    static const RankAcceptance assumed = RankAcceptance::halving(assumed_ranks);
-    return input.acceptance && input.acceptance->siblings.ranks() > 0 ? input.acceptance->siblings : assumed;
+    return input.acceptance ? RankAcceptance::known_or_assumed(input.acceptance->siblings) : RankAcceptance::assumed();
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& sentence) {

@@ -59,9 +59,7 @@ public:
     }
 
     [[nodiscard]] DraftTree tree(const TreeShape& shape) const {
-        constexpr int assumed_ranks = 32;
-        return build_tree(shape,
-                          acceptance_.siblings.ranks() > 0 ? acceptance_.siblings : RankAcceptance::halving(assumed_ranks));
+        return build_tree(shape, RankAcceptance::known_or_assumed(acceptance_.siblings));
     }
 
     double length(std::size_t index, const ExploredTree& tree, const DraftTree& built) {

@@ -117,11 +117,9 @@ void read_hardware(json::Reader& at, Descriptions& descriptions, const std::file
     }
 }
 
-/// Ranks that a tree grown by preference is grown with, where no acceptance by rank is given.
+/// That a tree grown by preference is grown with.
 RankAcceptance ranks_of(const FpgaRun& run) {
-    constexpr int assumed_ranks = 32;
-    return run.acceptance && run.acceptance->siblings.ranks() > 0 ? run.acceptance->siblings
-                                                                  : RankAcceptance::halving(assumed_ranks);
+    return run.acceptance ? RankAcceptance::known_or_assumed(run.acceptance->siblings) : RankAcceptance::assumed();
 }
 
 void read_accept_length(json::Reader& at, const TreeShape& shape, FpgaRun& run) {

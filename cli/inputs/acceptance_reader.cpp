@@ -83,15 +83,13 @@ RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
 
 std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance& siblings, Descriptions& descriptions,
                                          std::string& text) {
-    constexpr int assumed_ranks = 64;
     std::vector<MeasuredShape> measured;
     for (json::Reader& element : at.objects("measured")) {
         const TreeShape shape = read_shape_under(element, "shape", descriptions);
         const double length = element.number("accept_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
         element.finish();
         if (problems(shape).empty()) {
-            const RankAcceptance order = siblings.ranks() > 0 ? siblings : RankAcceptance::halving(assumed_ranks);
-            measured.push_back({build_tree(shape, order), length});
+            measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed(siblings)), length});
             text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", fixed_text(length, 2), text_of(shape));
         }
     }

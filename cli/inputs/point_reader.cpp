@@ -43,6 +43,7 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
     RoundSetup setup;
     setup.target = input.target.model;
     setup.precision = input.target.precision;
+    setup.prompt_tokens = input.prompt_tokens;
     setup.platform = input.platform;
     setup.drafter = input.drafter ? input.drafter->drafter : Drafter(NgramDrafter{});
     setup.acceptance = input.drafter ? input.drafter->acceptance : DraftAcceptance(Acceptance::geometric(0.0));

@@ -22,6 +22,26 @@ const std::vector<std::string>& format_names() {
     return names;
 }
 
+/// Words for a whole checkpoint: every format, and the two kinds of fp4 with block scales.
+const std::vector<std::string>& checkpoint_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all = format_names();
+        all.insert(all.end(), {"nvfp4", "mxfp4"});
+        return all;
+    }();
+    return names;
+}
+
+/// `published` says in which of the 16-bit formats everything is that is not quantised.
+Precision checkpoint_named(const std::string& name, const Precision& published) {
+    const NumberFormat kept = published.activations.format;
+    const NumberFormat wide = bits_of(kept) == 16.0 ? kept : NumberFormat::bf16;
+    if (name == "mxfp4") {
+        return mxfp4_precision(wide);
+    }
+    return checkpoint_precision(name == "nvfp4" ? NumberFormat::fp4 : number_format(name).value_or(wide), wide);
+}
+
 NumberFormat read_format(json::Reader& at, std::string_view key) {
     return number_format(at.choice(key, format_names())).value_or(NumberFormat::bf16);
 }
@@ -75,21 +95,24 @@ Precision read_precision(json::Reader& at, std::string_view key, const Precision
         return published;
     }
     if (!at.raw().at(std::string(key)).is_object()) {
-        Precision precision = uniform_precision(read_format(at, key));
-        precision.state = Storage{NumberFormat::fp32};
-        return precision;
+        return checkpoint_named(at.choice(key, checkpoint_names()), published);
     }
     return read_precision_parts(at.object(key), published);
 }
 
 Precision read_precision_parts(json::Reader parts, const Precision& published) {
-    Precision precision = published;
-    precision.weights = read_storage(parts, "weights", published.weights);
-    precision.experts = read_storage(parts, "experts", parts.has("weights") ? precision.weights : published.experts);
-    precision.embeddings = read_storage(parts, "embeddings", published.embeddings);
-    precision.activations = read_storage(parts, "activations", published.activations);
-    precision.kv_cache = read_storage(parts, "kv_cache", published.kv_cache);
-    precision.state = read_storage(parts, "state", published.state);
+    Precision base = published;
+    if (parts.has("all")) {
+        base = uniform_precision(read_format(parts, "all"));
+        base.state = Storage{NumberFormat::fp32};
+    }
+    Precision precision = base;
+    precision.weights = read_storage(parts, "weights", base.weights);
+    precision.experts = read_storage(parts, "experts", parts.has("weights") ? precision.weights : base.experts);
+    precision.embeddings = read_storage(parts, "embeddings", base.embeddings);
+    precision.activations = read_storage(parts, "activations", base.activations);
+    precision.kv_cache = read_storage(parts, "kv_cache", base.kv_cache);
+    precision.state = read_storage(parts, "state", base.state);
     // What a run states of weights holds for all of them.
     std::erase_if(precision.exceptions, [&](const WeightException& exception) {
         return parts.has("weights") || (parts.has("experts") && exception.operation.ends_with("routed experts")) ||
@@ -115,7 +138,15 @@ std::string text_of(const Precision& precision) {
     add("activations", precision.activations);
     add("key-value cache", precision.kv_cache);
     add("recurrent state", precision.state);
-    text += fmt::format("; products in {}", name_of(precision.math));
+    text += fmt::format("; products in {}", name_of(product_format(weights, precision)));
+    const auto add_products = [&](const char* of, NumberFormat format) {
+        if (format != product_format(weights, precision)) {
+            text += fmt::format(", of {} in {}", of, name_of(format));
+        }
+    };
+    add_products("experts", product_format(precision.experts, precision));
+    add_products("attention", attention_format(precision));
+    add_products("the LM head", product_format(precision.embeddings, precision));
     return text + text_of(precision.exceptions);
 }
 

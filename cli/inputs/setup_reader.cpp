@@ -22,7 +22,17 @@ void refuse_software(json::Reader& at, const Platform& platform) {
     }
 }
 
+/// A link slower than the device's fastest that was taken because that one does not reach so far says so.
+std::string link_text(const Platform& platform, const Interconnect& link) {
+    const Interconnect& fastest = platform.device.interconnects.front();
+    return fastest.joins(platform.ranks)
+               ? link.name
+               : fmt::format("{}, as {} joins {:.0f} devices", link.name, fastest.name, fastest.domain);
+}
+
 }  // namespace
+
+std::string default_stack(const Device& device) { return device.kind == DeviceKind::cpu ? "cpu" : "cuda-graph"; }
 
 TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     TargetChoice choice;
@@ -48,7 +58,7 @@ Platform read_platform(json::Reader at, Descriptions& descriptions) {
     }
     if (platform.accelerator) {
         refuse_software(at, platform);
-    } else if (const Stack* stack = descriptions.stack(at, "stack", "cuda-graph")) {
+    } else if (const Stack* stack = descriptions.stack(at, "stack", default_stack(platform.device))) {
         platform.stack = *stack;
     }
     platform.ranks = static_cast<double>(at.count_or("tensor_parallel", 1, 1, most_ranks));
@@ -110,7 +120,8 @@ std::string label_of(const Platform& platform) {
     std::string label = platform.device.name;
     if (platform.ranks > 1.0) {
         const Interconnect* link = link_of(platform);
-        label = fmt::format("{:.0f} x {}{}", platform.ranks, label, link != nullptr ? " (" + link->name + ")" : "");
+        label =
+            fmt::format("{:.0f} x {}{}", platform.ranks, label, link != nullptr ? " (" + link_text(platform, *link) + ")" : "");
     }
     if (platform.accelerator) {
         return label;

@@ -24,7 +24,7 @@ struct TargetChoice {
 };
 TargetChoice read_target(json::Reader at, Descriptions& descriptions);
 
-/// The precision under `key`: a format's name ("bf16": everything stored in it but the recurrent state, which stays fp32), or
+/// The precision under `key`: what checkpoints of that name hold ("bf16", "fp8", "nvfp4", …: checkpoint_precision()), or
 /// an object whose parts replace those of `published`; without the key, `published`.
 Precision read_precision(json::Reader& at, std::string_view key, const Precision& published);
 /// The same from an object already opened.
@@ -36,6 +36,9 @@ std::string text_of(const Precision& precision);
 /// "calibrated" or "hoi"}, or the device's name alone. The device may be an accelerator design, on its own board, or a board
 /// with {"design": name or path}; neither has a stack or mode to choose.
 Platform read_platform(json::Reader at, Descriptions& descriptions);
+/// The stack of a platform that names none: "cpu" on CPUs, else "cuda-graph".
+std::string default_stack(const Device& device);
+
 /// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model".
 std::string label_of(const Platform& platform);
 std::string_view name_of(CostMode mode);

@@ -136,11 +136,10 @@ NamedTree built(NamedShape shape, const std::string& where, const std::optional<
         throw InputError(
             {where_of(where, "the best tree depends on the acceptance of each rank; give --ranks or --acceptance")});
     }
-    constexpr int assumed_ranks = 32;
     NamedTree named;
     static_cast<NamedShape&>(named) = std::move(shape);
     named.assumed_order = !acceptance && depends_on_acceptance(named.shape);
-    named.tree = build_tree(named.shape, acceptance ? *acceptance : RankAcceptance::halving(assumed_ranks));
+    named.tree = build_tree(named.shape, acceptance ? *acceptance : RankAcceptance::assumed());
     return named;
 }
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/objective_text.h"
 #include "reports/report_data.h"
 #include "reports/shape_text.h"
 
@@ -34,7 +35,8 @@ Answer answer(WorkloadInput input, unsigned threads) {
     result.result = recommend(input.workload, threads);
     if (const auto& found = result.result.recommendation; found && found->speculate) {
         const Candidate& best = found->candidates.front();
-        result.interval = speedup_interval(found->variants[best.variant].setup, best.speculation, input.workload.traffic);
+        result.interval = gain_interval(found->variants[best.variant].setup, best.speculation, input.workload.traffic,
+                                        input.workload.objective);
     }
     result.input = std::move(input);
     return result;
@@ -73,7 +75,8 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
         }
     }
     facts.emplace_back("Decoding", std::string(name_of(variant.setup.decoding)));
-    facts.emplace_back("Objective", std::string(name_of(answer.input.workload.objective)));
+    facts.emplace_back("Objective", goal_text(answer.input.workload.objective));
+    facts.emplace_back("Shares of traffic", std::string("of ") + std::string(name_of(answer.input.workload.traffic.shares_of)));
     return facts;
 }
 

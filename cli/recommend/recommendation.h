@@ -15,7 +15,7 @@ namespace treeline {
 struct Answer {
     WorkloadInput input;
     RecommendationResult result;
-    std::optional<SpeedupInterval> interval;  ///< of the recommended configuration, when it speculates
+    std::optional<GainInterval> interval;  ///< of the recommended configuration, when it speculates
 };
 
 Answer answer(WorkloadInput input, unsigned threads);

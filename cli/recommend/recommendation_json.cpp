@@ -33,6 +33,7 @@ Json candidate_json(const Recommendation& found, const Candidate& c) {
             {"shape", speculation_of(found, c.speculation).label},
             {"verification", name_of(speculation_of(found, c.speculation).verification)},
             {"draft_tokens", c.draft_tokens},
+            {"gain", c.gain},
             {"speedup", c.speedup},
             {"tpot_ms", 1e3 * c.time_per_token.value()},
             {"slowest_tpot_ms", 1e3 * c.worst_time_per_token.value()},
@@ -71,6 +72,23 @@ Json policies_json(const Recommendation& found) {
     return policies;
 }
 
+Json limit_json(const std::optional<Limit>& limit) {
+    if (!limit) {
+        return nullptr;
+    }
+    switch (*limit) {
+        case Limit::memory:
+            return "memory";
+        case Limit::time_per_token:
+            return "tpot";
+        case Limit::time_to_first_token:
+            return "ttft";
+        case Limit::gain:
+            return "minimum_gain";
+    }
+    return nullptr;
+}
+
 Json schedule_json(const Recommendation& found) {
     const Schedule& schedule = found.schedule;
     Json entries = Json::array();
@@ -81,12 +99,15 @@ Json schedule_json(const Recommendation& found) {
                            {"verification", name_of(speculation_of(found, entry.speculation).verification)},
                            {"draft_tokens", entry.draft_tokens},
                            {"speedup_from", entry.speedup_from},
-                           {"speedup_to", entry.speedup_to}});
+                           {"speedup_to", entry.speedup_to},
+                           {"accept_length_basis", name_of(entry.basis)}});
     }
     return {{"entries", entries},
             {"switch_off_batch", schedule.switch_off_batch ? Json(*schedule.switch_off_batch) : Json()},
+            {"switch_off_limit", limit_json(schedule.switch_off_limit)},
             {"largest_batch", schedule.largest_batch},
-            {"ends_with_memory", schedule.ends_with_memory},
+            {"end_limit", limit_json(schedule.end_limit)},
+            {"gain", schedule.gain},
             {"speedup", schedule.speedup}};
 }
 
@@ -108,13 +129,12 @@ Json pareto_json(const Recommendation& found) {
     return points;
 }
 
-Json interval_json(const SpeedupInterval& interval) {
+Json interval_json(const GainInterval& interval) {
     Json inputs = Json::array();
     for (const Sensitivity& input : interval.inputs) {
-        inputs.push_back(
-            {{"input", input.input}, {"range", input.range}, {"speedup_low", input.low}, {"speedup_high", input.high}});
+        inputs.push_back({{"input", input.input}, {"range", input.range}, {"gain_low", input.low}, {"gain_high", input.high}});
     }
-    return {{"speedup", interval.value}, {"low", interval.low}, {"high", interval.high}, {"inputs", inputs}};
+    return {{"gain", interval.value}, {"low", interval.low}, {"high", interval.high}, {"inputs", inputs}};
 }
 
 }  // namespace
@@ -125,6 +145,8 @@ Json recommendation_json(const Answer& answer, const Json& input) {
     if (answer.result.recommendation) {
         const Recommendation& found = *answer.result.recommendation;
         json["speculate"] = found.speculate;
+        json["objective"] = name_of(answer.input.workload.objective);
+        json["shares_of"] = name_of(answer.input.workload.traffic.shares_of);
         json["recommendation"] = candidate_json(found, found.candidates.front());
         json["plain"] = candidate_json(found, found.plain);
         json["schedule"] = schedule_json(found);

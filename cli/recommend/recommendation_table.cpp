@@ -11,6 +11,7 @@
 #include "reports/device_figures.h"
 #include "reports/engine_flags.h"
 #include "reports/number_text.h"
+#include "reports/objective_text.h"
 #include "reports/policy_figures.h"
 #include "reports/shape_text.h"
 #include "reports/table.h"
@@ -43,7 +44,11 @@ std::string averages(const Answer& answer) {
     const Device& device = recommended_variant(answer).setup.platform.device;
     TextTable table({{"Mean over the traffic", Align::left}, {"plain"}, {"recommended"}});
     const auto add = [&](const char* name, auto value_of) { table.add({name, value_of(found.plain), value_of(best)}); };
-    add("Speed-up", [](const Candidate& c) { return ratio_text(c.speedup); });
+    const Objective objective = answer.input.workload.objective;
+    if (objective != Objective::latency) {
+        add(("Gain in " + quantity_text(objective)).c_str(), [](const Candidate& c) { return ratio_text(c.gain); });
+    }
+    add("Speed-up (TPOT)", [](const Candidate& c) { return ratio_text(c.speedup); });
     add("Time per token (TPOT)", [](const Candidate& c) { return text_of(c.time_per_token); });
     add("Slowest TPOT", [](const Candidate& c) { return text_of(c.worst_time_per_token); });
     add("Time to first token (TTFT)", [](const Candidate& c) { return text_of(c.time_to_first_token); });
@@ -61,21 +66,21 @@ std::string averages(const Answer& answer) {
     return table.text() + "\n";
 }
 
-std::string schedule(const Recommendation& found) {
+std::string schedule(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
     const Schedule& schedule = found.schedule;
     TextTable table({{"Batch", Align::left}, {"draft tokens"}, {"speed-up at its ends"}});
     for (const ScheduleEntry& entry : schedule.entries) {
         table.add({entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
                                                       : fmt::format("{} to {}", entry.batch_from, entry.batch_to),
-                   drafted_text(found.speculations, entry.speculation, entry.draft_tokens),
+                   drafted_text(found.speculations, entry.speculation, entry.draft_tokens) + basis_text(entry.basis),
                    fmt::format("{} to {}", ratio_text(entry.speedup_from), ratio_text(entry.speedup_to))});
     }
-    std::string text = table.text();
-    text += fmt::format("Followed over the traffic: {} the speed of plain decoding.", ratio_text(schedule.speedup));
-    if (schedule.ends_with_memory) {
-        text += fmt::format(" Batches above {} do not fit in memory.", schedule.largest_batch);
-    }
-    return text + "\n\n";
+    return table.text() +
+           wrapped(fmt::format("Followed over the traffic: {}. {}", gain_text(schedule.gain, answer.input.workload.objective),
+                               schedule_text(schedule)),
+                   page_width) +
+           "\n\n";
 }
 
 /// Every rollback and way of verifying with the recommended drafter; nothing where there is no choice.
@@ -100,18 +105,21 @@ std::string policies(const Recommendation& found) {
     return table.text() + (why.empty() ? "" : wrapped(why, page_width) + "\n") + "\n";
 }
 
-std::string runners_up(const Recommendation& found) {
+std::string runners_up(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
+    const Objective objective = answer.input.workload.objective;
     if (found.runners_up.empty()) {
         return "";
     }
-    TextTable table({{"Runner-up", Align::left}, {"draft tokens"}, {"speed-up"}, {"TPOT"}, {"tokens/s/device"}, {"regret"}});
+    TextTable table(
+        {{"Runner-up", Align::left}, {"draft tokens"}, {objective_heading(objective)}, {"gain"}, {"speed-up"}, {"regret"}});
     for (std::size_t i = 0; i < std::min(most_runners_up, found.runners_up.size()); ++i) {
         const Candidate& c = found.runners_up[i];
         table.add({text_of(found.variants[c.variant], found.variants),
-                   drafted_text(found.speculations, c.speculation, c.draft_tokens), ratio_text(c.speedup),
-                   text_of(c.time_per_token), short_text(c.tokens_per_second_device), percent_text(c.regret)});
+                   drafted_text(found.speculations, c.speculation, c.draft_tokens) + basis_text(c.basis),
+                   objective_cell(c, objective), ratio_text(c.gain), ratio_text(c.speedup), percent_text(c.regret)});
     }
-    std::string text = table.text();
+    std::string text = table.text() + regret_text(objective) + "\n";
     if (found.runners_up.size() > most_runners_up) {
         text += fmt::format("and {} more; --format csv lists all.\n", found.runners_up.size() - most_runners_up);
     }
@@ -129,21 +137,17 @@ std::string devices(const Answer& answer) {
     if (choices.size() < 2) {
         return "";
     }
-    TextTable table({{"Device", Align::left},
-                     {"its best", Align::left},
-                     {"draft tokens"},
-                     {"speed-up"},
-                     {"TPOT"},
-                     {"tokens/s/device"},
-                     {"tokens/J"},
-                     {"regret"}});
+    std::vector<Column> columns = {{"Device", Align::left}, {"its best", Align::left}, {"draft tokens"}, {"gain"}, {"TPOT"}};
+    columns.insert(columns.end(), {{"tokens/s/device"}, {"$/M tokens"}, {"tokens/J"}, {"regret"}});
+    TextTable table(columns);
     for (const DeviceChoice& choice : choices) {
         const Candidate& c = *choice.best;
         const VariantLabels& labels = found.variants[c.variant].labels;
         const bool rolls_back = c.draft_tokens > 0 && labels.rollback != "truncate";
         table.add({choice.platform, labels.drafter + (rolls_back ? ", " + labels.rollback : ""),
-                   drafted_text(found.speculations, c.speculation, c.draft_tokens), ratio_text(c.speedup),
+                   drafted_text(found.speculations, c.speculation, c.draft_tokens), ratio_text(c.gain),
                    text_of(c.time_per_token), short_text(c.tokens_per_second_device),
+                   c.price_per_token > Dollars(0.0) ? dollars_text(1e6 * c.price_per_token.value()) : std::string(unknown_text),
                    c.energy_per_token > Joules(0.0) ? short_text(1.0 / c.energy_per_token.value()) : std::string(unknown_text),
                    percent_text(c.regret)});
     }
@@ -192,9 +196,10 @@ std::string uncertainty(const Answer& answer) {
     if (!answer.interval) {
         return "";
     }
-    std::string text = fmt::format("The speed-up lies between {} and {} when each input is moved over its range:\n",
-                                   ratio_text(answer.interval->low), ratio_text(answer.interval->high));
-    TextTable table({{"Uncertain input", Align::left}, {"speed-up from"}, {"to"}, {"range", Align::left}});
+    std::string text = fmt::format("The gain in {} lies between {} and {} when each input is moved over its range:\n",
+                                   quantity_text(answer.input.workload.objective), ratio_text(answer.interval->low),
+                                   ratio_text(answer.interval->high));
+    TextTable table({{"Uncertain input", Align::left}, {"gain from"}, {"to"}, {"range", Align::left}});
     for (const Sensitivity& input : answer.interval->inputs) {
         table.add({input.input, ratio_text(input.low), ratio_text(input.high), input.range});
     }
@@ -210,9 +215,9 @@ std::string recommendation_table(const Answer& answer) {
         const Recommendation& found = *answer.result.recommendation;
         text += configuration(answer) + averages(answer);
         if (found.speculate) {
-            text += schedule(found);
+            text += schedule(answer);
         }
-        text += devices(answer) + policies(found) + runners_up(found) + pareto(found) + uncertainty(answer) + engines(found);
+        text += devices(answer) + policies(found) + runners_up(answer) + pareto(found) + uncertainty(answer) + engines(found);
     }
     text += excluded(answer);
     text += "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
@@ -234,6 +239,7 @@ std::string recommendation_csv(const Answer& answer) {
                                  "shape",
                                  "verification",
                                  "draft_tokens",
+                                 "gain",
                                  "speedup",
                                  "tpot_ms",
                                  "ttft_ms",
@@ -244,6 +250,7 @@ std::string recommendation_csv(const Answer& answer) {
                                  "tokens_per_joule",
                                  "usd_per_million_tokens",
                                  "accept_length",
+                                 "accept_length_basis",
                                  "break_even_accept_length",
                                  "wasted_draft_share",
                                  "regret"});
@@ -268,6 +275,7 @@ std::string recommendation_csv(const Answer& answer) {
                           speculation.label,
                           std::string(name_of(speculation.verification)),
                           std::to_string(c.draft_tokens),
+                          exact_text(c.gain),
                           exact_text(c.speedup),
                           exact_text(1e3 * c.time_per_token.value()),
                           exact_text(1e3 * c.time_to_first_token.value()),
@@ -278,6 +286,7 @@ std::string recommendation_csv(const Answer& answer) {
                           device.knows_energy() ? exact_text(1.0 / c.energy_per_token.value()) : "",
                           device.price > DollarsPerSecond(0.0) ? exact_text(1e6 * c.price_per_token.value()) : "",
                           exact_text(c.accept_length),
+                          std::string(name_of(c.basis)),
                           exact_text(c.break_even_accept_length),
                           exact_text(c.wasted_draft_share),
                           exact_text(c.regret)});

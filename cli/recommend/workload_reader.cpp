@@ -35,15 +35,16 @@ std::vector<WeightedValue> read_distribution(json::Reader& traffic, const char* 
     return values;
 }
 
-std::vector<TrafficPoint> read_traffic(json::Reader traffic) {
+Traffic read_traffic(json::Reader traffic) {
     const std::vector<WeightedValue> batch = read_distribution(traffic, "batch", 1, largest_batch);
     const std::vector<WeightedValue> context = read_distribution(traffic, "context", 0, longest_context);
+    const bool of_tokens = traffic.has("shares_of") && traffic.choice("shares_of", {"time", "tokens"}) == "tokens";
     traffic.finish();
     if (static_cast<double>(batch.size()) * static_cast<double>(context.size()) > 1e6) {
         traffic.problem({}, "has more than a million combinations of batch and context");
         return {};
     }
-    return traffic_from(batch, context);
+    return traffic_from(batch, context, of_tokens ? ShareOf::tokens : ShareOf::time);
 }
 
 Limits read_limits(json::Reader& root) {
@@ -75,12 +76,6 @@ Objective read_objective(json::Reader& root) {
            : word == "cost"   ? Objective::cost
            : word == "energy" ? Objective::energy
                               : Objective::throughput;
-}
-
-double most_common_context(const std::vector<TrafficPoint>& traffic) {
-    const auto at = std::max_element(traffic.begin(), traffic.end(),
-                                     [](const TrafficPoint& a, const TrafficPoint& b) { return a.share < b.share; });
-    return at == traffic.end() ? 0.0 : at->context;
 }
 
 /// An objective that some device's description says nothing about would rank it best.
@@ -119,20 +114,6 @@ VariantLists read_lists(json::Reader& root, Descriptions& descriptions) {
 
 }  // namespace
 
-std::string_view name_of(Objective objective) {
-    switch (objective) {
-        case Objective::throughput:
-            return "throughput";
-        case Objective::latency:
-            return "latency";
-        case Objective::cost:
-            return "cost";
-        case Objective::energy:
-            return "energy";
-    }
-    return "";
-}
-
 WorkloadInput read_workload(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
     WorkloadInput input;
@@ -142,8 +123,9 @@ WorkloadInput read_workload(json::Document& document, Descriptions& descriptions
     Workload& workload = input.workload;
     workload.speculations = read_speculations(root, descriptions).speculations;
     workload.traffic = read_traffic(root.object("traffic"));
-    workload.prompt_tokens = static_cast<double>(
-        root.count_or("prompt_tokens", static_cast<std::int64_t>(most_common_context(workload.traffic)), 0, longest_context));
+    const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
+    workload.prompt_tokens =
+        static_cast<double>(root.count_or("prompt_tokens", static_cast<std::int64_t>(typical_context), 0, longest_context));
     workload.limits = read_limits(root);
     workload.objective = read_objective(root);
     check_objective(root, workload.objective, lists.platforms);

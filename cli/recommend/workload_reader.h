@@ -19,12 +19,9 @@ struct WorkloadInput {
 };
 
 /// Reads {"title"?, "source"?, "target", "platforms": [...], "drafters": [...], "decoding"?, "draft_tokens": axis,
-/// "traffic": {"batch": [{"value", "share"}] or axis, "context": likewise}, "prompt_tokens"?, "limits"?: {"tpot_ms"?,
-/// "ttft_ms"?, "memory_gb"?, "minimum_gain"?}, "objective"?, "rollback"?: [policies]}. The prompt is as long as the most common
-/// context where it is not given. Throws InputError with every problem.
+/// "traffic": {"batch": [{"value", "share"}] or axis, "context": likewise, "shares_of"?: "time"|"tokens"}, "prompt_tokens"?,
+/// "limits"?: {"tpot_ms"?, "ttft_ms"?, "memory_gb"?, "minimum_gain"?}, "objective"?, "rollback"?: [policies]}. The prompt is as
+/// long as the context of the typical point where it is not given. Throws InputError with every problem.
 WorkloadInput read_workload(json::Document& document, Descriptions& descriptions);
-
-/// The words of the file: "throughput", "latency", "cost", "energy".
-std::string_view name_of(Objective objective);
 
 }  // namespace treeline

@@ -61,13 +61,10 @@ std::vector<CostMode> read_modes(json::Reader& axes) {
     return modes;
 }
 
+/// Empty without the key: each device has its own default.
 std::vector<Stack> read_stacks(json::Reader& axes, Descriptions& descriptions) {
     std::vector<Stack> stacks;
-    const bool given = axes.has("stack");
-    if (!given) {
-        if (const Stack* stack = descriptions.stack(axes, "stack", "cuda-graph")) {
-            stacks.push_back(*stack);
-        }
+    if (!axes.has("stack")) {
         return stacks;
     }
     for (json::Reader& element : axes.objects_or_texts("stack", "name")) {
@@ -99,8 +96,14 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
             platforms.push_back(device);
             continue;
         }
+        std::vector<Stack> of_device = stacks;
+        if (!axes.has("stack")) {
+            if (const Stack* stack = descriptions.stack(axes, "stack", default_stack(device.device))) {
+                of_device.push_back(*stack);
+            }
+        }
         for (const int degree : degrees) {
-            for (const Stack& stack : stacks) {
+            for (const Stack& stack : of_device) {
                 for (const CostMode mode : modes) {
                     platforms.push_back({device.device, stack, static_cast<double>(degree), mode, interconnect, {}});
                     check_mode(axes, platforms.back(), descriptions);

@@ -13,8 +13,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Keys of a row that are no conditions.
-constexpr const char* own_keys[] = {"name",           "value",       "source",     "role",      "case",    "unit",
-                                    "not_reproduced", "relative_to", "observable", "choice_of", "printed", "out_of_memory"};
+constexpr const char* own_keys[] = {"name",    "value",          "source",      "role",       "case",
+                                    "unit",    "not_reproduced", "relative_to", "observable", "choice_of",
+                                    "printed", "out_of_memory",  "ran"};
 
 void put(const Json& from, Json& into) {
     for (const auto& [key, value] : from.items()) {
@@ -171,6 +172,10 @@ ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatfor
     if (conditions.contains("draft_graphs")) {
         result.draft_graphs = conditions["draft_graphs"] == true;
         conditions.erase("draft_graphs");
+    }
+    if (conditions.contains("allocated_only")) {
+        result.allocated_only = conditions["allocated_only"] == true;
+        conditions.erase("allocated_only");
     }
     conditions["platform"] = shared_.platforms.at(platform.name);
     require_draft_tokens(conditions);

@@ -124,8 +124,13 @@ void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
     if (const auto named = observable_named(observable)) {
         row.observable = *named;
     }
-    if (row.out_of_memory && row.observable != Observable::memory) {
-        at.problem("out_of_memory", fmt::format("is said of a memory, not of a {}", name_of(row.observable)));
+    for (const auto& [key, said] : {std::pair{"out_of_memory", row.out_of_memory}, std::pair{"ran", row.ran}}) {
+        if (said && row.observable != Observable::memory) {
+            at.problem(key, fmt::format("is said of a memory, not of a {}", name_of(row.observable)));
+        }
+        if (said && at.has("value")) {
+            at.problem("value", fmt::format("is of no use beside {}", key));
+        }
     }
     row.unit = at.text_or("unit", row.unit);
     const std::optional<Unit> unit = unit_named(row.relative_to ? "ratio" : row.unit);
@@ -138,10 +143,7 @@ void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
         return;
     }
     row.base_units = unit->base_units;
-    if (at.has("value") && row.out_of_memory) {
-        at.problem("value", "is of no use beside out_of_memory");
-    }
-    if (row.out_of_memory || (!row.not_reproduced.empty() && !at.has("value"))) {
+    if (!has_number(row) || (!row.not_reproduced.empty() && !at.has("value"))) {
         return;
     }
     row.measured = at.number("value", unit->low / unit->base_units, unit->high / unit->base_units) * unit->base_units;
@@ -159,6 +161,7 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
     row.choice_of = reader.text_or("choice_of", "");
     row.not_reproduced = reader.text_or("not_reproduced", "");
     row.out_of_memory = reader.flag_or("out_of_memory", false);
+    row.ran = reader.flag_or("ran", false);
     std::vector<std::string> problems;
     try {
         points_.read(at.raw(), table_conditions, result_.platforms, row);

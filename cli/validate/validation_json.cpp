@@ -46,8 +46,7 @@ double verified_tokens(const ExperimentPoint& point) {
         return point.fpga->tree.verified_tokens();
     }
     const Speculation& speculation = point.setup.speculations[static_cast<std::size_t>(point.speculation)];
-    const VerifyShape shape =
-        verify_shape(speculation.verification, build_tree(speculation.shape, RankAcceptance::halving(64)));
+    const VerifyShape shape = verify_shape(speculation.verification, build_tree(speculation.shape, RankAcceptance::assumed()));
     return shape.sequences * shape.tokens;
 }
 
@@ -112,10 +111,11 @@ Json validation_json(const Validation& validation) {
     result["measurements"] = summary_json(validation.measured);
     result["other_models_and_counts"] = summary_json(validation.not_measured);
     result["memory"] = summary_json(validation.memory);
-    result["memory_fits"] = {{"cells", validation.memory_cells.size()},
-                             {"out_of_memory", std::count_if(validation.memory_cells.begin(), validation.memory_cells.end(),
-                                                             [](const MemoryCell& cell) { return !cell.measured_fits; })},
-                             {"right", validation.memory_cells_right()}};
+    const MemoryCount fit = validation.memory_count(true), not_fit = validation.memory_count(false);
+    result["memory_fits"] = {{"cells", fit.cells + not_fit.cells},
+                             {"right", fit.right + not_fit.right},
+                             {"fit", {{"cells", fit.cells}, {"right", fit.right}}},
+                             {"out_of_memory", {{"cells", not_fit.cells}, {"right", not_fit.right}}}};
     result["winners_right"] = validation.choices_right;
     result["mean_regret"] = validation.regret;
     result["papers"] = Json::array();

@@ -44,10 +44,9 @@ std::string validation_markdown(const Validation& validation) {
         right += choices.outcome.right ? 1 : 0;
     }
     text += fmt::format(
-        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits into memory is "
-        "predicted right\nin {} of {} cells.\n",
-        right, validation.choices.size(), percent_text(validation.regret), validation.memory_cells_right(),
-        validation.memory_cells.size());
+        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits into memory, "
+        "predicted right:\n{}.\n",
+        right, validation.choices.size(), percent_text(validation.regret), memory_counts_text(validation));
     return text +
            "\nAccept lengths are inputs. The model was improved while its errors were in sight, so that new results of other "
            "authors may\n"

@@ -26,6 +26,9 @@ nlohmann::ordered_json validation_details(const Validation& validation, const Pr
 /// details.
 std::string validation_page(const Validation& validation);
 
+/// "24 of 24 cells that fit, 1 of 1 that ran out of memory".
+std::string memory_counts_text(const Validation& validation);
+
 /// A row's numbers in its printed unit.
 double measured_in_unit(const Validation& validation, const PredictedRow& row);
 double predicted_in_unit(const Validation& validation, const PredictedRow& row);

@@ -152,9 +152,9 @@ std::string validation_page(const Validation& validation) {
     const Json rows = measured_rows(validation);
     const std::string sentence = fmt::format(
         "{} published measurements that nothing was fitted to are predicted with a median error of {} and a 90th "
-        "percentile of {}; {} numbers cannot be predicted.",
+        "percentile of {}; {} numbers cannot be predicted. Whether a run fits into memory is predicted right in {}.",
         validation.measured.rows, percent_text(validation.measured.median), percent_text(validation.measured.p90),
-        validation.left_out.size());
+        validation.left_out.size(), memory_counts_text(validation));
     Json data = {{"format", "treeline-report"},
                  {"version", 1},
                  {"title", "Published results, predicted"},

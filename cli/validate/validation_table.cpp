@@ -110,8 +110,7 @@ std::string choices_text(const Validation& validation) {
 }
 
 std::string memory_text(const Validation& validation) {
-    std::string text = fmt::format("Whether it fits into memory: right in {} of {} cells\n", validation.memory_cells_right(),
-                                   validation.memory_cells.size());
+    std::string text = fmt::format("Whether it fits into memory, predicted right: {}\n", memory_counts_text(validation));
     for (const MemoryCell& cell : validation.memory_cells) {
         if (cell.measured_fits != cell.predicted_fits) {
             const Experiments& paper = validation.papers[cell.paper];
@@ -153,6 +152,12 @@ std::string rows_text(const Validation& validation) {
 }
 
 }  // namespace
+
+std::string memory_counts_text(const Validation& validation) {
+    const MemoryCount fit = validation.memory_count(true), not_fit = validation.memory_count(false);
+    return fmt::format("{} of {} cells that fit, {} of {} that ran out of memory", fit.right, fit.cells, not_fit.right,
+                       not_fit.cells);
+}
 
 double measured_in_unit(const Validation& validation, const PredictedRow& row) {
     return row.error.measured / validation.row(row).base_units;

@@ -7,7 +7,7 @@ namespace {
 
 /// Keys and values of the memory vectors are projected anew in every pass: 2·(2·h_kv·d·d_h) FLOPs a layer and sequence
 /// (SPIRe's notebook; its weights are those of the layer and are read anyway).
-std::vector<Operation> feedback_memory(const Model& model) {
+std::vector<Operation> feedback_memory(const Model& model, const Precision& precision) {
     double flops = 0.0;
     for (const std::size_t kind : model.order) {
         for (const Block& block : model.kinds[kind].blocks) {
@@ -19,6 +19,7 @@ std::vector<Operation> feedback_memory(const Model& model) {
     Operation operation;
     operation.name = "drafter: feedback memory";
     operation.kind = OperationKind::linear;
+    operation.math = product_format(precision.weights, precision);
     operation.flops.per_sequence = Flops(flops);
     return {operation};
 }
@@ -32,7 +33,7 @@ DrafterPlan plan(const SpireDrafter& drafter, const Model& target, const Precisi
     pruned.name = target.name + " (first " + std::to_string(drafter.layers) + " layers)";
     pruned.order.resize(std::min(pruned.order.size(), static_cast<std::size_t>(drafter.layers)));
     if (drafter.feedback_memory) {
-        result.extra = feedback_memory(pruned);
+        result.extra = feedback_memory(pruned, target_precision);
     }
     result.model = std::move(pruned);
     result.precision = target_precision;

@@ -10,6 +10,7 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
     const double heads = static_cast<double>(indexer.heads);
     const double dim = static_cast<double>(indexer.head_dim);
     Operation operation = start_operation(context, "index scores", OperationKind::attention);
+    operation.math = NumberFormat::fp8;
     operation.reads_context = true;
     operation.flops.per_visible = Flops(2.0 * heads * dim / indexer.tokens_per_key);
     operation.bytes.per_context = Bytes(dim / indexer.tokens_per_key);
@@ -36,7 +37,7 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     Operation projection = linear(context, "index projections", context.width, dim + heads, false, Cut::none);
     projection.weight_elements += query_width * heads * dim + 2.0 * dim;  // queries, and the LayerNorm on keys
     projection.active_elements = projection.weight_elements;
-    const Storage storage = weight_storage(context.precision, projection.name, context.precision.weights);
+    const Storage storage = weight_format(context.precision, projection.name, context.precision.weights).storage;
     const Bytes queries = storage.per_element() * (query_width * heads * dim);
     projection.stored += queries;
     projection.bytes.fixed += queries;
@@ -84,6 +85,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     }
 
     Operation scores = start_operation(context, "attention", OperationKind::attention);
+    scores.math = attention_format(context.precision);
     scores.reads_context = true;
     scores.reach = reach_of(attention.reach, attention.indexer);
     scores.cache_heads = local_kv_heads;
@@ -133,6 +135,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     }
 
     Operation scores = start_operation(context, "latent attention", OperationKind::attention);
+    scores.math = attention_format(context.precision);
     scores.reads_context = true;
     scores.reach = reach_of({}, attention.indexer);
     scores.cache_heads = 1.0;

@@ -23,6 +23,15 @@ RankAcceptance RankAcceptance::halving(int ranks) {
     return RankAcceptance(std::move(by_rank));
 }
 
+const RankAcceptance& RankAcceptance::assumed() {
+    static const RankAcceptance order = halving(64);
+    return order;
+}
+
+const RankAcceptance& RankAcceptance::known_or_assumed(const RankAcceptance& known) {
+    return known.ranks() > 0 ? known : assumed();
+}
+
 double RankAcceptance::none() const { return 1.0 - std::accumulate(by_rank_.begin(), by_rank_.end(), 0.0); }
 
 std::vector<std::string> RankAcceptance::problems() const {

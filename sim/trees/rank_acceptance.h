@@ -20,8 +20,13 @@ public:
     /// From a measured histogram: at how many accepted parents the child of rank 1, 2, … was accepted, and at how many none.
     /// All zero gives an acceptance of zero.
     static RankAcceptance from_counts(const std::vector<double>& accepted_by_rank, double none_accepted);
-    /// p_r = 2^-r: the order of preference assumed for drafters about which nothing is known.
+    /// p_r = 2^-r.
     static RankAcceptance halving(int ranks);
+    /// What is assumed wherever nothing is known of a drafter's siblings, for the order of preference alone: halving over more
+    /// ranks than any shape asks for.
+    static const RankAcceptance& assumed();
+    /// `known`, or assumed() where it has no ranks.
+    static const RankAcceptance& known_or_assumed(const RankAcceptance& known);
 
     /// p_r for r ≥ 1.
     [[nodiscard]] double rank(int r) const { return r <= ranks() ? by_rank_[static_cast<std::size_t>(r - 1)] : 0.0; }

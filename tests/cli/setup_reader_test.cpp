@@ -128,13 +128,39 @@ TEST_CASE("acceptance that cannot be is refused") {
     CHECK(acceptance_problem(R"("geometrik": 0.8)").find("did you mean \"geometric\"") != std::string::npos);
 }
 
-TEST_CASE("a format's name is for everything but the recurrent state") {
-    const Precision published = uniform_precision(NumberFormat::bf16);
+TEST_CASE("a format's name is what checkpoints of that name hold") {
+    const Precision published = uniform_precision(NumberFormat::fp16);
     const Precision fp8 = precision("\"fp8\"", published);
-    CHECK(fp8.weights.format == NumberFormat::fp8);
-    CHECK(fp8.kv_cache.format == NumberFormat::fp8);
+    CHECK(fp8.weights == Storage{NumberFormat::fp8});
+    CHECK(fp8.experts == fp8.weights);
     CHECK(fp8.math == NumberFormat::fp8);
+    for (const Storage& kept : {fp8.embeddings, fp8.activations, fp8.kv_cache}) {
+        CHECK(kept == Storage{NumberFormat::fp16});  // as published
+    }
     CHECK(fp8.state.format == NumberFormat::fp32);
+    CHECK(text_of(fp8) ==
+          "weights fp8, embeddings fp16, activations fp16, key-value cache fp16, recurrent state fp32; "
+          "products in fp8, of attention in fp16, of the LM head in fp16");
+    // NVFP4: (4 + 8/16)/8 bytes; MXFP4: (4 + 8/32)/8; GPTQ and AWQ: (4 + 16/128)/8, widened before the product.
+    CHECK(precision("\"fp4\"", published).weights.per_element().value() == 0.5625);
+    CHECK(precision("\"nvfp4\"", published) == precision("\"fp4\"", published));
+    CHECK(precision("\"mxfp4\"", published).weights.per_element().value() == 0.53125);
+    CHECK(precision("\"int4\"", published).weights.per_element().value() == 0.515625);
+    CHECK(precision("\"int4\"", published).math == NumberFormat::fp16);
+    CHECK(precision("\"int8\"", published).math == NumberFormat::int8);
+    // 16 bits and more: everything.
+    const Precision bf16 = precision("\"bf16\"", published);
+    CHECK(bf16.weights == Storage{NumberFormat::bf16});
+    CHECK(bf16.kv_cache == bf16.weights);
+    CHECK(bf16.state.format == NumberFormat::fp32);
+}
+
+TEST_CASE("\"all\" is every tensor but the recurrent state, less what the object names") {
+    const Precision all = precision(R"({"all": "fp8", "kv_cache": "bf16"})", uniform_precision(NumberFormat::bf16));
+    Precision expected = uniform_precision(NumberFormat::fp8);
+    expected.state = {NumberFormat::fp32};
+    expected.kv_cache = {NumberFormat::bf16};
+    CHECK(all == expected);
 }
 
 TEST_CASE("an object of precisions replaces only what it names") {
@@ -185,6 +211,20 @@ TEST_CASE("platforms are a device's name or an object") {
     CHECK(full.mode == CostMode::hoi);
     CHECK(label_of(full) == "8 x h100-sxm (pcie), hoi mode");
     CHECK_FALSE(input.descriptions.provenance().empty());
+}
+
+TEST_CASE("a CPU runs on the stack cpu unless another is named") {
+    Input input(R"({"a": "generic-x86", "b": {"device": "generic-x86", "stack": "ideal"}})");
+    CHECK(read_platform(input.root.object_or_text("a", "device"), input.descriptions).stack.name == "cpu");
+    CHECK(read_platform(input.root.object_or_text("b", "device"), input.descriptions).stack.name == "ideal");
+    CHECK(input.problems().empty());
+}
+
+TEST_CASE("more devices than a link joins are joined by a slower one, which the label says") {
+    Input input(R"({"a": {"device": "h100-sxm", "tensor_parallel": 8}, "b": {"device": "h100-sxm", "tensor_parallel": 16}})");
+    CHECK(label_of(read_platform(input.root.object("a"), input.descriptions)) == "8 x h100-sxm (nvlink), cuda-graph");
+    CHECK(label_of(read_platform(input.root.object("b"), input.descriptions)) ==
+          "16 x h100-sxm (network, as nvlink joins 8 devices), cuda-graph");
 }
 
 TEST_CASE("a description is read once, and its provenance is kept once") {

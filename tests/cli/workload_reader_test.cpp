@@ -58,8 +58,9 @@ TEST_CASE("a workload becomes variants and traffic") {
         read(workload("llama-3-8b", R"(, "limits": {"tpot_ms": 50, "memory_gb": 75}, "objective": "cost")"), read_workload);
     const Workload& w = input.workload;
     CHECK(w.variants.size() == 4);  // 2 platforms × 2 drafters × truncation, the only policy for attention
-    CHECK(w.traffic.size() == 4);
-    CHECK(w.traffic.front().share == Approx(0.125));  // 1/4 of the batches × 1/2 of the contexts
+    CHECK(w.traffic.points.size() == 4);
+    CHECK(w.traffic.shares_of == ShareOf::time);
+    CHECK(w.traffic.points.front().share == Approx(0.125));  // 1/4 of the batches × 1/2 of the contexts
     CHECK(w.limits.time_per_token->value() == Approx(0.050));
     CHECK(w.limits.memory->value() == Approx(75e9));
     CHECK_FALSE(w.limits.time_to_first_token);

@@ -123,10 +123,11 @@ TEST_CASE("An accelerator's schedule never switches off, and its interval follow
     // Weights take 1.6 of 32 GB and a sequence's committed states 59 MB; near the end only smaller drafts find room.
     CHECK(answer.schedule.entries.front().draft_tokens == 15);
     CHECK(answer.schedule.entries.front().batch_to > 450);
-    CHECK(answer.schedule.ends_with_memory);
+    CHECK(answer.schedule.end_limit == Limit::memory);
     CHECK_FALSE(answer.schedule.switch_off_batch);
     const Candidate& best = answer.candidates.front();
-    const SpeedupInterval interval = speedup_interval(answer.variants[best.variant].setup, best.speculation, workload.traffic);
+    const GainInterval interval =
+        gain_interval(answer.variants[best.variant].setup, best.speculation, workload.traffic, workload.objective);
     CHECK(interval.value == Approx(by_hand("specmamba-vhk158").speedup).epsilon(1e-12));
     CHECK(interval.low < interval.value);
     CHECK(interval.high >= interval.value);

@@ -1,5 +1,7 @@
 // Is the recommendation the best of all candidates, do limits exclude with reasons, and does the schedule match a search by
 // hand?
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "setups.h"
@@ -33,7 +35,7 @@ Workload llama_workload() {
     for (Variant& each : workload.variants) {
         each.setup.speculations = workload.speculations;
     }
-    workload.traffic = traffic_from({{1, 0.5}, {16, 0.5}}, {{1024, 1.0}, {8192, 1.0}});
+    workload.traffic = traffic_from({{1, 0.5}, {16, 0.5}}, {{1024, 1.0}, {8192, 1.0}}, ShareOf::tokens);
     workload.prompt_tokens = 1024;
     return workload;
 }
@@ -41,7 +43,7 @@ Workload llama_workload() {
 double by_hand(const Workload& workload, const Candidate& candidate) {
     const CompiledRound round = compile_round(workload.variants[candidate.variant].setup);
     double device_time = 0.0;
-    for (const TrafficPoint& point : workload.traffic) {
+    for (const TrafficPoint& point : workload.traffic.points) {
         const RoundEstimate e = evaluate(round, {candidate.speculation, point.batch, point.context});
         device_time += point.share * e.round.value() / (point.batch * e.accept_length);
     }
@@ -51,10 +53,58 @@ double by_hand(const Workload& workload, const Candidate& candidate) {
 }  // namespace
 
 TEST_CASE("shares of traffic are normalised") {
-    const auto traffic = traffic_from({{1, 3.0}, {8, 1.0}}, {{0, 1.0}, {4096, 1.0}});
-    REQUIRE(traffic.size() == 4);
-    CHECK(traffic[0].share == Approx(0.375));
-    CHECK(traffic[3].share == Approx(0.125));
+    const Traffic traffic = traffic_from({{1, 3.0}, {8, 1.0}}, {{0, 1.0}, {4096, 1.0}});
+    REQUIRE(traffic.points.size() == 4);
+    CHECK(traffic.points[0].share == Approx(0.375));
+    CHECK(traffic.points[3].share == Approx(0.125));
+    CHECK(typical_point(traffic).batch == 1.0);  // of equal shares the shorter context
+    CHECK(typical_point(traffic).context == 0.0);
+    CHECK(typical_point(traffic_from({{8, 1.0}, {4, 1.0}}, {{512, 1.0}})).batch == 4.0);
+}
+
+TEST_CASE("shares of time weigh a point by the tokens generated there, shares of tokens do not") {
+    // Two points, half of the time each: batch 1 at 10 ms a token and batch 8 at 20 ms. In two seconds they generate 100 and
+    // 400 tokens: 250 a second, and a mean TPOT of (100 · 10 + 400 · 20) / 500 = 18 ms. As shares of tokens: 15 ms, and
+    // 1 / (0.5 / 100 + 0.5 / 400) = 160 tokens/s.
+    std::vector<RoundEstimate> estimates(2);
+    estimates[0].time_per_token = Seconds(0.010);
+    estimates[0].tokens_per_second_device = 100.0;
+    estimates[1].time_per_token = Seconds(0.020);
+    estimates[1].tokens_per_second_device = 400.0;
+    Traffic traffic = traffic_from({{1, 1.0}, {8, 1.0}}, {{1024, 1.0}});
+    CHECK(means_over(traffic, estimates).tokens_per_second_device == Approx(250.0));
+    CHECK(means_over(traffic, estimates).time_per_token.value() == Approx(0.018));
+    traffic.shares_of = ShareOf::tokens;
+    CHECK(means_over(traffic, estimates).tokens_per_second_device == Approx(160.0));
+    CHECK(means_over(traffic, estimates).time_per_token.value() == Approx(0.015));
+}
+
+TEST_CASE("with shares of time the gain in throughput is the speed-up, and both follow from the points by hand") {
+    Workload workload = llama_workload();
+    workload.traffic.shares_of = ShareOf::time;
+    const Recommendation answer = *recommend(workload, 1).recommendation;
+    const Candidate& best = answer.candidates.front();
+    const CompiledRound round = compile_round(workload.variants[best.variant].setup);
+    double plain = 0.0, speculative = 0.0;
+    for (const TrafficPoint& point : workload.traffic.points) {
+        const RoundEstimate e = evaluate(round, {best.speculation, point.batch, point.context});
+        speculative += point.share * point.batch / e.time_per_token.value();
+        plain += point.share * point.batch / e.autoregressive.value();
+    }
+    CHECK(best.tokens_per_second_device == Approx(speculative));
+    CHECK(best.gain == Approx(speculative / plain));
+    CHECK(best.speedup == Approx(best.gain));
+}
+
+TEST_CASE("break-even and flip length of plain decoding are one number, in every objective") {
+    Workload workload = llama_workload();
+    workload.variants.resize(1);
+    for (const Objective objective : {Objective::throughput, Objective::latency, Objective::energy}) {
+        workload.objective = objective;
+        const Recommendation answer = *recommend(workload, 1).recommendation;
+        REQUIRE(answer.runners_up.size() == 1);  // plain decoding
+        CHECK(*answer.flip_accept_length == Approx(answer.candidates.front().break_even_accept_length).epsilon(1e-12));
+    }
 }
 
 TEST_CASE("the recommendation has the smallest objective of all candidates, computed by hand") {
@@ -132,8 +182,9 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
     RoundSetup setup = workload.variants.front().setup;
     setup.platform.device.memory = Bytes(1e15);  // so that gain alone decides
     const CompiledRound round = compile_round(setup);
-    const std::vector<TrafficPoint> traffic = traffic_from({{1, 1.0}}, {{32, 1.0}});
-    const Schedule schedule = schedule_for(round, traffic, 1024);
+    Workload short_context = workload;
+    short_context.traffic = traffic_from({{1, 1.0}}, {{32, 1.0}});
+    const Schedule schedule = schedule_for(round, runnable(round), short_context, 1024);
     int previous_end = 0;
     int previous_length = 1000;
     for (const ScheduleEntry& entry : schedule.entries) {
@@ -156,30 +207,80 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
     }
     REQUIRE(schedule.switch_off_batch);
     // Long contexts keep speculation on at larger batches: verification stays bound by the key-value cache.
-    const Schedule long_context = schedule_for(round, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
+    Workload long_contexts = workload;
+    long_contexts.traffic = traffic_from({{1, 1.0}}, {{8192, 1.0}});
+    const Schedule long_context = schedule_for(round, runnable(round), long_contexts, 1024);
     CHECK(long_context.switch_off_batch.value_or(long_context.largest_batch + 1) > *schedule.switch_off_batch);
 }
 
-TEST_CASE("the schedule ends where the drafts that pay no longer fit") {
-    const Workload workload = llama_workload();
+TEST_CASE("drafts that no longer fit are switched off, and the schedule ends where plain decoding does not fit") {
+    Workload workload = llama_workload();
+    workload.traffic = traffic_from({{1, 1.0}}, {{1024, 0.5}, {8192, 0.5}});
     const CompiledRound round = compile_round(workload.variants.front().setup);
-    const Schedule schedule = schedule_for(round, traffic_from({{1, 1.0}}, {{8192, 1.0}}), 1024);
-    CHECK(schedule.ends_with_memory);
-    CHECK_FALSE(schedule.switch_off_batch);
+    const Schedule schedule = schedule_for(round, runnable(round), workload, 1024);
+    REQUIRE(schedule.end_limit == Limit::memory);
     const double last = schedule.largest_batch;
-    const int k = schedule.entries.back().draft_tokens;
-    CHECK(k > 0);
-    CHECK(evaluate(round, {k, last, 8192.0}).fits);
-    for (const int longer : {1, 2, 3, 4, 5, 6, 7, 8}) {
-        CHECK_FALSE(evaluate(round, {longer, last + 1.0, 8192.0}).fits);
+    CHECK(evaluate(round, {0, last, 8192.0}).fits);  // the longest context decides
+    CHECK_FALSE(evaluate(round, {0, last + 1.0, 8192.0}).fits);
+    if (schedule.switch_off_batch) {
+        CHECK(schedule.switch_off_limit == Limit::memory);
+        for (int k = 1; k <= 8; ++k) {
+            CHECK_FALSE(evaluate(round, {k, static_cast<double>(*schedule.switch_off_batch), 8192.0}).fits);
+        }
     }
+}
+
+TEST_CASE("the schedule keeps every limit") {
+    Workload workload = llama_workload();
+    const CompiledRound round = compile_round(workload.variants.front().setup);
+    const Schedule free = schedule_for(round, runnable(round), workload, 1024);
+    REQUIRE(free.largest_batch > 20);
+
+    workload.limits.time_per_token = evaluate(round, {0, 20.0, 8192.0}).time_per_token;  // plain decoding keeps it up to 20
+    workload.limits.minimum_gain = 1.3;
+    const Schedule limited = schedule_for(round, runnable(round), workload, 1024);
+    CHECK(limited.largest_batch < free.largest_batch);
+    CHECK(limited.end_limit == Limit::time_per_token);
+    for (const ScheduleEntry& entry : limited.entries) {
+        for (const int batch : {entry.batch_from, entry.batch_to}) {
+            for (const double context : {1024.0, 8192.0}) {
+                CHECK(evaluate(round, {entry.speculation, static_cast<double>(batch), context}).time_per_token <=
+                      *workload.limits.time_per_token);
+            }
+        }
+        CHECK((entry.speculation == 0 || std::min(entry.speedup_from, entry.speedup_to) >= 1.3));
+    }
+
+    workload.limits = {};
+    workload.limits.memory = evaluate(round, {0, 10.0, 8192.0}).memory;
+    CHECK(schedule_for(round, runnable(round), workload, 1024).largest_batch == 10);
+    CHECK(schedule_for(round, runnable(round), workload, 1024).end_limit == Limit::memory);
+}
+
+TEST_CASE("drafts beyond the measured positions widen the interval, and say so") {
+    RoundSetup setup = llama_workload().variants.back().setup;
+    const Traffic traffic = single_point(1.0, 1024.0);
+    setup.speculations = chains_up_to(6);
+    setup.acceptance = Acceptance::per_position({0.8, 0.62, 0.5});
+    const GainInterval measured = gain_interval(setup, 3, traffic, Objective::latency);
+    const GainInterval beyond = gain_interval(setup, 6, traffic, Objective::latency);
+    CHECK(measured.inputs.size() + 1 == beyond.inputs.size());
+    CHECK((beyond.high - beyond.low) / beyond.value > 1.3 * (measured.high - measured.low) / measured.value);
+    const auto named = std::find_if(beyond.inputs.begin(), beyond.inputs.end(),
+                                    [](const Sensitivity& input) { return input.input == "acceptance beyond position 3"; });
+    REQUIRE(named != beyond.inputs.end());
+    // Nothing accepted beyond: three measured positions over the time of a round of six, against plain decoding.
+    const CompiledRound round = compile_round(setup);
+    const RoundEstimate six = evaluate(round, {6, 1.0, 1024.0});
+    CHECK(named->low ==
+          Approx((1.0 + 0.8 + 0.62 + 0.5) * six.autoregressive.value() / six.round.value()).epsilon(1e-3));  // heads absorb τ
 }
 
 TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever share the stack states") {
     const Workload workload = llama_workload();
     RoundSetup setup = workload.variants.front().setup;
     const auto ends = [&] {
-        const SpeedupInterval interval = speedup_interval(setup, 4, workload.traffic);
+        const GainInterval interval = gain_interval(setup, 4, workload.traffic, Objective::latency);
         for (const Sensitivity& input : interval.inputs) {
             if (input.input == "memory bandwidth reached") {
                 return std::pair{input.low, input.high};
@@ -200,7 +301,7 @@ TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever sha
     for (const double share : {0.6 * 0.95 / 0.845, 0.6 * 0.74 / 0.845}) {
         RoundSetup at_end = setup;
         at_end.platform.stack.memory_efficiency = share;
-        speedups.push_back(speedup_interval(at_end, 4, workload.traffic).value);
+        speedups.push_back(gain_interval(at_end, 4, workload.traffic, Objective::latency).value);
     }
     CHECK(std::min(speedups[0], speedups[1]) == Approx(slow_low));
     CHECK(std::max(speedups[0], speedups[1]) == Approx(slow_high));
@@ -208,7 +309,7 @@ TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever sha
 
 TEST_CASE("the interval contains what an input does alone and names the strongest first") {
     const Workload workload = llama_workload();
-    const SpeedupInterval interval = speedup_interval(workload.variants.front().setup, 4, workload.traffic);
+    const GainInterval interval = gain_interval(workload.variants.front().setup, 4, workload.traffic, Objective::latency);
     CHECK(interval.low < interval.value);
     CHECK(interval.high > interval.value);
     REQUIRE(interval.inputs.size() == 5);
@@ -221,5 +322,5 @@ TEST_CASE("the interval contains what an input does alone and names the stronges
             CHECK(before.high - before.low >= input.high - input.low);
         }
     }
-    CHECK(speedup_interval(workload.variants.front().setup, 0, workload.traffic).value == 1.0);
+    CHECK(gain_interval(workload.variants.front().setup, 0, workload.traffic, Objective::latency).value == 1.0);
 }

@@ -95,7 +95,7 @@ TEST_CASE("Every row of the published experiments can be predicted or says why n
             for (const ExperimentRow& row : table.rows) {
                 INFO(paper.paper << ", " << table.id << ", " << row.name);
                 CHECK(row.point.has_value() == row.not_reproduced.empty());
-                CHECK((row.measured > 0.0 || !row.not_reproduced.empty()));
+                CHECK((row.measured > 0.0 || !has_number(row) || !row.not_reproduced.empty()));
             }
         }
     }

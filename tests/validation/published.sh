@@ -21,6 +21,7 @@ within /other_models_and_counts/max 0 0.01
 within /winners_right 0.9 1
 within /mean_regret 0 0.03
 within /memory_fits/right "$("$JSON_GET" first.json /memory_fits/cells)" 1000
+within /memory_fits/out_of_memory/cells 1 1000
 
 checks=$((checks + 1))
 "$TREELINE" validate --format markdown >trust.md
@@ -130,6 +131,7 @@ END
 }
 memory llama-3-8b 0
 memory mamba2-2.7b 1
+bad '{"name": "bad", "value": 9.9, "ran": true, "observable": "memory", "unit": "GB", "draft_tokens": 0}' 'value: is of no use beside ran'
 
 platform() { # FREE ROLE PATTERN: a platform that cannot be fitted is left out, with a sentence
     cat >platform.json <<END

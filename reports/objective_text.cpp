@@ -1,0 +1,130 @@
+#include "reports/objective_text.h"
+
+#include <fmt/format.h>
+
+#include "reports/number_text.h"
+
+namespace treeline {
+namespace {
+
+struct Words {
+    const char* goal;
+    const char* quantity;
+    const char* heading;
+    const char* figure;  ///< of figure_text(), around the number
+    const char* gain;
+};
+
+const Words& words_of(Objective objective) {
+    static const Words throughput = {"most tokens/s of a device", "tokens/s of a device", "tokens/s/device",
+                                     "{} tokens/s per device", "{} the tokens/s of plain decoding"};
+    static const Words latency = {"lowest time per token", "time per token", "TPOT", "{} a token",
+                                  "{} the speed of plain decoding"};
+    static const Words cost = {"lowest price per token", "price per token", "$/M tokens", "{} per million tokens",
+                               "{} the tokens for the money of plain decoding"};
+    static const Words energy = {"least energy per token", "energy per token", "J/token", "{} a token",
+                                 "{} the tokens per joule of plain decoding"};
+    switch (objective) {
+        case Objective::throughput:
+            return throughput;
+        case Objective::latency:
+            return latency;
+        case Objective::cost:
+            return cost;
+        case Objective::energy:
+            return energy;
+    }
+    return throughput;
+}
+
+/// Why the schedule ends, after "beyond batch 188".
+std::string end_text(Limit limit) {
+    return limit == Limit::memory ? "nothing fits in memory at the longest context of the traffic"
+                                  : "nothing keeps " + limit_text(limit);
+}
+
+/// Why drafts are switched off, after "from batch 64, where".
+std::string off_text(const std::optional<Limit>& limit) {
+    return !limit                    ? "plain decoding is better"
+           : *limit == Limit::memory ? "its drafts no longer fit in memory"
+           : *limit == Limit::gain   ? "it gains less than asked for"
+                                     : "it breaks " + limit_text(*limit);
+}
+
+}  // namespace
+
+std::string goal_text(Objective objective) { return words_of(objective).goal; }
+std::string quantity_text(Objective objective) { return words_of(objective).quantity; }
+std::string objective_heading(Objective objective) { return words_of(objective).heading; }
+
+std::string objective_cell(const TrafficMeans& means, Objective objective) {
+    switch (objective) {
+        case Objective::throughput:
+            return short_text(means.tokens_per_second_device);
+        case Objective::latency:
+            return text_of(means.time_per_token);
+        case Objective::cost:
+            return dollars_text(1e6 * means.price_per_token.value());
+        case Objective::energy:
+            return text_of(means.energy_per_token);
+    }
+    return {};
+}
+
+std::string figure_text(const TrafficMeans& means, Objective objective) {
+    return fmt::format(fmt::runtime(words_of(objective).figure), objective_cell(means, objective));
+}
+
+std::string gain_text(double gain, Objective objective) {
+    return fmt::format(fmt::runtime(words_of(objective).gain), ratio_text(gain));
+}
+
+std::string regret_text(Objective objective) {
+    switch (objective) {
+        case Objective::throughput:
+            return "Regret: how many more device-seconds a token takes than with the recommendation.";
+        case Objective::latency:
+            return "Regret: how much longer a token takes than with the recommendation.";
+        case Objective::cost:
+            return "Regret: how much more a token costs than with the recommendation.";
+        case Objective::energy:
+            return "Regret: how much more energy a token takes than with the recommendation.";
+    }
+    return {};
+}
+
+std::string traffic_text(const Traffic& traffic) {
+    return traffic.shares_of == ShareOf::time
+               ? "Shares of the traffic are shares of time; TPOT, energy and money are means over the tokens generated in it."
+               : "Shares of the traffic are shares of generated tokens; every mean is taken over tokens.";
+}
+
+std::string limit_text(Limit limit) {
+    switch (limit) {
+        case Limit::memory:
+            return "the memory limit";
+        case Limit::time_per_token:
+            return "the TPOT limit";
+        case Limit::time_to_first_token:
+            return "the TTFT limit";
+        case Limit::gain:
+            return "the minimum gain";
+    }
+    return {};
+}
+
+std::string schedule_text(const Schedule& schedule) {
+    if (schedule.entries.empty()) {
+        return schedule.end_limit ? "Already at batch 1 " + end_text(*schedule.end_limit) + "." : "";
+    }
+    std::string text = schedule.switch_off_batch ? fmt::format("Switch speculation off from batch {}, where {}",
+                                                               *schedule.switch_off_batch, off_text(schedule.switch_off_limit))
+                                                 : fmt::format("Speculation pays up to batch {}{}", schedule.largest_batch,
+                                                               schedule.end_limit ? "" : " at least");
+    if (schedule.end_limit) {
+        text += fmt::format("; beyond batch {} {}", schedule.largest_batch, end_text(*schedule.end_limit));
+    }
+    return text + ".";
+}
+
+}  // namespace treeline

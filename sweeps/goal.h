@@ -1,0 +1,80 @@
+// What is asked of a configuration: an objective and the limits that it must keep. Whoever chooses the best of several
+// (recommendation, schedule, Pareto set, figures) chooses here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweeps/traffic.h"
+
+namespace treeline {
+
+/// What is made as small as possible, a generated token.
+enum class Objective {
+    throughput,  ///< device time (devices × seconds)
+    latency,     ///< TPOT
+    cost,        ///< money
+    energy,      ///< joules
+};
+
+/// The word of the input files.
+std::string_view name_of(Objective objective);
+
+/// A configuration's figure in the objective, lower is better: seconds of a device, seconds, dollars or joules a token. It
+/// falls as 1/τ with the accept length.
+double objective_of(const TrafficMeans& means, Objective objective);
+
+struct Limits {
+    std::optional<Seconds> time_per_token;       ///< TPOT, at every point of the traffic
+    std::optional<Seconds> time_to_first_token;  ///< of a prompt of Workload::prompt_tokens, read alone
+    std::optional<Bytes> memory;                 ///< of one device, below its capacity, at every point of the traffic
+    double minimum_gain = 1.0;                   ///< gain below which plain decoding is preferred
+};
+
+enum class Limit { memory, time_per_token, time_to_first_token, gain };
+
+/// A speculation over a traffic, and how it compares with plain decoding in the same round.
+struct Outcome {
+    int speculation = 0;
+    TrafficMeans means;
+    double objective = 0.0;
+    double gain = 1.0;     ///< plain decoding's figure in the objective / this one's
+    double speedup = 1.0;  ///< mean TPOT of plain decoding / mean TPOT
+};
+
+/// Outcomes of several speculations, in their order. All must run.
+std::vector<Outcome> outcomes_of(const CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
+                                 Objective objective);
+
+/// The device's memory, or what the limits leave of it.
+Bytes allowed_memory(const CompiledRound& round, const Limits& limits);
+
+/// The first limit that is broken: memory, TPOT, gain (plain decoding need not gain). TTFT, which no traffic changes, is judged
+/// once a variant.
+std::optional<Limit> broken_limit(const Outcome& outcome, const CompiledRound& round, const Limits& limits);
+
+/// The best of several outcomes, and what would be best without limits.
+struct BestOutcome {
+    const Outcome* within = nullptr;  ///< smallest objective among those that keep the limits; null when none does
+    const Outcome* anyhow = nullptr;  ///< smallest objective of all; null when there are none
+    std::optional<Limit> in_the_way;  ///< the limit that `anyhow` breaks
+};
+BestOutcome best_of(const std::vector<Outcome>& outcomes, const CompiledRound& round, const Limits& limits);
+
+/// All speculations of a round that run, plain decoding (0) included.
+std::vector<int> runnable(const CompiledRound& round);
+
+/// Whether `a` is the better of two estimates at one point where only time counts: what fits before what does not, then the
+/// shorter TPOT; of two that do not fit, the one that needs less memory.
+bool better_at_a_point(const RoundEstimate& a, const RoundEstimate& b);
+
+/// The best of some speculations (better_at_a_point()), which must run; nothing when none fits in memory.
+struct FittingPoint {
+    int speculation = 0;
+    RoundEstimate estimate;
+};
+std::optional<FittingPoint> fastest_that_fits(const CompiledRound& round, const std::vector<int>& speculations, double batch,
+                                              double context);
+
+}  // namespace treeline
