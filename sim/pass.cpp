@@ -15,7 +15,7 @@ Operation parameters_and_caches(const Operation& operation, const Precision& pre
     if (operation.kind == OperationKind::experts) {
         reduced.bytes.per_expert = operation.bytes.per_expert;
     } else {
-        const Storage storage = weight_storage(precision, operation.name, precision.weights);
+        const Storage storage = weight_format(precision, operation.name, precision.weights).storage;
         reduced.bytes.fixed = storage.per_element() * operation.weight_elements;
     }
     reduced.bytes.per_context = operation.bytes.per_context;

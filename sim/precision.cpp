@@ -64,26 +64,16 @@ Precision uniform_precision(NumberFormat format) {
     return {storage, storage, storage, storage, storage, storage, format, {}};
 }
 
-const WeightException* exception_for(const Precision& precision, std::string_view operation) {
+WeightFormat weight_format(const Precision& precision, std::string_view operation, const Storage& kind) {
     for (const WeightException& exception : precision.exceptions) {
         const std::string_view named = exception.operation;
         const bool ends_so = operation.ends_with(named);
         const std::string_view layer = ends_so ? operation.substr(0, operation.size() - named.size()) : operation;
         if (ends_so && !named.empty() && (layer.empty() || layer.ends_with(": "))) {
-            return &exception;
+            return {exception.storage, exception.math};
         }
     }
-    return nullptr;
-}
-
-Storage weight_storage(const Precision& precision, std::string_view operation, const Storage& kind) {
-    const WeightException* exception = exception_for(precision, operation);
-    return exception != nullptr ? exception->storage : kind;
-}
-
-NumberFormat product_format(const Precision& precision, std::string_view operation, const Storage& kind) {
-    const WeightException* exception = exception_for(precision, operation);
-    return exception != nullptr ? exception->math : product_format(kind, precision);
+    return {kind, product_format(kind, precision)};
 }
 
 Precision checkpoint_precision(NumberFormat format, NumberFormat wide) {

@@ -58,7 +58,8 @@ struct Precision {
     /// Format in which products with quantised weights run: that of the weights, or a wider one where they are widened first
     /// (weight-only quantisation).
     NumberFormat math = NumberFormat::bf16;
-    std::vector<WeightException> exceptions = {};  ///< of mixed-precision checkpoints; the first that names an operation holds
+    /// Of mixed-precision checkpoints; the first that names an operation holds.
+    std::vector<WeightException> exceptions = {};
 
     friend bool operator==(const Precision&, const Precision&) = default;
 };
@@ -84,12 +85,14 @@ NumberFormat product_format(const Storage& weights, const Precision& precision);
 /// attends in either).
 NumberFormat attention_format(const Precision& precision);
 
-/// The exception for an operation ("decoder: down projection"); null where its weights are stored like the rest of their kind.
-const WeightException* exception_for(const Precision& precision, std::string_view operation);
+/// How the weights of one operation are stored, and the format of its products.
+struct WeightFormat {
+    Storage storage;
+    NumberFormat math = NumberFormat::bf16;
+};
 
-/// How an operation's weights are stored, and in which format its products run; `kind` is the storage of weights of its kind.
-Storage weight_storage(const Precision& precision, std::string_view operation, const Storage& kind);
-NumberFormat product_format(const Precision& precision, std::string_view operation, const Storage& kind);
+/// Of an operation ("decoder: down projection"): its exception, or else the storage of weights of its `kind`.
+WeightFormat weight_format(const Precision& precision, std::string_view operation, const Storage& kind);
 
 /// Every violated constraint as a sentence; empty when the precision is usable.
 std::vector<std::string> problems_of(const Precision& precision);

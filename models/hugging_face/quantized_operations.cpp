@@ -152,7 +152,8 @@ void add_exceptions(const std::vector<FormattedKind>& kinds, Model& model) {
     for (const auto& entry : by_operation) {
         const auto& operation = entry.first;  // clang 14 captures no structured binding
         const auto& layers = entry.second;
-        const StoredFormat usual{operation == "routed experts" ? precision.experts : precision.weights, precision.math};
+        const Storage& kind = operation == "routed experts" ? precision.experts : precision.weights;
+        const StoredFormat usual{kind, product_format(kind, precision)};
         const bool all_same =
             std::all_of(layers.begin(), layers.end(), [&](const auto& layer) { return layer.second == layers.front().second; });
         for (const auto& [layer, format] : layers) {

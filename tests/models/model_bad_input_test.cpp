@@ -145,8 +145,8 @@ TEST_CASE("precision names its formats") {
     const TemporaryFile mixed(with(at, at + R"("precision": {"weights": "fp8", "math": "fp8", "exceptions": {
         "down projection": {"storage": "fp4", "math": "fp4"}, "decoder: output projection": {"storage": "bf16"}}},)"));
     const Precision exceptions = load_model(catalogue, mixed.path()).value.precision;
-    CHECK(weight_storage(exceptions, "decoder: down projection", exceptions.weights).format == NumberFormat::fp4);
-    CHECK(product_format(exceptions, "decoder: output projection", exceptions.weights) == NumberFormat::bf16);
+    CHECK(weight_format(exceptions, "decoder: down projection", exceptions.weights).storage.format == NumberFormat::fp4);
+    CHECK(weight_format(exceptions, "decoder: output projection", exceptions.weights).math == NumberFormat::bf16);
     check_only_problem(with(at, at + R"("precision": {"exceptions": {"down projection": {"storage": "fp5"}}},)"), "storage");
 }
 

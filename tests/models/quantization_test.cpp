@@ -46,7 +46,7 @@ Model quantised(const Json& quantization, Json config = llama) {
 }
 
 Storage storage_of(const Model& model, const std::string& operation) {
-    return weight_storage(model.precision, operation, model.precision.weights);
+    return weight_format(model.precision, operation, model.precision.weights).storage;
 }
 
 /// Weights of the decoder layers in bytes, by the sum over operations.
@@ -119,7 +119,7 @@ TEST_CASE("algorithms of ModelOpt, in all three places where they stand") {
     Json tied = llama;
     tied["tie_word_embeddings"] = true;
     const Model tied_model = quantised({{"quant_algo", "FP8"}}, tied);
-    CHECK(weight_storage(tied_model.precision, "output: LM head", tied_model.precision.embeddings).format == bf16);
+    CHECK(weight_format(tied_model.precision, "output: LM head", tied_model.precision.embeddings).storage.format == bf16);
     CHECK_THROWS_WITH(quantised({{"quant_algo", "MAGIC"}}), Catch::Contains("known are FP8"));
 }
 
@@ -180,9 +180,9 @@ TEST_CASE("mixed precision is priced layer by layer") {
     const double by_hand = 4 * (qkv + norms) + (3 + 2) * output + 2 * mlp + 2 * mlp * (4.0 + 8.0 / 16.0) / 8.0;
     CHECK(layer_bytes(model) == Approx(by_hand).epsilon(1e-12));
     // Products of W4A16 run in bf16, those in fp8 in fp8.
-    CHECK(product_format(model.precision, model.kinds[2].name + ": down projection", model.precision.weights) == bf16);
-    CHECK(product_format(model.precision, model.kinds[0].name + ": down projection", model.precision.weights) == fp8);
-    CHECK(weight_storage(model.precision, "output: LM head", model.precision.embeddings) == nvfp4);
+    CHECK(weight_format(model.precision, model.kinds[2].name + ": down projection", model.precision.weights).math == bf16);
+    CHECK(weight_format(model.precision, model.kinds[0].name + ": down projection", model.precision.weights).math == fp8);
+    CHECK(weight_format(model.precision, "output: LM head", model.precision.embeddings).storage == nvfp4);
 }
 
 TEST_CASE("a 27B checkpoint with NVFP4 MLPs and fp8 attention weighs what is published") {
@@ -240,9 +240,9 @@ TEST_CASE("descriptions state exceptions, too, and a run that states weights has
         p.exceptions = {{"decoder: down projection", {fp4}, fp4}, {"qkv projection", {bf16}, bf16}};
         return p;
     }();
-    CHECK(weight_storage(precision, "decoder: down projection", precision.weights).format == fp4);
-    CHECK(weight_storage(precision, "other: down projection", precision.weights).format == fp8);
-    CHECK(weight_storage(precision, "other: qkv projection", precision.weights).format == bf16);
-    CHECK(weight_storage(precision, "other: latent qkv projection", precision.weights).format == fp8);
-    CHECK(product_format(precision, "decoder: gate and up projection", precision.weights) == fp8);
+    CHECK(weight_format(precision, "decoder: down projection", precision.weights).storage.format == fp4);
+    CHECK(weight_format(precision, "other: down projection", precision.weights).storage.format == fp8);
+    CHECK(weight_format(precision, "other: qkv projection", precision.weights).storage.format == bf16);
+    CHECK(weight_format(precision, "other: latent qkv projection", precision.weights).storage.format == fp8);
+    CHECK(weight_format(precision, "decoder: gate and up projection", precision.weights).math == fp8);
 }
