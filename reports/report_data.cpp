@@ -85,7 +85,8 @@ Json metrics_of(const Candidate& best, const GainInterval& interval, const Workl
                        {"unit", "x"},
                        {"note", of_time ? "against plain decoding"
                                         : fmt::format("in {}, against plain decoding", quantity_text(workload.objective))}});
-    if (!of_time) {
+    // With shares of time a device generates tokens as fast as the mean TPOT falls: one number.
+    if (!of_time && !(workload.objective == Objective::throughput && workload.traffic.shares_of == ShareOf::time)) {
         add("Speed-up", best.speedup, "x", "in time per token");
     }
     add("TPOT", best.time_per_token.value() * 1e3, "ms", "mean over tokens");
@@ -246,8 +247,8 @@ Json report_data(const ReportInputs& inputs) {
                        {"accept_length", best.accept_length},
                        {"break_even_accept_length", best.break_even_accept_length},
                        {"commands", commands_of(recommendation, inputs.engines)}};
-    data["traffic_note"] = traffic_text(inputs.workload.traffic);
-    data["regret_note"] = regret_text(objective);
+    data["summary"]["note"] = traffic_text(inputs.workload.traffic);
+    data["schedule_sentence"] = schedule_text(recommendation.schedule);
     data["traffic"] = traffic_rows(inputs.workload.traffic);
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};

@@ -6,7 +6,7 @@ export const candidates = {
   id: 'candidates',
   heading: 'Every candidate',
   present: (data) => data.candidates?.rows?.length > 0 && data.candidates.columns?.length > 0,
-  build: ({ candidates: { columns, rows } }) => [
+  build: ({ candidates: { columns, rows, note } }) => [
     element(
       'p',
       { class: 'screen-only' },
@@ -14,6 +14,7 @@ export const candidates = {
         '(chain 2), and quotes keep any words together.',
       columns.some((column) => column.objective) && ' The column marked as the objective is what the best candidate is best in.',
     ),
+    note && element('p', { class: 'reading' }, note),
     dataTable({ columns, rows, name: 'candidates', pinned: 3 }),
   ],
 };

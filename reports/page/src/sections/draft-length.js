@@ -20,6 +20,7 @@ const columns = [
   { key: 'batch', title: 'Batch' },
   { key: 'context', title: 'Context', unit: 'tokens' },
   { key: 'draft_tokens', title: 'Draft tokens' },
+  { key: 'shape', title: 'Shape' },
   { key: 'speedup', title: 'Speed-up', unit: '×', digits: 2 },
   { key: 'accept_length', title: 'Accept length', digits: 2 },
   { key: 'tpot_ms', title: 'TPOT', unit: 'ms', digits: 2 },
@@ -48,7 +49,8 @@ export const draftLength = {
         id: 'draft-length-chart',
         title: 'Speed-up by draft length',
         reading:
-          'Each line is a drafter at one batch size; a ring marks its best length, and below the line at 1 plain decoding is faster.',
+          'Each line is a drafter at one batch size; a ring marks its best length, and below the line at 1 plain decoding is faster.' +
+          (rows.some((row) => row.extrapolated) ? ' Hollow points lie beyond the measured acceptance.' : ''),
         alternative: inWords(rows),
         columns,
         rows,
@@ -120,7 +122,7 @@ function lines(rows, colourOf, batches, palette, inner) {
     colour: colourOf(row),
     best: ring.has(row),
     speedup_text: times(row.speedup),
-    accept_text: number(row.accept_length),
+    accept_text: `${number(row.accept_length)}${row.extrapolated ? ' (extrapolated)' : ''}`,
     tpot_text: quantity(row.tpot_ms, 'ms'),
   }));
   const labels = batches.length > 1 ? lineEnds(values, palette) : [];
@@ -136,7 +138,7 @@ function lines(rows, colourOf, batches, palette, inner) {
   const y = {
     field: 'speedup',
     type: 'quantitative',
-    scale: { zero: false, nice: true },
+    scale: { zero: false, nice: true, padding: 12 },
     axis: { title: 'Speed-up (times plain decoding)', ...linearAxis('y') },
   };
   const color = { field: 'colour', type: 'nominal', scale: null };
@@ -155,8 +157,15 @@ function lines(rows, colourOf, batches, palette, inner) {
       { mark: { type: 'line', strokeWidth: 2, clip: true }, encoding: { x, y, color, detail: { field: 'line' }, strokeDash } },
       {
         params: [zoomParameter],
-        mark: { type: 'point', filled: true, size: 44, opacity: 1, clip: true, tooltip: true },
-        encoding: { x, y, color, tooltip },
+        mark: { type: 'point', filled: true, size: 44, strokeWidth: 1.5, opacity: 1, clip: true, tooltip: true },
+        encoding: {
+          x,
+          y,
+          color,
+          stroke: color,
+          fill: { condition: { test: 'datum.extrapolated', value: palette.surface }, field: 'colour', type: 'nominal', scale: null },
+          tooltip,
+        },
       },
       {
         transform: [{ filter: 'datum.best' }],

@@ -10,6 +10,7 @@ const columns = [
   { key: 'batch_from', title: 'From batch' },
   { key: 'batch_to', title: 'To batch' },
   { key: 'draft_tokens', title: 'Draft tokens' },
+  { key: 'shape', title: 'Shape' },
   { key: 'speedup', title: 'Speed-up at the first', unit: '×', digits: 2 },
   { key: 'speedup_to', title: 'Speed-up at the last', unit: '×', digits: 2 },
   { key: 'drafter', title: 'Drafter' },
@@ -17,7 +18,7 @@ const columns = [
 
 const tooltip = [
   { field: 'range', title: 'Batch' },
-  { field: 'draft_tokens', title: 'Draft tokens' },
+  { field: 'length_text', title: 'Draft tokens' },
   { field: 'speedup_text', title: 'Speed-up' },
   { field: 'drafter', title: 'Drafter' },
 ];
@@ -28,7 +29,7 @@ export const schedule = {
   present: (data) => rowsOf(data).length > 0,
   build(data) {
     const rows = rowsOf(data);
-    const verdict = sentence(rows);
+    const verdict = data.schedule_sentence ?? sentence(rows);
     const asked = askedRanges(data).batch;
     const pieces = rows.flatMap((row) => piecesOf(row, asked));
     return [
@@ -73,7 +74,8 @@ function speedupRange(row) {
   return first === last ? first : `${first} to ${last}`;
 }
 
-const stepInWords = (row) => `batch ${batchRange(row)}: ${row.draft_tokens} draft tokens, speed-up ${speedupRange(row)}`;
+const lengthText = (row) => `${number(row.draft_tokens)}${row.extrapolated ? ' (extrapolated)' : ''}`;
+const stepInWords = (row) => `batch ${batchRange(row)}: ${lengthText(row)} draft tokens, speed-up ${speedupRange(row)}`;
 
 /** The row, cut where the batches of the traffic begin and end. */
 function piecesOf(row, [low, high]) {
@@ -101,6 +103,7 @@ function steps(rows, pieces, palette, inner) {
     ...row,
     range: batchRange(row),
     speedup_text: speedupRange(row),
+    length_text: lengthText(row),
     drafter: row.draft_tokens === 0 ? 'none: plain decoding' : (row.drafter ?? '–'),
   });
   const values = pieces.map((piece) => ({
@@ -203,7 +206,7 @@ function scheduleTable(rows) {
             'tr',
             { class: row.draft_tokens === 0 && 'off' },
             element('td', { class: 'numeric' }, batchRange(row)),
-            element('td', { class: 'numeric' }, row.draft_tokens === 0 ? 'off' : number(row.draft_tokens)),
+            element('td', { class: 'numeric' }, row.draft_tokens === 0 ? 'off' : lengthText(row)),
             element('td', { class: 'numeric' }, speedupRange(row)),
             element('td', {}, row.draft_tokens === 0 ? 'plain decoding' : (row.drafter ?? '–')),
           ),

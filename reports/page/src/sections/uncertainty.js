@@ -1,4 +1,4 @@
-// How far the speed-up moves when each uncertain input moves: a tornado chart.
+// How far the gain moves when each uncertain input moves: a tornado chart.
 import { element } from '../lib/dom.js';
 import { placeable, times } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
@@ -7,8 +7,8 @@ import { linearAxis } from '../lib/vega.js';
 
 const columns = [
   { key: 'name', title: 'Input' },
-  { key: 'low', title: 'Lowest speed-up', unit: '×', digits: 2 },
-  { key: 'high', title: 'Highest speed-up', unit: '×', digits: 2 },
+  { key: 'low', title: 'Lowest', unit: '×', digits: 2 },
+  { key: 'high', title: 'Highest', unit: '×', digits: 2 },
   { key: 'assumed', title: 'Assumed range' },
 ];
 
@@ -16,7 +16,8 @@ export const uncertainty = {
   id: 'trust',
   heading: 'How far to trust this',
   present: (data) => Boolean(data.uncertainty?.sentence || data.uncertainty?.inputs?.length > 0),
-  build({ uncertainty: { sentence, inputs = [] }, summary }) {
+  build({ uncertainty: { sentence, inputs = [], quantity }, summary }) {
+    const gain = quantity ? `gain in ${quantity}` : 'gain';
     const base = summary?.metrics?.find((metric) => metric.unit === 'x')?.value;
     const rows = placeable(inputs, 'low', 'high')
       .map((row) => ({ ...row, name: row.name ?? '–' }))
@@ -26,10 +27,10 @@ export const uncertainty = {
       rows.length > 0 &&
         chart({
           id: 'tornado-chart',
-          title: 'What each uncertain input does to the speed-up',
+          title: `What each uncertain input does to the ${gain}`,
           reading:
-            'Each bar runs from the lowest to the highest speed-up as one input moves through its range and the others stay; the widest matters most.',
-          alternative: `Bars of the range of the speed-up. ${rows.map((row) => `${row.name}: ${times(row.low)} to ${times(row.high)}`).join('; ')}.`,
+            'Each bar runs from the lowest to the highest gain as one input moves through its range and the others stay; the widest matters most.',
+          alternative: `Bars of the range of the ${gain}. ${rows.map((row) => `${row.name}: ${times(row.low)} to ${times(row.high)}`).join('; ')}.`,
           columns,
           rows,
           measured: true,
@@ -68,7 +69,7 @@ function bars(rows, base, palette, { inner, narrow }) {
   const x = {
     type: 'quantitative',
     scale: { domain: domainWithRoom([least, most], sides, inner), nice: false, zero: false },
-    axis: { title: 'Speed-up (times plain decoding)', ...linearAxis('x') },
+    axis: { title: 'Gain (times plain decoding)', ...linearAxis('x') },
   };
   const ends = rows.flatMap((row) => [
     { name: row.name, at: low(row), label: times(low(row)), side: 'low' },
@@ -92,7 +93,7 @@ function bars(rows, base, palette, { inner, narrow }) {
           color: { field: 'colour', type: 'nominal', scale: null },
           tooltip: [
             { field: 'name', title: 'Input' },
-            { field: 'range', title: 'Speed-up' },
+            { field: 'range', title: 'Gain' },
             { field: 'assumed', title: 'Assumed range' },
           ],
         },
