@@ -48,10 +48,10 @@ std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const 
                                          const std::string& given) {
     const std::string folder = (catalogue.models.parent_path() / "").string();
     for (Provenance& entry : entries) {
-        if (entry.path.starts_with(folder)) {
-            entry.path.erase(0, folder.size());
-        } else if (!read.empty() && entry.path.starts_with(read)) {
+        if (!read.empty() && entry.path.starts_with(read)) {
             entry.path.replace(0, read.size(), given);
+        } else if (entry.path.starts_with(folder)) {
+            entry.path.erase(0, folder.size());
         }
     }
     return entries;

@@ -20,6 +20,13 @@ done
 "$TREELINE" estimate examples/estimate-spire.json --format json >estimate.json
 clean estimate.json "estimate --format json"
 [ "$("$JSON_GET" estimate.json /input/platform/device)" = examples/devices/spire-hoi-600.json ] || fail "a path is not as it was given"
+# A file that the input names beside itself keeps that name, wherever the input lies.
+find "$SOURCE/hardware" -name rtx-4090.json -not -path '*calibration*' -exec cp {} mine.json \;
+sed 's|"platforms": \["rtx-4090"\]|"platforms": ["mine.json"]|' examples/mamba2-2.7b-rtx4090.json >own.json
+"$TREELINE" recommend "$WORK/own.json" --format json >own-result.json || fail "recommend with a device of one's own"
+clean own-result.json "recommend with a device of one's own"
+grep -q '"name": "mine.json: ' own-result.json || fail "a file of the input is not called as the input calls it"
+
 mkdir -p results
 "$TREELINE" estimate examples/estimate-spire.json --format json --output results/estimate.json
 "$TREELINE" estimate results/estimate.json >/dev/null || fail "a result in another folder cannot be run again"

@@ -9,6 +9,7 @@ export async function openReport(browser, file, { width = 1280, height = 900, da
     acceptDownloads: true,
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(120_000); // tests run side by side, and a machine may be busy with others
   if (before) await page.addInitScript(before);
   const address = pathToFileURL(file).href;
   const complaints = [];
@@ -25,7 +26,7 @@ export async function openReport(browser, file, { width = 1280, height = 900, da
     if (request.url() !== address && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
   });
   await page.goto(address);
-  await page.waitForSelector('html[data-ready]', { timeout: 20_000 });
+  await page.waitForSelector('html[data-ready]');
   await page.waitForFunction(() =>
     [...document.querySelectorAll('figure.chart .plot')].every((plot) => plot.querySelector('svg')),
   );

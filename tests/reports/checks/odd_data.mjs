@@ -55,6 +55,20 @@ export const checks = ({ data, withReport, render, noOverflow }) => ({
     long.round.forEach((row) => {
       if (row.configuration !== 'plain decoding') row.configuration = name;
     });
-    await withReport({ width: 360 }, noOverflow, render('long', long));
+    for (const figure of long.sections[0].figures.filter(({ mark }) => mark === 'bar'))
+      figure.rows.forEach((row) => {
+        row[figure.x.key] = `${row[figure.x.key]} of every state in memory`;
+      });
+    const pageOfLongNames = render('long', long);
+    for (const width of [360, 1280]) {
+      await withReport(
+        { width },
+        async (page) => {
+          await noOverflow(page);
+          for (const { id, outside } of await readCharts(page)) assert.deepEqual(outside, [], `${id} at ${width} px`);
+        },
+        pageOfLongNames,
+      );
+    }
   },
 });

@@ -3,7 +3,7 @@ import { cell, isNumber, unique } from './format.js';
 import { seriesColours } from './palette.js';
 import { chart } from './chart.js';
 import { openRecord } from './table.js';
-import { linearAxis, logAxis, zoomParameter } from './vega.js';
+import { linearAxis, logAxis, nameAxis, zoomParameter } from './vega.js';
 
 const DASHES = [[1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [1, 4], [14, 4]];
 const ONE_SERIES = 'all';
@@ -31,11 +31,12 @@ export function figureChart(figure) {
             shape: figure.mark === 'line' ? 'line' : 'square',
           })),
     zoom: zooms(figure) ? { x: figure.x.key, y: figure.y.key } : undefined,
-    specification: ({ palette, width, state, shown }) => {
+    measured: figure.mark === 'bar',
+    specification: ({ palette, inner, state, shown }) => {
       const chosen = rows.filter(
         (row) => shown(row.series) && choices.every(({ key }) => state[key] === null || row[key] === state[key]),
       );
-      return specification(figure, chosen, names, palette, width);
+      return specification(figure, chosen, names, palette, inner);
     },
   });
 }
@@ -48,10 +49,10 @@ function choiceOf(rows, key, label) {
   return { key, label, value: values[0] ?? null, options: values.map((value) => ({ value, label: cell(value) })) };
 }
 
-function specification(figure, rows, names, palette, width) {
+function specification(figure, rows, names, palette, inner) {
   const colours = seriesColours(names, palette);
   const values = rows.map((row) => ({ ...row, colour: colours.get(row.series) }));
-  const parts = { figure, values, names, palette, width };
+  const parts = { figure, values, names, palette, inner };
   const layers = { line: lineLayers, point: pointLayers, bar: barLayers, range: rangeLayers }[figure.mark](parts);
   const categories = figure.mark === 'range' ? unique(rows, figure.y.key).length : 0;
   return {
@@ -67,7 +68,8 @@ function axisOf(channel, axis, parts, extra = {}) {
   const numeric = parts.values.some((row) => isNumber(row[axis.key]));
   if (!numeric || axis.discrete) {
     const order = [...new Set(parts.values.map((row) => row[axis.key]))];
-    return { field: axis.key, type: 'nominal', sort: order, axis: { title: axis.title, labelAngle: 0, grid: false }, ...extra };
+    const beside = channel === 'x' && !numeric ? nameAxis(order, parts.inner) : { labelAngle: 0, grid: false };
+    return { field: axis.key, type: 'nominal', sort: order, axis: { title: axis.title, ...beside }, ...extra };
   }
   return {
     field: axis.key,

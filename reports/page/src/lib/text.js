@@ -29,6 +29,17 @@ export function shortened(text, room, font) {
   return `${text.slice(0, fits).trimEnd()}…`;
 }
 
+/** `text` in lines of at most `room` pixels, broken between words; a longer word is shortened. */
+export function wrapped(text, room, font) {
+  const lines = [];
+  for (const word of text.split(/\s+/)) {
+    const longer = lines.length > 0 && `${lines.at(-1)} ${word}`;
+    if (longer && textWidth(longer, font) <= room) lines[lines.length - 1] = longer;
+    else lines.push(shortened(word, room, font));
+  }
+  return lines;
+}
+
 export const widest = (texts, font) => Math.max(0, ...texts.map((text) => textWidth(text, font)));
 
 /** The domain of an axis `inner` pixels long on which `low` lies `left` pixels from the beginning and `high` `right` pixels from the end. */

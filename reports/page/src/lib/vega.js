@@ -4,7 +4,7 @@ import { View, expressionFunction, parse, Warn } from 'vega';
 import { compile } from 'vega-lite';
 import { expressionInterpreter } from 'vega-interpreter';
 import { Handler } from 'vega-tooltip';
-import { fontFamily } from './text.js';
+import { fontFamily, widest, wrapped } from './text.js';
 import { linearTicks, logTicks } from './ticks.js';
 
 const tooltip = new Handler({ theme: 'treeline', disableDefaultStyle: true, maxDepth: 1 });
@@ -89,6 +89,17 @@ export const logAxis = (channel, base = 10) => ({ format: ',~r', values: ticksOf
 
 /** The same over a linear scale, from zero or not; whole numbers only where `whole`. */
 export const linearAxis = (channel, { whole = false } = {}) => ({ format: ',~r', values: ticksOf('treelineTicks', channel, whole) });
+
+/** The axis of names side by side over `inner` pixels: wrapped where every word has room, else upright. */
+export function nameAxis(names, inner) {
+  const room = inner / names.length - 6;
+  const texts = names.map(String);
+  if (widest(texts.flatMap((text) => text.split(/\s+/))) > room)
+    return { grid: false, labelAngle: -90, labelAlign: 'right', labelBaseline: 'middle', labelLimit: 130, labelOverlap: false };
+  const lines = JSON.stringify(texts.map((text) => wrapped(text, room)));
+  const labelExpr = `${lines}[indexof(${JSON.stringify(texts)}, datum.label)]`;
+  return { grid: false, labelAngle: 0, labelExpr, labelOverlap: false };
+}
 
 /** Widens (factor > 1) or narrows both axes around their middle; `fields` names the field of each axis: {x, y}. */
 export function zoomBy(view, fields, factor) {

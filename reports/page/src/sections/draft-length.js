@@ -185,13 +185,14 @@ function lines(rows, colourOf, batches, palette, inner) {
   };
 }
 
-/** The last point of each line with its label, leaving out labels that would lie on one another. */
+/** The last point of each line with its label, leaving out labels that would lie on one another or on longer lines. */
 function lineEnds(values, palette) {
   const speedups = values.map((row) => row.speedup);
   const spacing = ((Math.max(...speedups, 1) - Math.min(...speedups, 1)) * 14) / 340;
   const labelled = [];
   for (const end of new Map(values.map((row) => [row.line, row])).values()) {
-    if (labelled.every((other) => Math.abs(other.speedup - end.speedup) >= spacing))
+    const clear = [...labelled, ...values.filter((row) => row.line !== end.line && row.draft_tokens > end.draft_tokens)];
+    if (clear.every((other) => Math.abs(other.speedup - end.speedup) >= spacing))
       labelled.push({
         ...end,
         label: `batch ${number(end.batch)}`,

@@ -113,32 +113,50 @@ function slopeLabel([begin, corner], place) {
 
 const radius = (row) => Math.sqrt((28 + Math.min(1, (row.share ?? 0) / 0.5) * 872) / Math.PI); // as the scale of the sizes below
 
-/** The names of the operations that take the most time, each inside the picture and clear of the others; {dx, dy} are pixels from the disc. */
-function labelled(values, place, inner, high) {
-  const taken = [];
-  const chosen = [];
+const apart = (a, b) => a.right < b.left || a.left > b.right || a.bottom < b.top || a.top > b.bottom;
+const boxAround = (x, y, half, high) => ({ left: x - half - 3, right: x + half + 3, top: y - high, bottom: y + high });
+
+/** The box of the bandwidth, which stands along the slope. */
+function boxOfSlope(slope, place, label) {
+  const [x, y] = place(slope);
+  const half = textWidth(label, NOTE) / 2;
+  const angle = (slope.angle * Math.PI) / 180;
+  return boxAround(x + 10 * Math.sin(angle), y - 12 * Math.cos(angle), half * Math.cos(angle), half * Math.abs(Math.sin(angle)) + 6);
+}
+
+/**
+ * The names of the operations that take the most time, each once, inside the picture, clear of one another and of `taken`, and over as few discs
+ * as can be; {dx, dy} are pixels from the middle of the disc.
+ */
+function labelled(values, place, inner, high, taken) {
+  const discs = values.map((row) => ({ at: place(row), radius: radius(row) }));
+  const covered = (box) =>
+    discs.filter(({ at: [x, y], radius: r }) => !apart(box, { left: x - r, right: x + r, top: y - r, bottom: y + r })).length;
+  const boxes = [...taken];
+  const chosen = new Map();
   for (const row of [...values].sort((a, b) => b.share - a.share)) {
-    if (chosen.length === MOST_LABELS) break;
-    const label = shortened(row.name, inner - 4, NOTE);
+    if (chosen.size === MOST_LABELS) break;
+    if (chosen.has(row.name)) continue;
+    const label = shortened(row.name, inner - 8, NOTE);
     const [x, y] = place(row);
     const half = textWidth(label, NOTE) / 2;
     const away = radius(row) + 4;
-    const free = [
+    const within = Math.max(0, half + 4 - x) + Math.min(0, inner - half - 4 - x);
+    const best = [
       [away + half, 0],
       [-away - half, 0],
-      [Math.max(0, half + 2 - x) + Math.min(0, inner - half - 2 - x), away + 7],
-      [Math.max(0, half + 2 - x) + Math.min(0, inner - half - 2 - x), -away - 7],
-    ].find(([dx, dy]) => {
-      const box = [x + dx - half - 3, x + dx + half + 3, y + dy - 8, y + dy + 8];
-      const inside = box[0] >= 0 && box[1] <= inner && box[2] >= 0 && box[3] <= high;
-      return inside && taken.every((other) => box[1] < other[0] || box[0] > other[1] || box[3] < other[2] || box[2] > other[3]);
-    });
-    if (!free) continue;
-    const [dx, dy] = free;
-    taken.push([x + dx - half - 3, x + dx + half + 3, y + dy - 8, y + dy + 8]);
-    chosen.push({ ...row, label, dx, dy });
+      [within, away + 7],
+      [within, -away - 7],
+    ]
+      .map(([dx, dy]) => ({ dx, dy, box: boxAround(x + dx, y + dy, half, 8) }))
+      .filter(({ box }) => box.left >= 0 && box.right <= inner && box.top >= 0 && box.bottom <= high)
+      .filter(({ box }) => boxes.every((other) => apart(box, other)))
+      .sort((a, b) => covered(a.box) - covered(b.box))[0];
+    if (!best) continue;
+    boxes.push(best.box);
+    chosen.set(row.name, { ...row, label, dx: best.dx, dy: best.dy });
   }
-  return chosen;
+  return [...chosen.values()];
 }
 
 function plot(roof, shown, operations, colours, palette, inner) {
@@ -159,6 +177,7 @@ function plot(roof, shown, operations, colours, palette, inner) {
   const high = HEIGHT - 56;
   const place = placing(domains, inner, high);
   const slope = slopeLabel(corners, place);
+  const bandwidth = `${number(roof.bandwidth_gb_per_s)} GB/s`;
   const x = {
     field: 'intensity_flop_per_byte',
     type: 'quantitative',
@@ -195,7 +214,7 @@ function plot(roof, shown, operations, colours, palette, inner) {
           baseline: 'bottom',
           dy: -6,
           angle: slope.angle,
-          text: `${number(roof.bandwidth_gb_per_s)} GB/s`,
+          text: bandwidth,
         },
         encoding: { x, y },
       },
@@ -218,7 +237,7 @@ function plot(roof, shown, operations, colours, palette, inner) {
           tooltip,
         },
       },
-      ...nameLayers(labelled(values, place, inner, high), { x, y }, note, palette),
+      ...nameLayers(labelled(values, place, inner, high, [boxOfSlope(slope, place, bandwidth)]), { x, y }, note, palette),
     ],
   };
 }

@@ -181,37 +181,30 @@ function ticks(rows, pixels) {
 }
 
 function scheduleTable(rows) {
+  const trees = rows.some((row) => row.draft_tokens > 0 && row.shape && !row.shape.startsWith('chain'));
+  const shown = [
+    { title: 'Batch', numeric: true, cell: batchRange },
+    { title: 'Draft tokens', numeric: true, cell: (row) => (row.draft_tokens === 0 ? 'off' : lengthText(row)) },
+    ...(trees ? [{ title: 'Shape', cell: (row) => row.shape ?? '–' }] : []),
+    { title: 'Speed-up', numeric: true, cell: speedupRange },
+    { title: 'Drafter', cell: (row) => (row.draft_tokens === 0 ? 'plain decoding' : (row.drafter ?? '–')) },
+  ];
+  const numeric = (column) => column.numeric && 'numeric';
+  const heading = (column) => element('th', { scope: 'col', class: numeric(column) }, column.title);
+  const line = (row) =>
+    element(
+      'tr',
+      { class: row.draft_tokens === 0 && 'off' },
+      shown.map((column) => element('td', { class: numeric(column) }, column.cell(row))),
+    );
   return element(
     'div',
     { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Schedule' },
     element(
       'table',
       { class: 'plain' },
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          ['Batch', 'Draft tokens', 'Speed-up', 'Drafter'].map((title, i) =>
-            element('th', { scope: 'col', class: i < 3 && 'numeric' }, title),
-          ),
-        ),
-      ),
-      element(
-        'tbody',
-        {},
-        rows.map((row) =>
-          element(
-            'tr',
-            { class: row.draft_tokens === 0 && 'off' },
-            element('td', { class: 'numeric' }, batchRange(row)),
-            element('td', { class: 'numeric' }, row.draft_tokens === 0 ? 'off' : lengthText(row)),
-            element('td', { class: 'numeric' }, speedupRange(row)),
-            element('td', {}, row.draft_tokens === 0 ? 'plain decoding' : (row.drafter ?? '–')),
-          ),
-        ),
-      ),
+      element('thead', {}, element('tr', {}, shown.map(heading))),
+      element('tbody', {}, rows.map(line)),
     ),
   );
 }
