@@ -1,13 +1,16 @@
 #include "reports/report_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "reports/objective_text.h"
+#include "reports/shape_text.h"
 
 namespace treeline {
 namespace {
@@ -48,16 +51,42 @@ bool same_platform(const VariantLabels& a, const VariantLabels& b) {
            a.precision == b.precision;
 }
 
+/// Key of the column that holds what `objective` ranks by.
+std::string_view objective_key(Objective objective) {
+    switch (objective) {
+        case Objective::throughput:
+            return "device_rate";
+        case Objective::latency:
+            return "tpot";
+        case Objective::cost:
+            return "price";
+        case Objective::energy:
+            return "energy";
+    }
+    return "";
+}
+
+/// Moves the column of the objective to the right of the speed-up.
+void mark_objective(Json& columns, Objective objective) {
+    const auto at = [&columns](std::string_view key) {
+        return std::find_if(columns.begin(), columns.end(),
+                            [key](const Json& column) { return column["key"].get<std::string>() == key; });
+    };
+    const auto found = at(objective_key(objective));
+    (*found)["objective"] = true;
+    std::rotate(std::next(at("speedup")), found, std::next(found));
+}
+
 DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
     return {best.speculation, traffic.batch, traffic.context};
 }
 
-bool extrapolated(const CompiledRound& round, int speculation) {
-    return round.row(speculation).accepted.basis == AcceptanceBasis::extrapolated;
-}
+AcceptanceBasis basis_of(const CompiledRound& round, int speculation) { return round.row(speculation).accepted.basis; }
 
-std::string shape_text(const Recommendation& recommendation, int speculation) {
-    return speculation == 0 ? "off" : text_of(recommendation.speculations[static_cast<std::size_t>(speculation)]);
+/// "chain 5", with what its accept length rests on where that is not a measurement.
+std::string shape_text(const Recommendation& recommendation, int speculation, AcceptanceBasis basis) {
+    return speculation == 0 ? "off"
+                            : text_of(recommendation.speculations[static_cast<std::size_t>(speculation)]) + basis_text(basis);
 }
 
 }  // namespace
@@ -69,11 +98,19 @@ Json schedule_rows(const Recommendation& recommendation) {
         rows.push_back({{"batch_from", entry.batch_from},
                         {"batch_to", entry.batch_to},
                         {"draft_tokens", entry.draft_tokens},
-                        {"shape", shape_text(recommendation, entry.speculation)},
+                        {"shape", shape_text(recommendation, entry.speculation, entry.basis)},
                         {"speedup", entry.speedup_from},
                         {"speedup_to", entry.speedup_to},
                         {"extrapolated", entry.basis == AcceptanceBasis::extrapolated},
                         {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
+    }
+    return rows;
+}
+
+Json traffic_rows(const Traffic& traffic) {
+    Json rows = Json::array();
+    for (const TrafficPoint& point : traffic.points) {
+        rows.push_back({{"batch", point.batch}, {"context", point.context}});
     }
     return rows;
 }
@@ -94,8 +131,7 @@ Json heatmap_rows(const CompiledRound& round, const Workload& workload, const Re
                             {"context", context},
                             {"speedup", cell.speedup},
                             {"draft_tokens", cell.draft_tokens},
-                            {"shape", shape_text(recommendation, cell.speculation)},
-                            {"extrapolated", extrapolated(round, cell.speculation)},
+                            {"shape", shape_text(recommendation, cell.speculation, basis_of(round, cell.speculation))},
                             {"fits", cell.fits}});
         }
     }
@@ -131,10 +167,10 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
                            {"batch", batch},
                            {"context", context},
                            {"draft_tokens", nodes},
-                           {"shape", shape_text(recommendation, i)},
+                           {"shape", shape_text(recommendation, i, basis_of(round, i))},
                            {"speedup", estimate.throughput_multiplier},
                            {"accept_length", estimate.accept_length},
-                           {"extrapolated", extrapolated(round, i)},
+                           {"extrapolated", basis_of(round, i) == AcceptanceBasis::extrapolated},
                            {"tpot_ms", estimate.time_per_token.value() * 1e3}};
                 }
             }
@@ -200,7 +236,7 @@ Json pareto_rows(const Recommendation& recommendation) {
         rows.push_back({{"label", labels.text()},
                         {"drafter", point.draft_tokens > 0 ? Json(labels.drafter) : Json()},
                         {"draft_tokens", point.draft_tokens},
-                        {"shape", shape_text(recommendation, point.speculation)},
+                        {"shape", shape_text(recommendation, point.speculation, point.basis)},
                         {"batch", point.batch},
                         {"context", point.context},
                         {"device", labels.platform()},
@@ -256,6 +292,7 @@ Json candidate_table(const Workload& workload, const Recommendation& recommendat
     column("ttft", "TTFT", "ms", 0);
     column("energy", "Energy", "J/token", 2);
     column("price", "Price", "USD/M tokens", 2);
+    mark_objective(columns, workload.objective);
 
     Json rows = Json::array();
     for (const Candidate& candidate : recommendation.candidates) {
@@ -265,14 +302,13 @@ Json candidate_table(const Workload& workload, const Recommendation& recommendat
         const VariantLabels& labels = recommendation.variants[candidate.variant].labels;
         Json row = {{"drafter", labels.drafter},
                     {"draft_tokens", candidate.draft_tokens},
-                    {"shape", shape_text(recommendation, candidate.speculation)},
+                    {"shape", shape_text(recommendation, candidate.speculation, candidate.basis)},
                     {"device", labels.platform() + ", " + labels.stack},
                     {"rollback", labels.rollback},
                     {"gain", candidate.gain},
                     {"speedup", candidate.speedup},
                     {"regret", candidate.regret * 100.0},
                     {"accept_length", candidate.accept_length},
-                    {"extrapolated", candidate.basis == AcceptanceBasis::extrapolated},
                     {"break_even", candidate.break_even_accept_length},
                     {"tpot", candidate.time_per_token.value() * 1e3},
                     {"user", candidate.tokens_per_second_user},
@@ -288,7 +324,7 @@ Json candidate_table(const Workload& workload, const Recommendation& recommendat
         }
         rows.push_back(std::move(row));
     }
-    return {{"columns", columns}, {"rows", rows}};
+    return {{"note", regret_text(workload.objective)}, {"columns", columns}, {"rows", rows}};
 }
 
 }  // namespace treeline

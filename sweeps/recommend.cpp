@@ -192,7 +192,7 @@ std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, c
                 const RoundEstimate& e = best->estimate;
                 points.push_back({variant, best->speculation, static_cast<int>(round.row(best->speculation).draft_tokens),
                                   batch, context, e.tokens_per_second_user, e.tokens_per_second_device, e.throughput_multiplier,
-                                  e.energy_per_token, false});
+                                  e.energy_per_token, false, round.row(best->speculation).accepted.basis});
             }
         }
     }

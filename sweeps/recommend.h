@@ -68,6 +68,7 @@ struct TradeoffPoint {
     double speedup = 1.0;
     Joules energy_per_token;  ///< 0 where the device's energy is unknown
     bool on_front = false;
+    AcceptanceBasis basis = AcceptanceBasis::stated;  ///< of its accept length
 };
 
 struct Recommendation {

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/estimate/estimate.h"
+#include "cli/inputs/flag_values.h"
 
 namespace treeline {
 namespace {
@@ -28,43 +29,23 @@ Json point_in(const std::string& file) {
     return is_result ? tree.at("input") : tree;
 }
 
-/// Puts `base` before the relative paths of a point.
-void rebase(Json& node, const std::filesystem::path& base) {
-    if (node.is_string() && looks_like_path(node.get_ref<const std::string&>())) {
-        node = (base / node.get<std::string>()).lexically_normal().string();
-    }
-}
-
-void rebase_paths(Json& point, const std::filesystem::path& base) {
-    for (const auto& [object, keys] :
-         {std::pair{"target", std::vector{"model"}}, std::pair{"platform", std::vector{"device", "design", "stack"}},
-          std::pair{"drafter", std::vector{"model"}}}) {
-        if (!point.is_object() || !point.contains(object)) {
-            continue;
-        }
-        if (!point[object].is_object()) {
-            rebase(point[object], base);
-            continue;
-        }
-        for (const char* key : keys) {
-            if (point[object].contains(key)) {
-                rebase(point[object][key], base);
-            }
-        }
-    }
+/// From the folder of the result, in which its own paths begin, to the current one.
+std::filesystem::path from_folder_of(const std::string& output) {
+    const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+    return folder.empty() ? folder : std::filesystem::proximate(std::filesystem::current_path(), folder);
 }
 
 void estimate(const EstimateFlags& flags) {
     const Format format = flags.common.chosen_format();
     const bool from_file = !flags.file.empty();
     Json point = from_file ? point_in(flags.file) : Json::object();
-    rebase_paths(point, std::filesystem::path(flags.file).parent_path());  // flags are relative to the current folder
+    rebase_paths(point, std::filesystem::path(flags.file).parent_path().string());  // flags are relative to the current folder
     try {
         point = with_flags(std::move(point), flags.point);
         json::Document document = json::Document::parse(point.dump(), from_file ? flags.file : "flags");
         Descriptions descriptions(flags.common.find(), {});
         const PointEstimate result = estimate_point(read_point(document, descriptions));
-        rebase_paths(point, std::filesystem::current_path());  // so that a result can be run again from any folder
+        rebase_paths(point, from_folder_of(flags.common.output).string());
         flags.common.deliver(format == Format::json  ? estimate_json(result, point).dump(2) + "\n"
                              : format == Format::csv ? estimate_csv(result)
                                                      : estimate_table(result));
@@ -79,7 +60,7 @@ Run add_estimate(CLI::App& app) {
     auto flags = std::make_shared<EstimateFlags>();
     PointFlags& point = flags->point;
     app.add_option("FILE", flags->file, "Design point (JSON), or an earlier result; flags replace its keys");
-    app.add_option("--model", point.model, "Target: catalogue name, description, or Hugging Face config.json")
+    app.add_option("--target,--model", point.model, "Target: catalogue name, description, or Hugging Face config.json")
         ->type_name("NAME|PATH");
     app.add_option("--precision", point.precision,
                    "What checkpoints of that name hold (bf16, fp8, int4, nvfp4, ...), or JSON by part (default: as published)")
@@ -92,13 +73,15 @@ Run add_estimate(CLI::App& app) {
         ->type_name("NAME");
     app.add_option("--stack", point.stack, "Software stack (default cuda-graph, on CPUs cpu)")->type_name("NAME|PATH");
     app.add_option("--mode", point.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
-    app.add_option("--drafter", point.drafter,
-                   "A model, or one of sparse-self, spire, eagle, mtp, medusa, ngram, or JSON (default: plain decoding)")
+    app.add_option(
+           "--drafter", point.drafter,
+           "A model, or one of sparse-self, spire, eagle, eagle3, mtp, medusa, ngram, or JSON (default: plain decoding)")
         ->type_name("NAME|KIND|JSON");
     app.add_option("--acceptance", point.acceptance, "Acceptance rate of a draft token, or a list by position: 0.8,0.65,0.5")
         ->type_name("RATE");
-    app.add_option("--accept-length", point.accept_length, "Instead: mean tokens a round, the bonus token included")
-        ->type_name("TOKENS");
+    app.add_option("--accept-length", point.accept_length,
+                   "Instead: mean tokens a round, the bonus token included; of K drafts 4:2.6")
+        ->type_name("[K:]TOKENS");
     app.add_option("--draft-tokens", point.draft_tokens, "Draft tokens a round (default 5)")->type_name("K");
     app.add_option("--shape", point.shape, "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)")
         ->type_name("TREE");

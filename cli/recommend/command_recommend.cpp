@@ -11,31 +11,32 @@
 namespace treeline {
 namespace {
 
-struct RecommendFlags {
-    CommonFlags common;
-    std::string file;
-    std::string threads = "0";
-};
-
-void recommend_for(const RecommendFlags& flags) {
-    const Format format = flags.common.chosen_format();
-    const AnsweredFile result = answer_file(flags.file, flags.common.find(), flags.threads);
-    flags.common.deliver(format == Format::json  ? recommendation_json(result.answer, result.raw).dump(2) + "\n"
-                         : format == Format::csv ? recommendation_csv(result.answer)
-                                                 : recommendation_table(result.answer));
+void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
+    const Format format = common.chosen_format();
+    if (options.print_input) {
+        return common.deliver(workload_text(read_workload(options, common.find()).raw));
+    }
+    const AnsweredFile result = answer_file(options, common.find());
+    common.deliver(format == Format::json  ? recommendation_json(result.answer, result.raw).dump(2) + "\n"
+                   : format == Format::csv ? recommendation_csv(result.answer)
+                                           : recommendation_table(result.answer));
 }
 
 }  // namespace
 
 Run add_recommend(CLI::App& app) {
-    auto flags = std::make_shared<RecommendFlags>();
-    app.add_option("FILE", flags->file, "Workload (JSON): target, platforms, candidate drafters, traffic, limits")->required();
-    app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core; results do not depend on it")
-        ->type_name("N")
-        ->capture_default_str();
-    add_common_flags(app, flags->common);
-    app.footer("Example:\n  treeline recommend examples/llama-3-70b-8xh100.json");
-    return [flags] { recommend_for(*flags); };
+    auto common = std::make_shared<CommonFlags>();
+    auto options = std::make_shared<WorkloadOptions>();
+    add_workload_options(app, options);
+    add_common_flags(app, *common);
+    app.footer(
+        "Examples:\n"
+        "  treeline recommend examples/llama-3.1-8b-h100.json\n"
+        "  treeline recommend examples/llama-3.1-8b-h100.json --drafter EAGLE-3 --stack sglang --batch 8:0.3,16:0.7\n"
+        "  treeline recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm \\\n"
+        "    --drafter eagle --acceptance 0.7,0.5,0.35 --drafter ngram --acceptance 0.3 --batch 8,16,40 --context 6000\n"
+        "docs/inputs.md explains every key of the file; --print-input turns flags into one.");
+    return [common, options] { recommend_for(*common, *options); };
 }
 
 }  // namespace treeline

@@ -21,9 +21,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct ReportFlags {
-    std::string file, output, catalogue;
+    std::string output, catalogue;
     std::string format = "html";
-    std::string threads = "0";
 };
 
 /// Of each variant, what its drafter's acceptance rests on.
@@ -75,14 +74,18 @@ Json data_of(const Answer& answer) {
         sections.push_back(std::move(study));
     }
     return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input)});
+                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), answer.engines});
 }
 
-void report(const ReportFlags& flags) {
+void report(const ReportFlags& flags, const WorkloadOptions& options) {
+    const Catalogue catalogue = find_catalogue(flags.catalogue);
+    if (options.print_input) {
+        return write_file(flags.output, workload_text(read_workload(options, catalogue).raw));
+    }
     if (flags.format != "html" && flags.format != "json") {
         throw InputError({fmt::format("--format: must be html or json, not \"{}\"", flags.format)});
     }
-    const AnsweredFile result = answer_file(flags.file, find_catalogue(flags.catalogue), flags.threads);
+    const AnsweredFile result = answer_file(options, catalogue);
     const Json data = data_of(result.answer);
     write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : render_html(data));
     if (flags.output != "-") {
@@ -94,15 +97,18 @@ void report(const ReportFlags& flags) {
 
 Run add_report(CLI::App& app) {
     auto flags = std::make_shared<ReportFlags>();
-    app.add_option("FILE", flags->file, "Workload (JSON), as for recommend")->required();
+    auto options = std::make_shared<WorkloadOptions>();
+    add_workload_options(app, options);
     app.add_option("--output", flags->output, "HTML file to write; - is standard output")->type_name("FILE")->required();
     app.add_option("--format", flags->format, "html, or json for the data behind the page")
         ->type_name("FORMAT")
         ->capture_default_str();
-    app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
     app.add_option("--catalogue", flags->catalogue, "Folder that holds models/ and hardware/")->type_name("DIR");
-    app.footer("Example:\n  treeline report examples/llama-3-70b-8xh100.json --output report.html");
-    return [flags] { report(*flags); };
+    app.footer(
+        "Examples:\n"
+        "  treeline report examples/llama-3.1-8b-h100.json --output report.html\n"
+        "  treeline report --target qwen3-8b --device l40s --drafter ngram --acceptance 0.4 --batch 1-16 --output report.html");
+    return [flags, options] { report(*flags, *options); };
 }
 
 }  // namespace treeline

@@ -1,21 +1,92 @@
 #include "cli/recommend/workload_file.h"
 
+#include <filesystem>
+
 #include "cli/common_flags.h"
+#include "cli/engine_flag.h"
+#include "cli/inputs/flag_values.h"
 
 namespace treeline {
+namespace {
 
-AnsweredFile answer_file(const std::string& file, const Catalogue& catalogue, const std::string& threads) {
-    const auto thread_count = static_cast<unsigned>(whole_number("--threads", threads, 0, 1024));
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t longest_line = 110;
+
+/// The workload in a file: the file itself, or the input that a result repeats.
+Json workload_in(const std::string& file) {
     json::Document document = json::Document::load(file);
-    AnsweredFile result;
-    result.raw = document.root().raw();
-    if (result.raw.is_object() && result.raw.contains("input") && result.raw.value("format", "") == "treeline-recommendation") {
-        result.raw = nlohmann::ordered_json(result.raw["input"]);
-        document = json::Document::parse(result.raw.dump(), file);
+    const Json& tree = document.root().raw();
+    document.throw_if_problems();
+    const bool is_result = tree.contains("input") && tree.value("format", Json()) == "treeline-recommendation";
+    return is_result ? Json(tree["input"]) : tree;
+}
+
+std::string one_line(const Json& node) {
+    if (!node.is_structured()) {
+        return node.dump();
     }
-    Descriptions descriptions(catalogue, std::filesystem::path(file).parent_path());
-    result.answer = answer(read_workload(document, descriptions), thread_count);
+    std::string text;
+    for (const auto& [key, value] : node.items()) {
+        text += (text.empty() ? "" : ", ") + (node.is_object() ? Json(key).dump() + ": " : "") + one_line(value);
+    }
+    return node.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+/// `node` behind `column` characters of its line, and indented by `indent` where it takes several.
+std::string laid_out(const Json& node, std::size_t column, std::size_t indent) {
+    const std::string line = one_line(node);
+    if (!node.is_structured() || (indent > 0 && column + line.size() <= longest_line)) {
+        return line;
+    }
+    const std::string margin(indent + 2, ' ');
+    std::string text;
+    for (const auto& [key, value] : node.items()) {
+        const std::string name = node.is_object() ? Json(key).dump() + ": " : "";
+        text += (text.empty() ? "" : ",\n") + margin + name + laid_out(value, margin.size() + name.size(), indent + 2);
+    }
+    return (node.is_object() ? "{\n" : "[\n") + text + "\n" + std::string(indent, ' ') + (node.is_object() ? "}" : "]");
+}
+
+WorkloadSource read_file(const WorkloadOptions& options, const Catalogue& catalogue) {
+    const std::filesystem::path folder = std::filesystem::path(options.file).parent_path();
+    Json raw = workload_in(options.file);
+    Json changed = raw;
+    rebase_paths(changed, folder.string());  // those of flags are relative to the current folder
+    const Json unchanged = changed;
+    changed = with_flags(std::move(changed), options.flags);
+    const bool as_it_stands = changed == unchanged;
+    json::Document document = json::Document::parse((as_it_stands ? raw : changed).dump(), options.file);
+    Descriptions descriptions(catalogue, as_it_stands ? folder : std::filesystem::path());
+    return {read_workload(document, descriptions), std::move(as_it_stands ? raw : changed)};
+}
+
+WorkloadSource read_flags(const WorkloadOptions& options, const Catalogue& catalogue) {
+    try {
+        Json workload = with_flags(Json::object(), options.flags);
+        json::Document document = json::Document::parse(workload.dump(), "flags");
+        Descriptions descriptions(catalogue, {});
+        return {read_workload(document, descriptions), std::move(workload)};
+    } catch (const InputError& error) {
+        throw InputError(in_terms_of_workload_flags(error.problems()));
+    }
+}
+
+}  // namespace
+
+WorkloadSource read_workload(const WorkloadOptions& options, const Catalogue& catalogue) {
+    return options.file.empty() ? read_flags(options, catalogue) : read_file(options, catalogue);
+}
+
+AnsweredFile answer_file(const WorkloadOptions& options, const Catalogue& catalogue) {
+    const auto thread_count = static_cast<unsigned>(whole_number("--threads", options.threads, 0, 1024));
+    std::vector<Engine> engines = chosen_engines(options.engines);
+    WorkloadSource source = read_workload(options, catalogue);
+    AnsweredFile result{answer(std::move(source.input), thread_count), std::move(source.raw)};
+    result.answer.engines = std::move(engines);
     return result;
 }
+
+std::string workload_text(const Json& workload) { return laid_out(workload, 0, 0) + "\n"; }
 
 }  // namespace treeline

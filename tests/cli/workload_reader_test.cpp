@@ -195,6 +195,6 @@ TEST_CASE("flags replace keys of a file and leave the others") {
 TEST_CASE("problems of flags name the flag") {
     const auto named = in_terms_of_flags({"flags: platform.tensor_parallel: is 0", "flags: drafter.acceptance.geometric: is 2",
                                           "flags: target.model: is missing", "point.json: batch: is 0"});
-    CHECK(named == std::vector<std::string>{"--tensor-parallel: is 0", "--acceptance: geometric: is 2", "--model: is missing",
+    CHECK(named == std::vector<std::string>{"--tensor-parallel: is 0", "--acceptance: geometric: is 2", "--target: is missing",
                                             "point.json: batch: is 0"});
 }

@@ -2,6 +2,7 @@
 // with?
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -60,6 +61,18 @@ TEST_CASE("published totals of the issue stand in the files that the test above 
     CHECK(load("llama-3-8b").published_parameters == 8'030'261'248);
     CHECK(load("deepseek-v3").published_parameters == 671'026'419'200);
     CHECK(load("zamba2-7b").published_parameters == 7'356'749'648);
+    CHECK(load("qwen3-32b").published_parameters == 32'762'123'264);
+    CHECK(load("qwen3-235b-a22b").published_parameters == 235'093'634'560);
+    CHECK(load("llama-3.1-405b").published_parameters == 405'853'388'800);
+    CHECK(load("llama-3.3-70b").published_parameters == 70'553'706'496);
+}
+
+TEST_CASE("models known by rounded totals count what is published of them") {
+    // gpt-oss model card (arXiv 2508.10925), table 1: 20.91B and 116.83B. DeepSeek-R1 was trained from DeepSeek-V3's base
+    // model.
+    CHECK(std::round(static_cast<double>(parameter_count(load("gpt-oss-20b"))) / 1e7) == 2091.0);
+    CHECK(std::round(static_cast<double>(parameter_count(load("gpt-oss-120b"))) / 1e7) == 11683.0);
+    CHECK(parameter_count(load("deepseek-r1")) == parameter_count(load("deepseek-v3")));
 }
 
 TEST_CASE("SPIRe counts Llama-3 bodies without embeddings") {
@@ -90,6 +103,9 @@ TEST_CASE("usual target and drafter pairs share a vocabulary") {
                                                                     {"mistral-7b", "mistral-160m"},
                                                                     {"qwen3-30b-a3b", "qwen3-0.6b"},
                                                                     {"qwen3-8b", "qwen3-0.6b"},
+                                                                    {"qwen3-32b", "qwen3-0.6b"},
+                                                                    {"gpt-oss-120b", "gpt-oss-20b"},
+                                                                    {"llama-3.3-70b", "llama-3.2-1b"},
                                                                     {"spire-target", "spire-draft"},
                                                                     {"llama3.1-mamba2-8b-distill", "mamba2-llama3.1-draft"},
                                                                     {"llama-3-70b", "llama-3-70b-spire-draft"}};

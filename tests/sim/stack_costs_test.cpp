@@ -14,7 +14,7 @@ constexpr double layers = 64.0;  // of Mamba-2 2.7B
 Speculation chain(int tokens) { return {ChainShape{tokens}, Verification::unrolled, "chain"}; }
 
 /// Mamba-2 2.7B on an A10G with n-gram drafts that cost nothing.
-RoundSetup mamba_setup(Rollback rollback, Speculation speculation) {
+RoundSetup mamba_setup(Rollback rollback, const Speculation& speculation) {
     RoundSetup setup;
     setup.target = model("mamba2-2.7b");
     setup.precision = setup.target.precision;
@@ -22,7 +22,7 @@ RoundSetup mamba_setup(Rollback rollback, Speculation speculation) {
     setup.drafter = NgramDrafter{Seconds(0.0)};
     setup.acceptance = Acceptance::geometric(0.5);
     setup.rollback = rollback;
-    setup.speculations = {chain(0), std::move(speculation)};
+    setup.speculations = {chain(0), speculation};
     return setup;
 }
 

@@ -6,12 +6,15 @@ export const candidates = {
   id: 'candidates',
   heading: 'Every candidate',
   present: (data) => data.candidates?.rows?.length > 0 && data.candidates.columns?.length > 0,
-  build: ({ candidates: { columns, rows } }) => [
+  build: ({ candidates: { columns, rows, note } }) => [
     element(
       'p',
       { class: 'screen-only' },
-      'Click a heading to sort; words typed into the box keep the rows that hold all of them.',
+      'Click a heading to sort. Words typed into the box keep the rows that hold all of them; a number goes with the word before it ' +
+        '(chain 2), and quotes keep any words together.',
+      columns.some((column) => column.objective) && ' The column marked as the objective is what the best candidate is best in.',
     ),
-    dataTable({ columns, rows, name: 'candidates' }),
+    note && element('p', { class: 'reading' }, note),
+    dataTable({ columns, rows, name: 'candidates', pinned: 3 }),
   ],
 };

@@ -9,6 +9,7 @@ export const summary = {
   build: ({ summary: answer }) => [
     element('p', { class: 'answer' }, answer.sentence),
     answer.metrics?.length > 0 && metrics(answer.metrics),
+    answer.note && element('p', { class: 'reading' }, answer.note),
     element(
       'div',
       { class: 'columns' },

@@ -1,0 +1,109 @@
+#include "cli/recommend/workload_options.h"
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/engine_flag.h"
+
+namespace treeline {
+namespace {
+
+using Shared = std::shared_ptr<WorkloadOptions>;
+
+/// A flag that may be given several times; `take` sees each value as the command line is read, from left to right.
+void add_repeated(CLI::App& app, const std::string& name, const std::string& type, const std::string& help,
+                  std::function<void(const std::string&)> take) {
+    app.add_option_function<std::string>(name, std::move(take), help)
+        ->type_name(type)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->trigger_on_parse();
+}
+
+void add_platform_flags(CLI::App& app, const Shared& options) {
+    WorkloadFlags& flags = options->flags;
+    app.add_option("--target,--model", flags.model, "Target: catalogue name, description, or Hugging Face config.json")
+        ->type_name("NAME|PATH");
+    app.add_option("--precision", flags.precision,
+                   "Format of all tensors but recurrent states, or JSON by part (default: as published)")
+        ->type_name("FORMAT|JSON");
+    add_repeated(app, "--device", "NAME|PATH,...|JSON", "Devices to choose from: GPUs, FPGA designs, or platforms as JSON",
+                 [options](const std::string& text) { options->flags.devices.push_back(text); });
+    app.add_option("--design", flags.design, "Accelerator design on an FPGA board")->type_name("NAME|PATH");
+    app.add_option("--tensor-parallel", flags.tensor_parallel, "Devices that share each layer (default 1); 1,2,4 tries each")
+        ->type_name("N,...");
+    app.add_option("--interconnect", flags.interconnect, "Link between them (default: the device's fastest)")
+        ->type_name("NAME");
+    app.add_option("--stack", flags.stack, "Software stacks (default cuda-graph, on CPUs cpu); see treeline hardware")
+        ->type_name("NAME|PATH,...");
+    app.add_option("--mode", flags.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
+}
+
+/// --acceptance and --accept-length belong to the --drafter before them.
+DrafterFlags& last_drafter(WorkloadOptions& options) {
+    std::vector<DrafterFlags>& drafters = options.flags.drafters;
+    if (drafters.empty()) {
+        drafters.emplace_back();
+    }
+    return drafters.back();
+}
+
+void add_drafter_flags(CLI::App& app, const Shared& options) {
+    WorkloadFlags& flags = options->flags;
+    add_repeated(app, "--drafter", "NAME|KIND|JSON",
+                 "Candidate, one a flag: a model, or one of sparse-self, spire, eagle, mtp, medusa, ngram, or JSON",
+                 [options](const std::string& text) {
+                     options->flags.drafters.push_back({text, "", ""});
+                 });
+    add_repeated(app, "--acceptance", "RATE,...|JSON",
+                 "Of the --drafter before it: the rate of each draft token, or P(the first 1, 2, ... drafts): 0.8,0.65,0.5",
+                 [options](const std::string& text) { last_drafter(*options).acceptance = text; });
+    add_repeated(app, "--accept-length", "K:TOKENS,...",
+                 "Instead: mean tokens a round of K drafts, bonus token included: 4:2.6",
+                 [options](const std::string& text) { last_drafter(*options).accept_length = text; });
+    app.add_option("--draft-tokens", flags.draft_tokens, "Draft tokens to try: 5, 1,2,4 or a range (default 1-8)")
+        ->type_name("K,...");
+    add_repeated(app, "--shape", "TREE",
+                 "Trees to try beside chains, one a flag: sglang:5,4,32, a name of examples/trees or a path",
+                 [options](const std::string& text) { options->flags.shapes.push_back(text); });
+    app.add_option("--verification", flags.verification, "unrolled, unrolled-chunk, packed, or auto (default)")
+        ->type_name("NAME,...");
+    app.add_option("--rollback", flags.rollback, "auto (default), truncate, replay, ring, joint, snapshot or recompute")
+        ->type_name("POLICY,...");
+    app.add_option("--decoding", flags.decoding, "greedy (default) or sampling")->type_name("WAY");
+}
+
+void add_traffic_flags(CLI::App& app, const Shared& options) {
+    WorkloadFlags& flags = options->flags;
+    app.add_option("--batch", flags.batch,
+                   "Sequences decoded together: 8, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2 (default 1)")
+        ->type_name("N[:SHARE],...");
+    app.add_option("--context", flags.context, "Tokens cached a sequence, likewise (default 2048)")
+        ->type_name("TOKENS[:SHARE],...");
+    app.add_option("--shares-of", flags.shares_of, "Shares are of time (default) or of tokens")->type_name("WHAT");
+    app.add_option("--prompt", flags.prompt, "Tokens of the prompt that TTFT is for (default: the typical context)")
+        ->type_name("TOKENS");
+    app.add_option("--objective", flags.objective, "throughput (default), latency, cost or energy")->type_name("WHAT");
+    app.add_option("--max-tpot-ms", flags.max_tpot_ms, "Limit: time per output token")->type_name("MS");
+    app.add_option("--max-ttft-ms", flags.max_ttft_ms, "Limit: time to the first token")->type_name("MS");
+    app.add_option("--max-memory-gb", flags.max_memory_gb, "Limit: memory of a device")->type_name("GB");
+    app.add_option("--minimum-gain", flags.minimum_gain, "Below this gain plain decoding is preferred (default 1)")
+        ->type_name("RATIO");
+}
+
+}  // namespace
+
+void add_workload_options(CLI::App& app, const Shared& options) {
+    add_engine_flag(app, options->engines);
+    app.add_option("FILE", options->file, "Workload (JSON), or an earlier result; flags replace its keys, or stand without it");
+    add_platform_flags(app, options);
+    add_drafter_flags(app, options);
+    add_traffic_flags(app, options);
+    app.add_option("--title", options->flags.title, "Title of the report")->type_name("TEXT");
+    app.add_flag("--print-input", options->print_input, "Print the workload that FILE and flags mean, as JSON, and stop");
+    app.add_option("--threads", options->threads, "Threads to use; 0 is one a core; results do not depend on it")
+        ->type_name("N")
+        ->capture_default_str();
+}
+
+}  // namespace treeline
