@@ -23,7 +23,8 @@ constexpr double least_effect = 1e-9;
 
 constexpr std::array all_numbers = {StackNumber::host_per_pass,           StackNumber::kernel_time,
                                     StackNumber::host_per_round,          StackNumber::host_per_sequence,
-                                    StackNumber::host_per_verified_token, StackNumber::host_per_draft_pass};
+                                    StackNumber::host_per_verified_token, StackNumber::host_per_draft_token,
+                                    StackNumber::host_per_draft_pass};
 static_assert(all_numbers.size() == stack_number_count);
 
 /// The stack's field; nullptr for kernel_time.
@@ -37,6 +38,8 @@ Seconds Stack::*field_of(StackNumber number) {
             return &Stack::host_per_sequence;
         case StackNumber::host_per_verified_token:
             return &Stack::host_per_verified_token;
+        case StackNumber::host_per_draft_token:
+            return &Stack::host_per_draft_token;
         case StackNumber::host_per_draft_pass:
             return &Stack::host_per_draft_pass;
         case StackNumber::kernel_time:
@@ -175,6 +178,8 @@ std::string_view name_of(StackNumber number) {
             return "host_per_sequence";
         case StackNumber::host_per_verified_token:
             return "host_per_verified_token";
+        case StackNumber::host_per_draft_token:
+            return "host_per_draft_token";
         case StackNumber::host_per_draft_pass:
             return "host_per_draft_pass";
     }

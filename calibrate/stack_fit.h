@@ -21,9 +21,10 @@ enum class StackNumber {
     host_per_round,           ///< seconds that a round with speculation adds
     host_per_sequence,        ///< seconds of each sequence of a step
     host_per_verified_token,  ///< seconds of each token of a step
+    host_per_draft_token,     ///< seconds of each token of a draft, root included: of rounds alone
     host_per_draft_pass,      ///< seconds of each pass of the drafter
 };
-inline constexpr std::size_t stack_number_count = 6;
+inline constexpr std::size_t stack_number_count = 7;
 /// As the enumerators are called; those of Stack but for "kernel_time".
 std::string_view name_of(StackNumber number);
 

@@ -13,6 +13,7 @@ namespace {
 constexpr double huber_limit = 0.05;       ///< relative error from which a step counts less (sheet "calibration", fit)
 constexpr int reweightings = 20;           ///< Huber weights settle well before
 constexpr double worthwhile_gain = 0.9;    ///< of the error of left-out steps, for one more free number
+constexpr double faintness = 1e-4;         ///< weight of what a number was before against the error of one step
 constexpr double no_difference = 1e-6;     ///< between such errors: sets that explain the steps equally well go by preference
 constexpr std::size_t most_foldings = 12;  ///< groups left out, one after the other; more are put together
 
@@ -38,6 +39,17 @@ std::optional<LinearSolution> solve_free(const Problem& problem, const std::vect
         }
         const double scale = steps[i].measured * steps[i].measured;
         rows.add(features, steps[i].measured - time_of(problem, steps[i], without), weights[i] / scale);
+    }
+    // Numbers that the steps cannot tell apart (rounds and draft passes, where all drafts are as long) stay near what they
+    // were.
+    for (std::size_t k = 0; k < free.size(); ++k) {
+        double effect = 0.0;
+        for (const LinearStep& step : steps) {
+            effect = std::max(effect, std::abs(step.slopes[free[k]]) / step.measured);
+        }
+        std::vector<double> features(free.size(), 0.0);
+        features[k] = effect * faintness;
+        rows.add(features, effect * faintness * problem.candidates[free[k]].before, 1.0);
     }
     return solve(rows);
 }

@@ -44,8 +44,12 @@ Described<Device> load_uncalibrated_device(const fs::path& catalogue, const std:
     return load<Device>(catalogue_file(catalogue, device_folders, "device", name_or_path), read_device);
 }
 
+fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) {
+    return catalogue_file(catalogue, stack_folders, "software stack", name_or_path);
+}
+
 Described<Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
-    return load<Stack>(catalogue_file(catalogue, stack_folders, "software stack", name_or_path), read_stack);
+    return load<Stack>(stack_file(catalogue, name_or_path), read_stack);
 }
 
 }  // namespace treeline

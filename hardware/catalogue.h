@@ -24,6 +24,8 @@ std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
 Described<Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// The same without the calibration file that the description may name.
 Described<Device> load_uncalibrated_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
+/// Where the description of that stack lies.
+std::filesystem::path stack_file(const std::filesystem::path& catalogue, const std::string& name_or_path);
 Described<Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
 
 /// The same from an open document, for descriptions inside other files; `name` becomes the device's name. The caller finishes

@@ -11,6 +11,7 @@
 #include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/serving/serving_fit.h"
 #include "hardware/catalogue.h"
 #include "json/reader.h"
 #include "reports/output_file.h"
@@ -23,7 +24,45 @@ struct CalibrateFlags {
     std::vector<std::string> from;
     std::string device, source, derive_from, html, resamples = "100";
     bool quick = false, check = false;
+    std::string serving;
+    PointFlags point;  ///< what was served, with --serving
 };
+
+/// The flags that only --serving takes.
+bool names_what_is_served(const PointFlags& point) {
+    return !(point.model + point.precision + point.tensor_parallel + point.interconnect + point.stack + point.mode +
+             point.drafter + point.context + point.rollback)
+                .empty();
+}
+
+/// A stack fitted to measured steps: --output names the description that is written, and the answer goes to standard output.
+void run_on_serving(const CalibrateFlags& flags, Format format) {
+    if (!flags.from.empty() || !flags.derive_from.empty() || flags.quick || flags.check || !flags.html.empty() ||
+        !flags.source.empty()) {
+        throw InputError(
+            {"--serving fits a software stack; --from, --derive-from, --quick, --check, --html and --source are for "
+             "kernels, in a run of their own"});
+    }
+    PointFlags point = flags.point;
+    point.device = flags.device;
+    const Catalogue catalogue = flags.common.find();
+    const ServingFit fit = fit_serving(flags.serving, point, catalogue);
+    const bool writes = flags.common.output != "-";
+    if (writes) {
+        json::Document base = json::Document::load(stack_file(catalogue.hardware, point.stack).string());
+        write_file(flags.common.output, stack_description(fit, base.root().raw()).dump(2) + "\n");
+    }
+    std::string text = format == Format::table  ? serving_fit_table(fit)
+                       : format == Format::json ? serving_fit_json(fit).dump(2) + "\n"
+                                                : serving_fit_csv(fit);
+    if (format == Format::table) {
+        text += writes
+                    ? fmt::format("\nWritten to {0}. Use it: --stack {0}, or {{\"stack\": \"{0}\"}} in a platform of a file.\n",
+                                  flags.common.output)
+                    : "\nNothing is written; --output my-stack.json keeps the stack.\n";
+    }
+    write_file("-", text);
+}
 
 /// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
 /// peaks scale them; the traffic at which the startup is complete scales with the cache.
@@ -95,6 +134,12 @@ void run_on_own_device(const CalibrateFlags& flags, const KernelFitOptions& opti
 
 void run(const CalibrateFlags& flags) {
     const Format format = flags.common.chosen_format();
+    if (!flags.serving.empty()) {
+        return run_on_serving(flags, format);
+    }
+    if (names_what_is_served(flags.point)) {
+        throw InputError({"--model, --stack, --drafter and the like say what was served; they need --serving FILE"});
+    }
     KernelFitOptions options;
     options.bootstraps = static_cast<int>(whole_number("--resamples", flags.resamples, 0, 10'000));
     if (names_own_device(flags.device) && flags.from.empty() && flags.derive_from.empty()) {
@@ -132,6 +177,23 @@ void run(const CalibrateFlags& flags) {
     flags.common.deliver(text_of(answer, format));
 }
 
+void add_serving_flags(CLI::App& app, CalibrateFlags& flags) {
+    PointFlags& point = flags.point;
+    app.add_option("--serving", flags.serving, "Measured steps of a deployment, as CSV: fits its software stack")
+        ->type_name("FILE");
+    app.add_option("--model", point.model, "With --serving: the target")->type_name("NAME|PATH");
+    app.add_option("--precision", point.precision, "Its precision (default: as published)")->type_name("FORMAT|JSON");
+    app.add_option("--tensor-parallel", point.tensor_parallel, "Devices that share each layer (default 1)")->type_name("N");
+    app.add_option("--interconnect", point.interconnect, "Link between them (default: the device's fastest)")
+        ->type_name("NAME");
+    app.add_option("--stack", point.stack, "The stack to begin with: what is not fitted stays as it says")
+        ->type_name("NAME|PATH");
+    app.add_option("--mode", point.mode, "Cost model of kernels: roofline (default) or calibrated")->type_name("MODE");
+    app.add_option("--drafter", point.drafter, "What drafts in rows with draft tokens")->type_name("NAME|KIND|JSON");
+    app.add_option("--context", point.context, "Of rows that give none (default 2048)")->type_name("TOKENS");
+    app.add_option("--rollback", point.rollback, "Of recurrent states (default: the fastest)")->type_name("POLICY");
+}
+
 }  // namespace
 
 Run add_calibrate(CLI::App& app) {
@@ -156,12 +218,22 @@ Run add_calibrate(CLI::App& app) {
     app.add_option("--resamples", flags->resamples, "Of the shapes, for the intervals")->type_name("N")->capture_default_str();
     app.add_option("--html", flags->html, "Also write a page with fit, residuals and measured roofline into this file")
         ->type_name("FILE");
+    add_serving_flags(app, *flags);
     add_common_flags(app, flags->common);
     app.footer(
+        "--serving takes a CSV of your deployment's own speeds: batch, draft_tokens (0 is plain decoding), context "
+        "(optional),\n"
+        "accept_length (bonus token included; of rows that draft) and one of tpot_ms, tokens_per_s (of all users), itl_ms or\n"
+        "round_ms (a round each). It fits the few numbers of the stack that batches left out agree with: host time of a step,\n"
+        "round, sequence, token or draft pass, and one factor on the time of kernels; always fewer than there are rows.\n\n"
         "Examples:\n  treeline calibrate --device cpu --output my-machine   # a folder; run again to go on after an "
         "interruption\n"
         "  treeline calibrate --from tables/ --device h100-sxm --format json --output "
-        "hardware/calibrations/h100-sxm.json");
+        "hardware/calibrations/h100-sxm.json\n"
+        "  treeline calibrate --serving examples/serving/qwen3-8b-h100-vllm.csv --model qwen3-8b --device h100-sxm --stack "
+        "vllm \\\n"
+        "    --drafter eagle --output my-stack.json\n"
+        "  treeline recommend my-workload.json   # with \"stack\": \"my-stack.json\" in its platforms");
     return [flags] { run(*flags); };
 }
 

@@ -59,18 +59,19 @@ TEST_CASE("host times of a step and of a round are found again") {
     CHECK(value_of(fit, StackNumber::host_per_pass, 0.0) == Approx(420e-6).epsilon(1e-6));
     CHECK(value_of(fit, StackNumber::host_per_round, 0.0) == Approx(2.3e-3).epsilon(1e-6));
     CHECK(worst_error(fit, &StepTimes::before) > 0.1);
-    CHECK(worst_error(fit, &StepTimes::fitted) < 1e-9);
-    CHECK(worst_error(fit, &StepTimes::left_out) < 1e-9);
+    CHECK(worst_error(fit, &StepTimes::fitted) < 1e-6);
+    CHECK(worst_error(fit, &StepTimes::left_out) < 1e-6);
     CHECK(fit.stack.host_per_sequence == vllm().host_per_sequence);
     CHECK(fit.stack.memory_efficiency == vllm().memory_efficiency);
 }
 
 TEST_CASE("times of sequences, of verified tokens and of draft passes are told apart") {
-    for (const StackNumber number :
-         {StackNumber::host_per_sequence, StackNumber::host_per_verified_token, StackNumber::host_per_draft_pass}) {
+    for (const StackNumber number : {StackNumber::host_per_sequence, StackNumber::host_per_verified_token,
+                                     StackNumber::host_per_draft_token, StackNumber::host_per_draft_pass}) {
         Stack truth = vllm();
         Seconds& field = number == StackNumber::host_per_sequence         ? truth.host_per_sequence
                          : number == StackNumber::host_per_verified_token ? truth.host_per_verified_token
+                         : number == StackNumber::host_per_draft_token    ? truth.host_per_draft_token
                                                                           : truth.host_per_draft_pass;
         field = number == StackNumber::host_per_draft_pass ? Seconds(900e-6) : Seconds(25e-6);
         const StackFit fit = fit_stack(steps_by(truth, {1, 8, 32, 128}, {0, 2, 5}));

@@ -1,0 +1,37 @@
+// Measured steps of a user's own deployment, as a small CSV.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/units.h"
+
+namespace treeline {
+
+struct ServingRow {
+    int line = 0;  ///< of the file, from 1
+    double batch = 1.0;
+    int draft_tokens = 0;                 ///< 0: plain decoding
+    std::optional<double> context;        ///< tokens
+    std::optional<double> accept_length;  ///< mean tokens a round, bonus token included
+    Seconds round;                        ///< of the whole batch: what was measured, as the time of a round
+};
+
+struct ServingTable {
+    std::string path;
+    std::vector<ServingRow> rows;
+};
+
+inline constexpr std::size_t most_serving_rows = 200;
+
+/// Reads a header and rows of `batch`, `draft_tokens`, `context`? (tokens), `accept_length`? (empty in plain decoding) and
+/// exactly one of
+///   `tpot_ms`       mean time per output token of a user
+///   `tokens_per_s`  output tokens of all users together
+///   `itl_ms`, `round_ms`  time between two messages of the stream, which is a round: speculation sends several tokens at once
+/// Lines that are empty or start with # do not count. Throws InputError with every problem.
+ServingTable read_serving_csv(const std::filesystem::path& path);
+
+}  // namespace treeline

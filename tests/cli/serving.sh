@@ -1,0 +1,92 @@
+# `treeline calibrate --serving`: from a CSV of a deployment's own speeds to a stack file, and with it to a recommendation; bad
+# input is a sentence.
+. "$(dirname "$0")/lib.sh"
+
+eagle='{"kind": "one-layer", "draft_vocabulary": 32000, "input_features": 3}'
+served=(--model qwen3-8b --device h100-sxm --stack vllm --drafter "$eagle")
+
+# value FILE POINTER: a number of a JSON file.
+value() { "$JSON_GET" "$1" "$2"; }
+# below A B WHAT: A < B.
+below() {
+    checks=$((checks + 1))
+    awk -v a="$1" -v b="$2" 'BEGIN {exit !(a != "" && b != "" && a + 0 < b + 0)}' || fail "$3: $1 is not below $2"
+}
+
+# The three commands of a newcomer: fit, see, recommend.
+cp "$SOURCE/examples/serving/qwen3-8b-h100-vllm.csv" my.csv
+expect 0 'The stack vllm fitted to 8 measured steps of qwen3-8b on h100-sxm .*Written to my-stack.json. Use it: --stack my-stack.json' \
+    calibrate --serving my.csv "${served[@]}" --output my-stack.json
+grep -q '"kind": "fitted"' my-stack.json || fail "no number of the stack is marked as fitted: $(cat my-stack.json)"
+grep -q '8 measured steps of qwen3-8b on h100-sxm' my-stack.json || fail "the fitted numbers do not say what they rest on"
+expect 0 'fitted' hardware ./my-stack.json
+cat >workload.json <<END
+{"target": "qwen3-8b", "platforms": [{"device": "h100-sxm", "stack": "my-stack.json"}],
+ "drafters": [{"name": "EAGLE-3", "kind": "one-layer", "draft_vocabulary": 32000, "input_features": 3,
+   "acceptance": {"mean_length": 2.37, "draft_tokens": 3, "source": "measured with the speeds"}}],
+ "draft_tokens": {"from": 1, "to": 3}, "traffic": {"batch": [8, 64], "context": [256]}}
+END
+expect 0 'Run qwen3-8b on h100-sxm with EAGLE-3 drafting' recommend workload.json
+
+# The fit foretells the batches that it did not see, and better than the stack to begin with.
+for engine in vllm sglang; do
+    "$TREELINE" calibrate --serving "$SOURCE/examples/serving/qwen3-8b-h100-$engine.csv" --model qwen3-8b --device h100-sxm \
+        --stack $engine --drafter "$eagle" --format json >$engine.json
+    below "$(value $engine.json /errors/left_out/median)" "$(value $engine.json /errors/before/median)" "$engine, batches left out"
+    below "$(value $engine.json /errors/left_out/median)" 0.06 "$engine, median of batches left out"
+    below "$(value $engine.json /errors/fitted/median)" 0.04 "$engine, median of the fit"
+done
+
+# A stack that the simulator measured is found again through the files: times by estimate, fit, the same times by estimate.
+sed 's/"host_per_pass": {"value": [0-9.]*/"host_per_pass": {"value": 700/; s/"host_per_round": {"value": [0-9.]*/"host_per_round": {"value": 3000/' \
+    "$SOURCE/hardware/stacks/vllm.json" >truth.json
+point() { "$TREELINE" estimate --model llama-3-8b --device h100-sxm --stack "$1" --drafter llama-3.2-1b --accept-length 2.5 --context 1024 \
+    --batch "$2" --draft-tokens 3 --format json; }
+echo batch,draft_tokens,context,accept_length,tpot_ms >made.csv
+for batch in 1 8 64; do
+    point ./truth.json $batch >point.json
+    echo "$batch,3,1024,2.5,$(value point.json /speculative/tpot_ms)" >>made.csv
+    echo "$batch,0,1024,,$(value point.json /plain/tpot_ms)" >>made.csv
+done
+expect 0 'Written to found.json' calibrate --serving made.csv --model llama-3-8b --device h100-sxm --stack vllm --drafter llama-3.2-1b \
+    --output found.json
+below 699 "$(value found.json /host_per_pass/value)" "host_per_pass"
+below "$(value found.json /host_per_pass/value)" 701 "host_per_pass"
+below 2999 "$(value found.json /host_per_round/value)" "host_per_round"
+below "$(value found.json /host_per_round/value)" 3001 "host_per_round"
+
+# Bad input: one sentence each.
+# bad PATTERN CSV-TEXT
+bad() {
+    printf "$2" >bad.csv
+    expect 2 "$1" calibrate --serving bad.csv "${served[@]}"
+}
+bad 'bad.csv: lacks the column draft_tokens \(0 for plain decoding\)' 'batch,tpot_ms\n1,7\n8,8\n'
+bad 'bad.csv: lacks the column batch' 'draft_tokens,tpot_ms\n0,7\n'
+bad 'lacks what was measured: one of the columns tpot_ms' 'batch,draft_tokens\n1,0\n'
+bad 'holds tpot_ms and itl_ms; keep one of them' 'batch,draft_tokens,tpot_ms,itl_ms\n1,0,7,7\n'
+bad 'unknown column "tpot"; did you mean "tpot_ms"' 'batch,draft_tokens,tpot\n1,0,7\n2,0,7\n'
+bad 'line 2: tpot_ms must be a bare number, not "7.1ms"' 'batch,draft_tokens,tpot_ms\n1,0,7.1ms\n8,0,8\n'
+bad 'line 3: says 8.00 us a round where the model says .*check the unit' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0,0.008\n'
+bad 'one measured step cannot tell' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n'
+bad 'line 3: drafts 3 tokens, but its accept_length is not given' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n1,3,4\n'
+bad 'line 2: accept_length must be a number from 1 to 4, not 4.5' 'batch,draft_tokens,accept_length,tpot_ms\n1,3,4.5,4\n1,0,,7\n'
+bad 'line 2: batch must be a whole number from 1 to' 'batch,draft_tokens,tpot_ms\n0,0,7.1\n8,0,8\n'
+bad 'line 3: has 2 fields where the header has 3' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0\n'
+bad 'line 2: leaves tpot_ms empty' 'batch,draft_tokens,tpot_ms\n1,0,\n8,0,8\n'
+bad 'semicolons; use commas' 'batch;draft_tokens;tpot_ms\n1;0;7,1\n'
+bad 'holds a header and no rows' 'batch,draft_tokens,tpot_ms\n'
+bad 'is empty, where a header' ''
+printf 'batch,draft_tokens,accept_length,tpot_ms\n1,0,,7.1\n1,3,2.5,4\n' >good.csv
+expect 2 'line 3: drafts tokens, so --drafter must say what drafts them' calibrate --serving good.csv --model qwen3-8b --device h100-sxm --stack vllm
+expect 2 'needs --stack: the software stack to begin with' calibrate --serving good.csv --model qwen3-8b --device h100-sxm
+expect 2 'needs --model' calibrate --serving good.csv --device h100-sxm --stack vllm
+expect 2 'none.csv: cannot be read' calibrate --serving none.csv "${served[@]}"
+expect 2 'they need --serving FILE' calibrate --device h100-sxm --stack vllm
+expect 2 'are for kernels, in a run of their own' calibrate --serving good.csv "${served[@]}" --quick
+expect 0 'Nothing is written' calibrate --serving good.csv "${served[@]}"
+# Rounds themselves need no accept length.
+printf 'batch,draft_tokens,round_ms\n1,0,7.1\n1,3,9\n8,3,10\n' >rounds.csv
+expect 0 'fitted to 3 measured steps' calibrate --serving rounds.csv "${served[@]}"
+
+finish
