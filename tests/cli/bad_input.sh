@@ -26,7 +26,7 @@ estimate 'speaks the vocabulary .gpt-neox-20b., target llama-3-8b speaks .llama-
 estimate 'window' --drafter sparse-self --acceptance 0.8
 expect 2 'no interconnect named .nvlonk.' estimate --model llama-3-8b --device h100-sxm --tensor-parallel 8 --interconnect nvlonk
 expect 2 'no interconnect' estimate --model llama-3-8b --device generic-x86 --tensor-parallel 2
-expect 2 '--model: .*did you mean "llama-3-8b"' estimate --model llama-3-8c --device h100-sxm
+expect 2 '--target: .*did you mean "llama-3-8b"' estimate --model llama-3-8c --device h100-sxm
 expect 2 'cannot be opened' estimate --model ./no-such-model.json --device h100-sxm
 
 # A model that does not fit is a result, and says by how much.

@@ -97,8 +97,9 @@ void collect(Known& known, const std::string& command, const json::Document& doc
     for (const auto& [path, keys] : document.known_keys()) {
         const std::string object = path.substr(path.rfind('.') + 1);
         const bool is_model = command == "treeline decode" && path.starts_with("target");  // models/README.md
+        const bool is_run = command == "treeline fpga claims" && object == "run";          // the file of another command
         if (!is_free(object) && !is_model && keys != quantity) {
-            known[{command, object}].insert(keys.begin(), keys.end());
+            known[is_run ? Place("treeline fpga", "") : Place(command, object)].insert(keys.begin(), keys.end());
         }
     }
 }
@@ -160,7 +161,7 @@ void read_examples(Known& known) {
         {"fits", "treeline break-even", as_break_even}};
     for (const auto& [folder, command, read] : folders) {
         for (const fs::directory_entry& entry : fs::directory_iterator(source / "examples" / folder)) {
-            if (entry.path().extension() == ".json") {
+            if (entry.path().extension() == ".json" && entry.path().stem() != "sequoia-demo") {  // ranks for `treeline tree`
                 read_file(known, command, entry.path(), read);
             }
         }
