@@ -44,4 +44,17 @@ Catalogue find_catalogue(const std::string& flag) {
     throw InputError({"the catalogue of models and hardware is not beside the program; name its folder by --catalogue"});
 }
 
+std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue, const std::string& read,
+                                         const std::string& given) {
+    const std::string folder = (catalogue.models.parent_path() / "").string();
+    for (Provenance& entry : entries) {
+        if (entry.path.starts_with(folder)) {
+            entry.path.erase(0, folder.size());
+        } else if (!read.empty() && entry.path.starts_with(read)) {
+            entry.path.replace(0, read.size(), given);
+        }
+    }
+    return entries;
+}
+
 }  // namespace treeline

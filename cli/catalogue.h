@@ -3,6 +3,9 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
+
+#include "json/reader.h"
 
 namespace treeline {
 
@@ -21,5 +24,11 @@ struct Catalogue {
 /// from. The first two are used without looking further. Throws InputError when the folder lacks models/ or hardware/, or when
 /// none is found.
 Catalogue find_catalogue(const std::string& flag);
+
+/// Entries whose files are named as readers know them, not by where this machine keeps them: a file of the catalogue from the
+/// catalogue's folder on ("models/llama-3-8b.json"), the file that was read at the path `read` by its name in the input,
+/// `given`.
+std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue,
+                                         const std::string& read = {}, const std::string& given = {});
 
 }  // namespace treeline

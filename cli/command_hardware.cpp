@@ -150,7 +150,7 @@ void deliver_description(const HardwareFlags& flags, const Described<T>& describ
         case Format::table:
             return flags.common.deliver(table + "\n" + inputs_table(described.provenance));
         case Format::json:
-            json["inputs"] = provenance_json(described.provenance);
+            json["inputs"] = provenance_json(with_known_names(described.provenance, flags.common.find()));
             return flags.common.deliver(json.dump(2) + "\n");
         case Format::csv: {
             std::string text = csv_line({"quantity", "value"});

@@ -232,7 +232,9 @@ void list_models(const ModelsFlags& flags) {
 }
 
 void describe_model(const ModelsFlags& flags) {
-    const Described<Model> described = load_model(flags.common.find().models, flags.name);
+    const Catalogue catalogue = flags.common.find();
+    Described<Model> described = load_model(catalogue.models, flags.name);
+    described.provenance = with_known_names(std::move(described.provenance), catalogue);
     switch (flags.common.chosen_format()) {
         case Format::table:
             return flags.common.deliver(description_table(described));

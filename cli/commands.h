@@ -14,6 +14,11 @@ namespace treeline {
 /// What a command does once its flags are parsed. Throws InputError (bad input) or OutputError (cannot write).
 using Run = std::function<void()>;
 
+/// Thrown by a command that did its work and ends with another code than 0 all the same (findings of `lint`).
+struct Finished {
+    int exit_code = 1;
+};
+
 struct Command {
     std::string name;
     std::string summary;    ///< one line of `treeline --help`
@@ -39,5 +44,6 @@ Run add_traffic(CLI::App& app);
 Run add_calibrate(CLI::App& app);
 Run add_decode(CLI::App& app);
 Run add_validate(CLI::App& app);
+Run add_lint(CLI::App& app);
 
 }  // namespace treeline

@@ -25,7 +25,12 @@ std::string Descriptions::resolved(const std::string& name_or_path) const {
 std::vector<std::string> Descriptions::calibrated_devices() const { return treeline::calibrated_devices(catalogue_.hardware); }
 
 void Descriptions::add_provenance(const std::vector<Provenance>& more) {
-    provenance_.insert(provenance_.end(), more.begin(), more.end());
+    const std::vector<Provenance> entries = named(more);
+    provenance_.insert(provenance_.end(), entries.begin(), entries.end());
+}
+
+std::vector<Provenance> Descriptions::named(std::vector<Provenance> entries, const std::string& given) const {
+    return with_known_names(std::move(entries), catalogue_, resolved(given), given);
 }
 
 template <class T, class Load>
@@ -41,7 +46,7 @@ const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view 
     }
     try {
         Described<T> described = load(wanted);
-        add_provenance(described.provenance);
+        add_provenance(named(std::move(described.provenance), name));
         return &cache.emplace(id, std::move(described.value)).first->second;
     } catch (const InputError& error) {
         for (const std::string& problem : error.problems()) {
@@ -56,10 +61,14 @@ const Model* Descriptions::model(json::Reader& at, std::string_view key) {
 }
 
 const Platform* Descriptions::hardware(json::Reader& at, std::string_view key) {
-    const std::string design = resolved(at.text_or("design", ""));
-    return find(
-        hardware_, at, key, at.text(key),
-        [&](const std::string& name) { return load_hardware(catalogue_.hardware, name, design); }, "\n" + design);
+    const std::string given = at.text_or("design", "");
+    const std::string design = resolved(given);
+    const auto load = [&](const std::string& name) {
+        Described<Platform> described = load_hardware(catalogue_.hardware, name, design);
+        described.provenance = named(std::move(described.provenance), given);
+        return described;
+    };
+    return find(hardware_, at, key, at.text(key), load, "\n" + design);
 }
 
 const Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {

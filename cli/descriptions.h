@@ -35,6 +35,8 @@ public:
     /// Devices of the catalogue whose kernels were measured.
     [[nodiscard]] std::vector<std::string> calibrated_devices() const;
     void add_provenance(const std::vector<Provenance>& more);
+    /// Entries of catalogue files, and of the file that the input calls `given`, under the names that with_known_names gives.
+    [[nodiscard]] std::vector<Provenance> named(std::vector<Provenance> entries, const std::string& given = {}) const;
 
 private:
     template <class T>

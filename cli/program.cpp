@@ -24,6 +24,7 @@ const std::vector<Command>& commands() {
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep},
         {"recommend", "find the best configuration for a workload", add_recommend},
         {"report", "the same as one HTML page with interactive plots", add_report},
+        {"lint", "check a speculative configuration before it is pasted into an engine", add_lint},
         {"tree", "show, optimise and compare draft trees", add_tree},
         {"fpga", "price accelerators for Mamba-2 on FPGA boards", add_fpga},
         {"acceptance", "compare verification methods over temperature on synthetic models", add_acceptance},
@@ -163,6 +164,8 @@ int run_program(int argc, const char* const* argv) noexcept {
     try {
         parse_and_run(argc, argv);
         return exit_success;
+    } catch (const Finished& finished) {
+        return finished.exit_code;
     } catch (const InputError& error) {
         print_error(error.what());
         return exit_bad_input;

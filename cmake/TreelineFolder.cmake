@@ -16,14 +16,14 @@ function(treeline_compile_options target)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
-  if(TREELINE_TIDY)
-    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "clang-tidy;--quiet")
-  endif()
 endfunction()
 
 # Compiles the files of each folder as one translation unit: most of what they instantiate (JSON, command line, test macros) is the same in
 # every file. `sources` are absolute, or relative to the calling list. Names in the files of a folder must differ, also unnamed ones.
 function(treeline_one_unit_a_folder target)
+  if(NOT TREELINE_UNITS)
+    return()
+  endif()
   foreach(source ${ARGN})
     get_filename_component(source ${source} ABSOLUTE)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${source})

@@ -65,20 +65,25 @@ Calibration read_calibration(json::Reader& reader) {
     return calibration;
 }
 
-Calibration load_calibration(const fs::path& catalogue, const fs::path& base_folder, const std::string& name_or_path,
+Calibration load_calibration(const fs::path& catalogue, const fs::path& description, const std::string& name_or_path,
                              const std::string& device) {
     const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json");
-    const fs::path file = is_path ? base_folder / name_or_path : catalogue / "calibrations" / (name_or_path + ".json");
+    const fs::path file =
+        is_path ? description.parent_path() / name_or_path : catalogue / "calibrations" / (name_or_path + ".json");
     json::Document document = json::Document::load(file);
     json::Reader root = document.root();
     Calibration calibration = read_calibration(root);
     if (document.problems().empty()) {
         document.add_problems(problems_of(calibration));
     }
-    if (document.problems().empty() && calibration.device != device) {
-        document.add_problems({"is a calibration of " + calibration.device + ", not of " + device});
-    }
     document.throw_if_problems();
+    if (calibration.device != device) {
+        throw InputError({description.string() + ": calibration: names " + file.string() + ", which was measured on " +
+                          calibration.device + ", not on " + device +
+                          "; remove \"calibration\" from the description, or calibrate this device (treeline calibrate --from "
+                          "or --derive-from " +
+                          calibration.device + ") and name that file"});
+    }
     return calibration;
 }
 

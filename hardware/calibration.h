@@ -14,9 +14,9 @@ namespace treeline {
 Calibration read_calibration(json::Reader& reader);
 
 /// The calibration file that a device description names: a name stands for calibrations/<name>.json in the catalogue, text with
-/// a '/' or that ends in ".json" for a path relative to `base_folder`. Throws InputError: no such file, problems of the file,
-/// another device than `device`.
-Calibration load_calibration(const std::filesystem::path& catalogue, const std::filesystem::path& base_folder,
+/// a '/' or that ends in ".json" for a path relative to the folder of `description`. Throws InputError: no such file, problems
+/// of the file, a calibration of another device than `device`.
+Calibration load_calibration(const std::filesystem::path& catalogue, const std::filesystem::path& description,
                              const std::string& name_or_path, const std::string& device);
 
 /// Devices of the catalogue that have a calibration, sorted: those of calibrations/.

@@ -35,7 +35,7 @@ Described<Device> load_device(const fs::path& catalogue, const std::string& name
     Described<Device> described = load<Device>(file, read_device);
     Device& device = described.value;
     if (!device.calibration_file.empty()) {
-        device.calibration = load_calibration(catalogue, file.parent_path(), device.calibration_file, device.name);
+        device.calibration = load_calibration(catalogue, file, device.calibration_file, device.name);
     }
     return described;
 }

@@ -116,6 +116,8 @@ Stack read_stack(Reader& reader, std::string name) {
     const auto share_or_one = [&reader](const char* key) { return reader.has(key) ? reader.ratio(key, 0.01, 1.0) : 1.0; };
     stack.host_per_rollback = seconds_or("host_per_rollback", stack.host_per_draft_pass);
     stack.host_per_tree = seconds_or("host_per_tree", Seconds(0.0));
+    stack.host_per_sequence = seconds_or("host_per_sequence", Seconds(0.0));
+    stack.host_per_verified_token = seconds_or("host_per_verified_token", Seconds(0.0));
     stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
     stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));
     stack.scan_step = seconds_or("scan_step", Seconds(0.0));

@@ -60,12 +60,33 @@ void note_source(Described<Model>& described, const json::Document& document, co
          kind});
 }
 
+/// How a checkpoint is quantised, where that stands in a file beside its config (ModelOpt writes it so).
+std::optional<json::Document> quantization_beside(const fs::path& config) {
+    std::error_code ignored;
+    const fs::path file = config.parent_path() / "hf_quant_config.json";
+    if (config.filename() != "config.json" || !fs::is_regular_file(file, ignored)) {
+        return std::nullopt;
+    }
+    return json::Document::load(file, largest_file);
+}
+
+Model import_file(json::Reader& root, const fs::path& path) {
+    std::optional<json::Document> quantization = quantization_beside(path);
+    if (!quantization) {
+        return import_hugging_face(root, name_of_config(path));
+    }
+    json::Reader quantization_root = quantization->root();
+    Model model = import_hugging_face(root, name_of_config(path), &quantization_root);
+    quantization->throw_if_problems();
+    return model;
+}
+
 Described<Model> load_file(const fs::path& path) {
     json::Document document = open(path);
     json::Reader root = document.root();
     const bool imported = looks_like_hugging_face(root);
     Described<Model> described;
-    described.value = imported ? import_hugging_face(root, name_of_config(path)) : read_model_description(root);
+    described.value = imported ? import_file(root, path) : read_model_description(root);
     if (document.problems().empty()) {
         document.add_problems(problems_of(described.value));
     }

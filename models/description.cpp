@@ -51,6 +51,16 @@ Precision read_precision(json::Reader& root) {
     if (at->has("math")) {
         precision.math = read_format(*at, "math");
     }
+    if (at->has("exceptions")) {
+        for (auto& [operation, exception] : at->members("exceptions")) {
+            const Storage storage = read_storage(exception, "storage", precision.weights);
+            precision.exceptions.push_back({operation, storage, product_format(storage, precision)});
+            if (exception.has("math")) {
+                precision.exceptions.back().math = read_format(exception, "math");
+            }
+            exception.finish();
+        }
+    }
     at->finish();
     return precision;
 }

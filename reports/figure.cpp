@@ -26,6 +26,9 @@ Json axis_json(const FigureAxis& axis) {
     if (axis.logarithmic) {
         json["log"] = true;
     }
+    if (axis.from_zero) {
+        json["zero"] = true;
+    }
     return json;
 }
 

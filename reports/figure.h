@@ -13,6 +13,7 @@ struct FigureAxis {
     std::string key;    ///< member of the rows
     std::string title;  ///< with its unit: "Time (ms)"
     bool logarithmic = false;
+    bool from_zero = false;
 };
 
 /// A column of the table behind a chart; also a line of its tooltips.

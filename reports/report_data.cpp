@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/device_figures.h"
-#include "reports/engine_flags.h"
 #include "reports/number_text.h"
 #include "reports/objective_text.h"
 #include "reports/policy_figures.h"
@@ -106,12 +105,12 @@ Json metrics_of(const Candidate& best, const GainInterval& interval, const Workl
     return metrics;
 }
 
-Json commands_of(const Recommendation& recommendation) {
+Json commands_of(const Recommendation& recommendation, const std::vector<Engine>& engines) {
     Json commands = Json::array();
-    for (const EngineFlags& flags : engine_flags(recommendation)) {
+    for (const EngineFlags& flags : engine_flags(recommendation, engines)) {
         if (!flags.text.empty()) {
             const std::string remark = flags.remark.empty() ? "" : ": " + flags.remark;
-            commands.push_back({{"engine", flags.engine + remark}, {"text", flags.text}});
+            commands.push_back({{"engine", flags.engine + remark}, {"text", pasted(flags)}});
         }
     }
     return commands;
@@ -241,12 +240,15 @@ Json report_data(const ReportInputs& inputs) {
     data["subtitle"] =
         fmt::format("{}, {} mode, {}", variant.labels.target, variant.labels.mode, goal_text(inputs.workload.objective));
     data["generator"] = "treeline " TREELINE_VERSION;
-    data["summary"] = {
-        {"sentence", answer_sentence(inputs.workload, recommendation)}, {"configuration", configuration_of(inputs)},
-        {"metrics", metrics_of(best, interval, inputs.workload)},       {"accept_length", best.accept_length},
-        {"break_even_accept_length", best.break_even_accept_length},    {"commands", commands_of(recommendation)}};
+    data["summary"] = {{"sentence", answer_sentence(inputs.workload, recommendation)},
+                       {"configuration", configuration_of(inputs)},
+                       {"metrics", metrics_of(best, interval, inputs.workload)},
+                       {"accept_length", best.accept_length},
+                       {"break_even_accept_length", best.break_even_accept_length},
+                       {"commands", commands_of(recommendation, inputs.engines)}};
     data["traffic_note"] = traffic_text(inputs.workload.traffic);
     data["regret_note"] = regret_text(objective);
+    data["traffic"] = traffic_rows(inputs.workload.traffic);
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
     data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "engines/engine_flags.h"
 #include "json/reader.h"
 #include "reports/figure.h"
 #include "sweeps/recommend.h"
@@ -21,10 +22,11 @@ struct AcceptanceNote {
 struct ReportInputs {
     const Workload& workload;
     const Recommendation& recommendation;
-    const std::vector<Provenance>& provenance;      ///< of every description used
-    const std::vector<AcceptanceNote>& acceptance;  ///< by variant of the workload
-    std::vector<FigureSection> studies;             ///< further sections of charts
-    std::vector<std::string> notes;                 ///< what descriptions leave out, shown at the end
+    const std::vector<Provenance>& provenance;       ///< of every description used
+    const std::vector<AcceptanceNote>& acceptance;   ///< by variant of the workload
+    std::vector<FigureSection> studies;              ///< further sections of charts
+    std::vector<std::string> notes;                  ///< what descriptions leave out, shown at the end
+    std::vector<Engine> engines = newest_engines();  ///< whose flags are shown
 };
 
 /// Data for render_html.

@@ -1,7 +1,9 @@
 #include "reports/report_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -48,6 +50,32 @@ bool same_platform(const VariantLabels& a, const VariantLabels& b) {
            a.precision == b.precision;
 }
 
+/// Key of the column that holds what `objective` ranks by.
+std::string_view objective_key(Objective objective) {
+    switch (objective) {
+        case Objective::throughput:
+            return "device_rate";
+        case Objective::latency:
+            return "tpot";
+        case Objective::cost:
+            return "price";
+        case Objective::energy:
+            return "energy";
+    }
+    return "";
+}
+
+/// Moves the column of the objective to the right of the speed-up.
+void mark_objective(Json& columns, Objective objective) {
+    const auto at = [&columns](std::string_view key) {
+        return std::find_if(columns.begin(), columns.end(),
+                            [key](const Json& column) { return column["key"].get<std::string>() == key; });
+    };
+    const auto found = at(objective_key(objective));
+    (*found)["objective"] = true;
+    std::rotate(std::next(at("speedup")), found, std::next(found));
+}
+
 DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
     return {best.speculation, traffic.batch, traffic.context};
 }
@@ -74,6 +102,14 @@ Json schedule_rows(const Recommendation& recommendation) {
                         {"speedup_to", entry.speedup_to},
                         {"extrapolated", entry.basis == AcceptanceBasis::extrapolated},
                         {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
+    }
+    return rows;
+}
+
+Json traffic_rows(const Traffic& traffic) {
+    Json rows = Json::array();
+    for (const TrafficPoint& point : traffic.points) {
+        rows.push_back({{"batch", point.batch}, {"context", point.context}});
     }
     return rows;
 }
@@ -256,6 +292,7 @@ Json candidate_table(const Workload& workload, const Recommendation& recommendat
     column("ttft", "TTFT", "ms", 0);
     column("energy", "Energy", "J/token", 2);
     column("price", "Price", "USD/M tokens", 2);
+    mark_objective(columns, workload.objective);
 
     Json rows = Json::array();
     for (const Candidate& candidate : recommendation.candidates) {

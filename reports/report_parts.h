@@ -9,6 +9,9 @@ namespace treeline {
 
 nlohmann::ordered_json schedule_rows(const Recommendation& recommendation);
 
+/// Batch and context of each point of the traffic, so that charts can tell what was asked about.
+nlohmann::ordered_json traffic_rows(const Traffic& traffic);
+
 /// Best draft length and speed-up of the recommended variant over batches and contexts (powers of two).
 nlohmann::ordered_json heatmap_rows(const CompiledRound& round, const Workload& workload, const Recommendation& recommendation);
 
@@ -28,7 +31,8 @@ nlohmann::ordered_json pareto_rows(const Recommendation& recommendation);
 /// Memory by part at the traffic point that needs most.
 nlohmann::ordered_json memory_data(const CompiledRound& round, const Workload& workload, const Candidate& best);
 
-/// All candidates within the limits, best first (at most 500 rows).
+/// All candidates within the limits, best first (at most 500 rows). The column of the objective stands beside the speed-up and
+/// is marked.
 nlohmann::ordered_json candidate_table(const Workload& workload, const Recommendation& recommendation);
 
 }  // namespace treeline

@@ -95,7 +95,7 @@ FigureSection best_tree_section(const std::vector<BestAtBatch>& best, const std:
     speed.rules = {{1.0, "plain decoding"}};
     Figure size = figure_of("best-tree-size", "Draft tokens of the best shape and the best chain",
                             "Each point is the number of nodes that is fastest at that batch; 0 is plain decoding.",
-                            {"nodes", "Draft tokens (nodes)"}, rows);
+                            {"nodes", "Draft tokens (nodes)", false, true}, rows);
     size.steps = true;
     return {"best-tree",
             "The best tree at each batch",

@@ -1,6 +1,15 @@
 # shellcheck shell=bash
 # Sourced by ./run and ./check, which set treeline_program to their name: reads options, installs what is missing, builds.
 
+# treeline_stage NAME COMMAND...: runs it and says how long it took.
+treeline_stage() {
+    local began=$SECONDS name=$1
+    shift
+    echo "== $name"
+    "$@"
+    echo "== $name: $((SECONDS - began)) s"
+}
+
 treeline_fail() {
     echo "${treeline_program:?}: $*" >&2
     exit 1
@@ -47,9 +56,11 @@ treeline_install() {
     missing=$(treeline_missing "$@" | sort -u | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" != 0 ]; then
-        command -v sudo >/dev/null 2>&1 ||
-            treeline_fail "these packages are missing, and there is neither root nor sudo to install them: $missing"
         as_root=sudo
+        # It asks for a password where it needs one and there is a terminal. ("sudo -v" also asks who needs none.)
+        if ! command -v sudo >/dev/null 2>&1 || ! sudo true; then
+            treeline_fail "packages are missing, and $(id -un) cannot install them. As root: apt-get update && apt-get install --no-install-recommends $missing"
+        fi
     fi
     echo "Installing with apt: $missing"
     # Old package lists name files that are gone; a failed update (no network) may still leave good ones.
@@ -62,7 +73,7 @@ treeline_install() {
 # What building and running needs; ./check adds what only tests need.
 # shellcheck disable=SC2034  # used where this is sourced
 treeline_packages="g++=g++ cmake=cmake ninja=ninja-build node=nodejs npm=npm
-    libcli11-dev libeigen3-dev libfmt-dev libmuparser-dev libopenblas-openmp-dev nlohmann-json3-dev catch2"
+    libcli11-dev libeigen3-dev libfmt-dev libmuparser-dev libopenblas-openmp-dev libyaml-cpp-dev nlohmann-json3-dev catch2"
 
 # Configures a preset and builds targets (all where none is named):
 #   treeline_build PRESET FOLDER "-DOPTION=VALUE ..." [target...]

@@ -66,12 +66,28 @@ void check_memory(const Device& device, Constraints& constraints) {
     const bool memory_is_stated = device.memory.value() > 0.0;
     constraints.require(!(memory_is_stated && device.reserved >= device.memory), "reserved_memory must be smaller than memory");
     constraints.require(!(memory_is_stated && device.cache > device.memory), "cache must not be larger than memory");
-    // A microcontroller reads its memory in seconds, a wafer of SRAM in microseconds. Beyond that a prefix is wrong (GB/s for
-    // TB/s).
+    // A wafer of SRAM is read in microseconds, a small GPU with all of a host's memory in 2.5 s, a large host in 20 s. Beyond
+    // that a prefix is wrong (GB/s for TB/s, TB for GB).
+    const double longest = device.kind == DeviceKind::gpu ? 10.0 : 100.0;
     const double sweep_seconds = device.memory / device.bandwidth / Seconds(1.0);
-    constraints.require(!(sweep_seconds > 100.0 || sweep_seconds < 1e-7),
+    constraints.require(!(sweep_seconds > longest || sweep_seconds < 1e-7),
                         "memory and memory_bandwidth do not go together: reading all memory once would take " +
                             std::to_string(sweep_seconds) + " s");
+}
+
+/// The fastest format tells a bandwidth with too large a prefix (TB/s for GB/s): GPUs and accelerators reach at least 2 FLOP a
+/// byte of it (a Groq LPU 2.3, a Cerebras wafer 6, GPUs above 100), CPUs 0.6 (one scalar core).
+void check_balance(const Device& device, Constraints& constraints) {
+    const double fastest = std::max_element(device.peak.begin(), device.peak.end())->value();
+    if (!(fastest > 0.0 && device.bandwidth.value() > 0.0)) {
+        return;
+    }
+    const double least = device.kind == DeviceKind::gpu ? 2.0 : 0.2;
+    constraints.require(fastest / device.bandwidth.value() >= least,
+                        "memory_bandwidth is too high for the peaks: the fastest format makes " +
+                            std::to_string(fastest / device.bandwidth.value()) + " FLOP/byte of it, but a " +
+                            (device.kind == DeviceKind::gpu ? "GPU makes at least 2" : "CPU makes at least 0.2") +
+                            "; is a unit wrong (TB/s for GB/s)?");
 }
 
 void check_compute(const Device& device, Constraints& constraints) {
@@ -151,6 +167,7 @@ std::vector<std::string> problems_of(const Device& device) {
     constraints.require(!device.title.empty(), "title must not be empty");
     check_memory(device, constraints);
     check_compute(device, constraints);
+    check_balance(device, constraints);
     check_power_and_price(device, constraints);
     check_interconnects(device, constraints);
     return constraints.take();

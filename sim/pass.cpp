@@ -15,7 +15,8 @@ Operation parameters_and_caches(const Operation& operation, const Precision& pre
     if (operation.kind == OperationKind::experts) {
         reduced.bytes.per_expert = operation.bytes.per_expert;
     } else {
-        reduced.bytes.fixed = precision.weights.per_element() * operation.weight_elements;
+        const Storage storage = weight_format(precision, operation.name, precision.weights).storage;
+        reduced.bytes.fixed = storage.per_element() * operation.weight_elements;
     }
     reduced.bytes.per_context = operation.bytes.per_context;
     if (operation.kind == OperationKind::scan) {

@@ -61,7 +61,19 @@ Bytes Storage::per_element() const {
 
 Precision uniform_precision(NumberFormat format) {
     const Storage storage{format};
-    return {storage, storage, storage, storage, storage, storage, format};
+    return {storage, storage, storage, storage, storage, storage, format, {}};
+}
+
+WeightFormat weight_format(const Precision& precision, std::string_view operation, const Storage& kind) {
+    for (const WeightException& exception : precision.exceptions) {
+        const std::string_view named = exception.operation;
+        const bool ends_so = operation.ends_with(named);
+        const std::string_view layer = ends_so ? operation.substr(0, operation.size() - named.size()) : operation;
+        if (ends_so && !named.empty() && (layer.empty() || layer.ends_with(": "))) {
+            return {exception.storage, exception.math};
+        }
+    }
+    return {kind, product_format(kind, precision)};
 }
 
 Precision checkpoint_precision(NumberFormat format, NumberFormat wide) {
@@ -115,6 +127,9 @@ std::vector<std::string> problems_of(const Precision& precision) {
     check_storage(precision.activations, "activations", problems);
     check_storage(precision.kv_cache, "kv_cache", problems);
     check_storage(precision.state, "state", problems);
+    for (const WeightException& exception : precision.exceptions) {
+        check_storage(exception.storage, exception.operation, problems);
+    }
     return problems;
 }
 

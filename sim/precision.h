@@ -38,6 +38,15 @@ struct Storage {
     friend bool operator==(const Storage&, const Storage&) = default;
 };
 
+/// The weights of one operation where a checkpoint stores them otherwise than the rest of their kind.
+struct WeightException {
+    std::string operation;  ///< as sim/operation.h names it ("decoder: down projection"); without a layer, in every layer
+    Storage storage;
+    NumberFormat math = NumberFormat::bf16;  ///< format in which its products run
+
+    friend bool operator==(const WeightException&, const WeightException&) = default;
+};
+
 /// Storage of each kind of tensor: w, e, c, z of the cost model, with w told apart where checkpoints do.
 struct Precision {
     Storage weights;
@@ -49,6 +58,8 @@ struct Precision {
     /// Format in which products with quantised weights run: that of the weights, or a wider one where they are widened first
     /// (weight-only quantisation).
     NumberFormat math = NumberFormat::bf16;
+    /// Of mixed-precision checkpoints; the first that names an operation holds.
+    std::vector<WeightException> exceptions = {};
 
     friend bool operator==(const Precision&, const Precision&) = default;
 };
@@ -73,6 +84,15 @@ NumberFormat product_format(const Storage& weights, const Precision& precision);
 /// Format of attention's products: that of the cache. Integers are widened to the activations first, and fp4 to fp8 (no kernel
 /// attends in either).
 NumberFormat attention_format(const Precision& precision);
+
+/// How the weights of one operation are stored, and the format of its products.
+struct WeightFormat {
+    Storage storage;
+    NumberFormat math = NumberFormat::bf16;
+};
+
+/// Of an operation ("decoder: down projection"): its exception, or else the storage of weights of its `kind`.
+WeightFormat weight_format(const Precision& precision, std::string_view operation, const Storage& kind);
 
 /// Every violated constraint as a sentence; empty when the precision is usable.
 std::vector<std::string> problems_of(const Precision& precision);

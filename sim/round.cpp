@@ -284,6 +284,8 @@ CompiledRound compile_round(const RoundSetup& setup) {
         round.host_per_sequence = drafter.host_per_round_and_sequence;
         round.host_per_tree = setup.platform.stack.host_per_tree;
         round.host_per_draft_token = setup.platform.stack.host_per_draft_token;
+        round.step_per_sequence = setup.platform.stack.host_per_sequence;
+        round.step_per_token = setup.platform.stack.host_per_verified_token;
     }
     const Device& device = setup.platform.device;
     round.ranks = setup.platform.ranks;
@@ -315,8 +317,9 @@ std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint
         const CompiledPass& pass = round.passes[id];
         for (std::uint32_t i = row.begin[id]; i < row.begin[id + 1]; ++i) {
             const PassShape shape = shape_of(round.steps[i], point.batch, point.context);
+            const Seconds beside = static_cast<PassId>(id) == PassId::plain ? step_host(round, point.batch, 1.0) : Seconds(0.0);
             explained.push_back({phase_text(static_cast<PassId>(id), row.begin[id + 1] - row.begin[id], i - row.begin[id]),
-                                 shape, round.steps[i].runs, pass_time(pass, totals_of(pass, shape)), pass.launch_time,
+                                 shape, round.steps[i].runs, pass_time(pass, totals_of(pass, shape)) + beside, pass.launch_time,
                                  explain(pass, shape)});
         }
     }

@@ -160,6 +160,8 @@ struct CompiledRound {
     Seconds host_per_sequence;     ///< of the drafter (look-ups), a round and sequence
     Seconds host_per_tree;         ///< of a branched draft, a round
     Seconds host_per_draft_token;  ///< of a sequence
+    Seconds step_per_sequence;     ///< of every step, plain or verification, beside its kernels
+    Seconds step_per_token;        ///< likewise, of each token of a step
     MemoryModel memory;
     double ranks = 1.0;
     Watts idle_power, board_power;
@@ -263,18 +265,24 @@ inline void add_step(const CompiledPass& pass, const RoundStep& step, const Pass
     }
 }
 
+/// What the sequences of a step and their tokens add to it.
+inline Seconds step_host(const CompiledRound& round, double batch, double tokens_of_sequence) {
+    return (round.step_per_sequence + round.step_per_token * tokens_of_sequence) * batch;
+}
+
 /// From the totals of a round's steps to the estimate: section 3 and section 7. The one place where a round is put together.
 inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double batch, double context,
                                   const RoundTotals& totals) {
     RoundEstimate estimate;
     const double on = row.speculates;
     const double off = 1.0 - on;
-    estimate.autoregressive = totals.of(Phase::plain) + row.turn.plain * batch;
+    estimate.autoregressive = totals.of(Phase::plain) + row.turn.plain * batch + step_host(round, batch, 1.0);
     estimate.draft = totals.of(Phase::draft) + row.turn.draft * batch;
     estimate.verify = totals.of(Phase::verify) + row.turn.verify * batch + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
     const Seconds per_sequence = round.host_per_sequence + round.host_per_draft_token * (row.draft_tokens + 1.0);
-    estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch);
+    estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch +
+                          step_host(round, batch, row.logits));
     estimate.round = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 
     const double accept_length = row.accept_length();

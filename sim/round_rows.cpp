@@ -63,21 +63,22 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
     row.graphs += static_cast<double>(drafting.passes.size());
 }
 
+const BeamShape* unrolled_beam(const Speculation& speculation) {
+    return speculation.verification == Verification::packed ? nullptr : std::get_if<BeamShape>(&speculation.shape);
+}
+
 /// Rows of a verification at most. A beam's tree differs from round to round: each step extends at least one of its rows, so
 /// that all others may end there. Unrolled, every row has a state and a cache of its own, and caches are laid out and graphs
 /// captured for the worst case: STree's code, (steps - 1)(beams - 1) + beams.
 double most_rows(const Speculation& speculation, const VerifyShape& shape) {
-    const auto* beam = std::get_if<BeamShape>(&speculation.shape);
-    if (beam == nullptr || speculation.verification == Verification::packed) {
-        return shape.sequences;
-    }
-    return (beam->steps - 1.0) * (beam->beams - 1.0) + beam->beams;
+    const BeamShape* beam = unrolled_beam(speculation);
+    return beam == nullptr ? shape.sequences : (beam->steps - 1.0) * (beam->beams - 1.0) + beam->beams;
 }
 
 /// Tokens of a row at most.
 double longest_row(const Speculation& speculation, const VerifyShape& shape) {
-    const auto* beam = std::get_if<BeamShape>(&speculation.shape);
-    return beam == nullptr || speculation.verification == Verification::packed ? shape.tokens : beam->steps + 1.0;
+    const BeamShape* beam = unrolled_beam(speculation);
+    return beam == nullptr ? shape.tokens : beam->steps + 1.0;
 }
 
 /// Joint attainment: a pass for each number of accepted drafts that it may have to take along, with a row more.
@@ -101,7 +102,7 @@ void add_verification(const RowInputs& inputs, const Speculation& speculation, c
     row.logits = rows * longest_row(speculation, shape);
     row.activations = row.logits;
     row.new_tokens = row.logits;
-    if (const auto* beam = std::get_if<BeamShape>(&speculation.shape); beam != nullptr && rows > shape.sequences) {
+    if (const BeamShape* beam = unrolled_beam(speculation)) {
         row.graphs += rows - beam->beams;  // one for each number of rows, from as many as beams
     }
     if (inputs.rollback.joins_next_round) {

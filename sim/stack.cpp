@@ -60,6 +60,8 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.node_cost, 0.01, "node_cost");
     require_overhead(stack.host_per_pass, 10.0, "host_per_pass");
     require_overhead(stack.host_per_draft_pass, 10.0, "host_per_draft_pass");
+    require_overhead(stack.host_per_sequence, 1.0, "host_per_sequence");
+    require_overhead(stack.host_per_verified_token, 1.0, "host_per_verified_token");
     require_overhead(stack.host_per_round, 10.0, "host_per_round");
     require_overhead(stack.host_per_rollback, 10.0, "host_per_rollback");
     require_overhead(stack.host_per_tree, 10.0, "host_per_tree");

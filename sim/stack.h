@@ -23,10 +23,13 @@ enum class StateCopy {
 struct Stack {
     std::string name;
     std::string title;
-    Seconds host_launch;           ///< host time of one kernel launch (0 where a graph is replayed)
-    Seconds node_cost;             ///< device-side gap of one kernel
-    Seconds host_per_pass;         ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
-    Seconds host_per_draft_pass;   ///< the same of one pass of the drafter, which the engine does not schedule anew
+    Seconds host_launch;          ///< host time of one kernel launch (0 where a graph is replayed)
+    Seconds node_cost;            ///< device-side gap of one kernel
+    Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
+    Seconds host_per_draft_pass;  ///< the same of one pass of the drafter, which the engine does not schedule anew
+    Seconds host_per_sequence;    ///< what each sequence of the batch adds to a step: scheduling, sampling, streaming out
+    /// What each token of a step adds that no kernel holds: one a sequence in plain decoding, draft and bonus in verification.
+    Seconds host_per_verified_token;
     Seconds host_per_round;        ///< what a speculation round adds: tree building, verification bookkeeping, state updates
     Seconds host_per_rollback;     ///< launch and bookkeeping of a rollback policy's own pass (replay)
     Seconds host_per_tree;         ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings

@@ -1,9 +1,10 @@
 #include "sweeps/sweep.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
-#include <tuple>
 
 #include "sweeps/parallel.h"
 
@@ -29,66 +30,17 @@ struct ChunkTask {
     std::size_t end = 0;
 };
 
-bool better(const SweepPoint& a, const SweepPoint& b) {
-    return std::tuple(-a.estimate.throughput_multiplier, a.variant, a.point.context, a.point.batch, a.point.speculation) <
-           std::tuple(-b.estimate.throughput_multiplier, b.variant, b.point.context, b.point.batch, b.point.speculation);
-}
+/// What the summary keeps of the points offered.
+struct Keeper {
+    BestPoints best;
+    FrontPoints front;
 
-/// The best few points and the front of trade-offs among those offered. Points are offered in a fixed order, so that merging
-/// the keepers of consecutive chunks gives what one keeper of all points would.
-class Keeper {
-public:
-    explicit Keeper(std::size_t best_count) : best_count_(best_count) {}
-
-    /// `point` is called only for an estimate that is kept.
+    /// `make` is called only for a point that is kept.
     template <class MakePoint>
-    void offer(const RoundEstimate& estimate, MakePoint point) {
-        join_best(estimate, point);
-        join_front(estimate, point);
+    void offer(const SweepOptions& options, const SweepFigures& figures, std::uint64_t order, MakePoint make) {
+        best.offer(rank_of(*options.best_by, figures), order, make);
+        front.offer(rank_of(*options.pareto_of[0], figures), rank_of(*options.pareto_of[1], figures), order, make);
     }
-
-    void offer_all(const Keeper& later) {
-        for (const SweepPoint& point : later.best_) {
-            join_best(point.estimate, [&] { return point; });
-        }
-        for (const SweepPoint& point : later.front()) {
-            join_front(point.estimate, [&] { return point; });
-        }
-    }
-
-    [[nodiscard]] const std::vector<SweepPoint>& best() const { return best_; }
-
-    [[nodiscard]] std::vector<SweepPoint> front() const {
-        std::vector<SweepPoint> points;
-        for (const Tradeoff& tradeoff : front_.points()) {
-            points.push_back(joined_[tradeoff.id]);
-        }
-        return points;
-    }
-
-private:
-    template <class MakePoint>
-    void join_best(const RoundEstimate& estimate, MakePoint point) {
-        if (best_.size() < best_count_ || estimate.throughput_multiplier >= worst_kept_) {
-            const SweepPoint candidate = point();
-            best_.insert(std::upper_bound(best_.begin(), best_.end(), candidate, better), candidate);
-            best_.resize(std::min(best_.size(), best_count_));
-            worst_kept_ = best_.empty() ? 0.0 : best_.back().estimate.throughput_multiplier;
-        }
-    }
-
-    template <class MakePoint>
-    void join_front(const RoundEstimate& estimate, MakePoint point) {
-        if (front_.insert({estimate.tokens_per_second_user, estimate.tokens_per_second_device, joined_.size()})) {
-            joined_.push_back(point());
-        }
-    }
-
-    std::size_t best_count_;
-    double worst_kept_ = 0.0;
-    std::vector<SweepPoint> best_;
-    ParetoFront front_;
-    std::vector<SweepPoint> joined_;  ///< every point that was ever on the front; ids of `front_` index it
 };
 
 struct ChunkResult {
@@ -96,7 +48,7 @@ struct ChunkResult {
     std::uint64_t evaluated = 0;
     std::uint64_t too_large = 0;
     double seconds = 0.0;
-    Keeper kept{0};
+    Keeper kept{BestPoints(0), {}};
 };
 
 std::vector<std::string> conditions_for(const DesignSpace& space, const VariantLabels& labels) {
@@ -137,6 +89,14 @@ std::vector<PreparedVariant> prepare(const DesignSpace& space, std::vector<Exclu
 struct Columns {
     std::vector<int> speculation;
     std::vector<double> batch, context;
+    std::vector<std::uint64_t> order;  ///< place in the design space
+
+    void reserve(std::size_t points) {
+        speculation.reserve(points);
+        batch.reserve(points);
+        context.reserve(points);
+        order.reserve(points);
+    }
 };
 
 Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
@@ -147,7 +107,9 @@ Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
     const CompiledRound& round = task.variant->round;
     const std::size_t shapes = space.speculation.size();
     const std::size_t batches = space.batch.size();
+    const std::uint64_t first = task.variant->index * shapes * batches * space.context.size();
     Columns columns;
+    columns.reserve(task.end - task.begin);
     for (std::size_t i = task.begin; i < task.end; ++i) {
         const int choice = space.speculation[i % shapes];
         const double batch = space.batch[i / shapes % batches];
@@ -160,12 +122,37 @@ Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
             columns.speculation.push_back(choice);
             columns.batch.push_back(batch);
             columns.context.push_back(context);
+            columns.order.push_back(first + i);
         }
     }
     return columns;
 }
 
-ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, const ChunkTask& task) {
+/// Offers the points of a chunk to a keeper, but for those that do not fit.
+void keep(const SweepOptions& options, const DesignSpace& space, const ChunkTask& task, const Columns& columns,
+          const std::vector<RoundEstimate>& estimates, ChunkResult& result) {
+    const Variant& variant = space.variants[task.variant->index];
+    for (std::size_t i = 0; i < estimates.size(); ++i) {
+        if (!estimates[i].fits) {
+            ++result.too_large;
+            if (!options.ignore_memory) {
+                continue;
+            }
+        }
+        const double draft_tokens = task.variant->round.row(columns.speculation[i]).draft_tokens;
+        const SweepFigures figures{variant, draft_tokens, columns.batch[i], columns.context[i], estimates[i]};
+        result.kept.offer(options, figures, columns.order[i], [&] {
+            return SweepPoint{task.variant->index,
+                              {columns.speculation[i], columns.batch[i], columns.context[i]},
+                              static_cast<int>(draft_tokens),
+                              columns.order[i],
+                              estimates[i]};
+        });
+    }
+}
+
+/// `bar`: the rank below which a point of this chunk may be among the best.
+ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, const ChunkTask& task, double bar) {
     const Columns columns = columns_of(space, task);
     std::vector<RoundEstimate> estimates(columns.batch.size());
     ChunkResult result;
@@ -173,19 +160,8 @@ ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, con
     evaluate(task.variant->round, {columns.speculation, columns.batch, columns.context}, estimates);
     result.seconds = seconds_since(start);
     result.evaluated = estimates.size();
-    result.kept = Keeper(options.best_count);
-    for (std::size_t i = 0; i < estimates.size(); ++i) {
-        if (!estimates[i].fits) {
-            ++result.too_large;
-            continue;
-        }
-        result.kept.offer(estimates[i], [&] {
-            return SweepPoint{task.variant->index,
-                              {columns.speculation[i], columns.batch[i], columns.context[i]},
-                              static_cast<int>(task.variant->round.row(columns.speculation[i]).draft_tokens),
-                              estimates[i]};
-        });
-    }
+    result.kept.best = BestPoints(options.best_count, bar);
+    keep(options, space, task, columns, estimates, result);
     if (options.format) {
         result.text = options.format({space.variants[task.variant->index], task.variant->round, space.speculations,
                                       columns.speculation, columns.batch, columns.context, estimates});
@@ -202,12 +178,15 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
     const std::size_t points_each = space.speculation.size() * space.batch.size() * space.context.size();
     const std::size_t chunks_each = (points_each + chunk_size - 1) / chunk_size;
 
+    // The worst of the best so far, of chunks that come before any chunk now in work: what is no better cannot be kept.
+    std::atomic<double> bar = std::numeric_limits<double>::infinity();
     const std::function<ChunkResult(std::size_t)> produce = [&](std::size_t i) {
         const std::size_t begin = i % chunks_each * chunk_size;
-        return run_chunk(space, options, {&prepared[i / chunks_each], begin, std::min(begin + chunk_size, points_each)});
+        const ChunkTask task{&prepared[i / chunks_each], begin, std::min(begin + chunk_size, points_each)};
+        return run_chunk(space, options, task, bar.load(std::memory_order_relaxed));
     };
     std::uint64_t done = 0;
-    Keeper kept(options.best_count);
+    Keeper kept{BestPoints(options.best_count), {}};
     const std::uint64_t total = static_cast<std::uint64_t>(prepared.size()) * points_each;
     const std::function<void(std::size_t, ChunkResult&)> consume = [&](std::size_t i, ChunkResult& result) {
         const std::size_t begin = i % chunks_each * chunk_size;
@@ -215,7 +194,9 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
         summary.points += result.evaluated;
         summary.too_large += result.too_large;
         summary.evaluation_seconds += result.seconds;
-        kept.offer_all(result.kept);
+        kept.best.offer_all(result.kept.best);
+        kept.front.offer_all(result.kept.front);
+        bar.store(kept.best.bar(), std::memory_order_relaxed);
         if (options.write) {
             options.write(result.text);
         }
@@ -224,8 +205,8 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
         }
     };
     ordered_pipeline<ChunkResult>(prepared.size() * chunks_each, thread_count(options.threads), produce, consume);
-    summary.best = kept.best();
-    summary.pareto = kept.front();
+    summary.best = kept.best.sorted();
+    summary.pareto = kept.front.sorted();
     summary.dropped = total - summary.points;
     summary.wall_seconds = seconds_since(start);
     return summary;

@@ -2,14 +2,14 @@
 // size.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "sweeps/design_space.h"
-#include "sweeps/pareto.h"
+#include "sweeps/kept_points.h"
 
 namespace treeline {
 
@@ -24,17 +24,14 @@ struct SweepChunk {
     std::span<const RoundEstimate> estimates;
 };
 
-/// A point that a summary keeps.
-struct SweepPoint {
-    std::size_t variant = 0;  ///< index into DesignSpace::variants
-    DesignPoint point;
-    int draft_tokens = 0;  ///< nodes of its shape
-    RoundEstimate estimate;
-};
-
 struct SweepOptions {
     unsigned threads = 0;         ///< 0 = all cores
     std::size_t best_count = 10;  ///< how many of the best points the summary keeps
+    const SweepColumn* best_by = find_sweep_column("speedup");
+    /// What the Pareto set trades off.
+    std::array<const SweepColumn*, 2> pareto_of = {find_sweep_column("tokens_per_s_user"),
+                                                   find_sweep_column("tokens_per_s_device")};
+    bool ignore_memory = false;  ///< keep points that do not fit, too
     /// Called on the worker threads; what it returns is passed to `write` in the order of the points. May be empty.
     std::function<std::string(const SweepChunk&)> format;
     std::function<void(const std::string&)> write;
@@ -47,15 +44,16 @@ struct SweepSummary {
     std::uint64_t dropped = 0;        ///< left out by conditions, or because a variant cannot run the shape
     std::uint64_t too_large = 0;      ///< evaluated but not fitting in memory
     std::vector<Exclusion> excluded;  ///< variants that cannot be priced
-    std::vector<SweepPoint> best;     ///< highest throughput multiplier first, among points that fit
-    std::vector<SweepPoint> pareto;   ///< tokens/s/user against tokens/s/device, among points that fit
+    std::vector<SweepPoint> best;     ///< by SweepOptions::best_by, best first, among points that fit
+    std::vector<SweepPoint> pareto;   ///< of SweepOptions::pareto_of, the best in its first column first, among points that fit
     double evaluation_seconds = 0.0;  ///< summed over threads: time inside the cost model
     double wall_seconds = 0.0;
 };
 
 /// Points run by variant, then context, then batch, then shape (fastest). Shapes that a variant cannot run (longer than a
 /// drafter's heads, a tree on an engine of chains) are left out and counted as dropped; a variant that can run none is
-/// excluded. The space must have no problems().
+/// excluded. Which points the summary keeps does not depend on the number of threads: of equal ones, the first in this order.
+/// The space must have no problems().
 SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options);
 
 }  // namespace treeline

@@ -51,6 +51,8 @@ void scale_software_time(CompiledRound& round, double factor) {
     }
     round.host_per_round *= factor;
     round.host_per_sequence *= factor;
+    round.step_per_sequence *= factor;
+    round.step_per_token *= factor;
 }
 
 /// An input, the factors on time at the ends of its range, and how a factor enters a compiled round.

@@ -43,6 +43,8 @@ const std::array known = {
     host_time<&Stack::kernel_startup>("kernel_startup", 1e-8, 1e-4),
     host_time<&Stack::scan_step>("scan_step", 1e-8, 1e-3),
     host_time<&Stack::host_per_pass>("host_per_pass", 1e-8, 1.0),
+    host_time<&Stack::host_per_sequence>("host_per_sequence", 1e-8, 0.1),
+    host_time<&Stack::host_per_verified_token>("host_per_verified_token", 1e-8, 0.1),
     host_time<&Stack::host_per_draft_pass>("host_per_draft_pass", 1e-8, 1.0),
     host_time<&Stack::host_per_rollback>("host_per_rollback", 1e-8, 1.0),
     host_time<&Stack::host_per_round>("host_per_round", 1e-8, 1.0),

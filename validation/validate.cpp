@@ -227,12 +227,12 @@ void score(Validation& result, const std::vector<ExperimentPlatform>& platforms)
 
 }  // namespace
 
-MemoryCount Validation::memory_count(bool fits) const {
+MemoryCount Validation::memory_count(bool measured_fits) const {
     MemoryCount count;
     for (const MemoryCell& cell : memory_cells) {
-        if (cell.measured_fits == fits) {
+        if (cell.measured_fits == measured_fits) {
             ++count.cells;
-            count.right += cell.predicted_fits == fits ? 1 : 0;
+            count.right += cell.predicted_fits == measured_fits ? 1 : 0;
         }
     }
     return count;

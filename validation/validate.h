@@ -66,7 +66,7 @@ struct Validation {
     /// Of a PredictedRow, LeftOutRow or MemoryCell.
     [[nodiscard]] const ExperimentRow& row(const auto& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }
     /// Of memory cells that were measured to fit (or not to): how many, and how many are predicted so.
-    [[nodiscard]] MemoryCount memory_count(bool fits) const;
+    [[nodiscard]] MemoryCount memory_count(bool measured_fits) const;
     /// The fit that a row was predicted with.
     [[nodiscard]] const PlatformFit& fit_of(const PredictedRow& p) const { return fits[p.fit]; }
 };

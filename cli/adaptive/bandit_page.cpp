@@ -1,5 +1,8 @@
 // What `treeline bandit` found, as charts.
 #include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
 
 #include "cli/adaptive/bandit_output.h"
 #include "reports/figure.h"
@@ -84,17 +87,31 @@ Figure speed_figure(const BanditAnswer& answer) {
     return figure;
 }
 
+/// What the charts are about, for a reader who meets the word here.
+std::string what_it_is(const BanditAnswer& answer) {
+    std::int64_t rounds = 0;
+    for (const auto& stretch : answer.input.problem.sequence) {
+        rounds += stretch.rounds;
+    }
+    return fmt::format(
+        "A bandit is a rule that chooses the draft shape anew for each round while the engine decodes: it keeps a mean reward "
+        "of every shape, runs the one that looks best, and now and then tries the others, as the text may change. Here it "
+        "chooses among {} shapes, simulated over {} rounds.",
+        answer.input.problem.arms.size(), short_text(static_cast<double>(rounds)));
+}
+
 }  // namespace
 
 FigureSection bandit_section(const BanditAnswer& answer) {
-    std::string text = sentence_of(answer) + " " + misled_text(answer);
+    std::string text = what_it_is(answer) + " " + sentence_of(answer) + " " + misled_text(answer);
     std::replace(text.begin(), text.end(), '\n', ' ');
     return {"bandit", "Shapes picked while decoding", std::move(text), {regret_figure(answer, true), choice_figure(answer)}};
 }
 
 std::string bandit_html(const BanditAnswer& answer) {
     const std::string title = answer.input.title.empty() ? "Tree shapes picked while decoding" : answer.input.title;
-    const FigureSection speed{"speed", "Speed", misled_text(answer), {speed_figure(answer), choice_figure(answer)}};
+    const FigureSection speed{
+        "speed", "Speed", what_it_is(answer) + " " + misled_text(answer), {speed_figure(answer), choice_figure(answer)}};
     const FigureSection regret{
         "regret", "Regret", "What learning and exploring cost.", {regret_figure(answer, true), regret_figure(answer, false)}};
     return render_figures({title,

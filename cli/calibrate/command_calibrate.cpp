@@ -57,6 +57,20 @@ Device device_to_calibrate(const CalibrateFlags& flags) {
     return device;
 }
 
+/// What --source says, or else which files the times stand in: a calibration without a source is refused.
+std::string source_of(const CalibrateFlags& flags) {
+    if (!flags.source.empty() || flags.from.empty()) {
+        return flags.source;
+    }
+    std::string files;
+    for (const std::string& path : flags.from) {
+        const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+        const std::string name = (normal.has_filename() ? normal : normal.parent_path()).filename().string();
+        files += (files.empty() ? "" : ", ") + name;
+    }
+    return "measured times in " + files;
+}
+
 std::string text_of(const CalibrationAnswer& answer, Format format) {
     return format == Format::table  ? calibration_table(answer)
            : format == Format::json ? calibration_json(answer)
@@ -92,7 +106,7 @@ void run(const CalibrateFlags& flags) {
     }
     CalibrationAnswer answer;
     answer.device = device_to_calibrate(flags);
-    answer.source = flags.source;
+    answer.source = source_of(flags);
     if (flags.from.empty() && flags.derive_from.empty()) {
         throw InputError(
             {"nothing to calibrate from: give --from FILE|DIR, --derive-from DEVICE or both, or measure with --device cpu or "
@@ -136,7 +150,8 @@ Run add_calibrate(CLI::App& app) {
                  "Also run small speculative decoders; then predict them, and whole layers that no law was fitted to, and "
                  "compare");
     app.add_flag("--quick", flags->quick, "Measure for less than a minute instead of five");
-    app.add_option("--source", flags->source, "Where the measurements come from; kept in the calibration file")
+    app.add_option("--source", flags->source,
+                   "Where the measurements come from, kept in the calibration file; without it, the names of the files")
         ->type_name("TEXT");
     app.add_option("--resamples", flags->resamples, "Of the shapes, for the intervals")->type_name("N")->capture_default_str();
     app.add_option("--html", flags->html, "Also write a page with fit, residuals and measured roofline into this file")

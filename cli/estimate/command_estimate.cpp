@@ -29,6 +29,12 @@ Json point_in(const std::string& file) {
     return is_result ? tree.at("input") : tree;
 }
 
+/// From the folder of the result, in which its own paths begin, to the current one.
+std::filesystem::path from_folder_of(const std::string& output) {
+    const std::filesystem::path folder = std::filesystem::path(output).parent_path();
+    return folder.empty() ? folder : std::filesystem::proximate(std::filesystem::current_path(), folder);
+}
+
 void estimate(const EstimateFlags& flags) {
     const Format format = flags.common.chosen_format();
     const bool from_file = !flags.file.empty();
@@ -39,7 +45,7 @@ void estimate(const EstimateFlags& flags) {
         json::Document document = json::Document::parse(point.dump(), from_file ? flags.file : "flags");
         Descriptions descriptions(flags.common.find(), {});
         const PointEstimate result = estimate_point(read_point(document, descriptions));
-        rebase_paths(point, std::filesystem::current_path().string());  // so that a result can be run again from any folder
+        rebase_paths(point, from_folder_of(flags.common.output).string());
         flags.common.deliver(format == Format::json  ? estimate_json(result, point).dump(2) + "\n"
                              : format == Format::csv ? estimate_csv(result)
                                                      : estimate_table(result));

@@ -74,10 +74,12 @@ void read_changes(json::Reader at, FpgaRun& run) {
 }
 
 template <class T, class Load>
-T loaded(json::Reader& at, std::string_view key, FpgaRun& run, Load load) {
+T loaded(json::Reader& at, std::string_view key, const std::string& name, const Descriptions& descriptions, FpgaRun& run,
+         Load load) {
     try {
-        Described<T> described = load();
-        run.provenance.insert(run.provenance.end(), described.provenance.begin(), described.provenance.end());
+        Described<T> described = load(descriptions.resolved(name));
+        const std::vector<Provenance> entries = descriptions.named(std::move(described.provenance), name);
+        run.provenance.insert(run.provenance.end(), entries.begin(), entries.end());
         return std::move(described.value);
     } catch (const InputError& error) {
         for (const std::string& problem : error.problems()) {
@@ -104,13 +106,13 @@ FpgaModel read_model(json::Reader& at, std::string_view key, Descriptions& descr
 void read_hardware(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware, FpgaRun& run) {
     const std::string design = at.text("design");
     if (!design.empty()) {
-        run.design =
-            loaded<fpga::Design>(at, "design", run, [&] { return load_design(hardware, descriptions.resolved(design)); });
+        run.design = loaded<fpga::Design>(at, "design", design, descriptions, run,
+                                          [&](const std::string& name) { return load_design(hardware, name); });
     }
     const std::string board = at.text_or("board", run.design.board);
     if (!board.empty()) {
-        run.board = loaded<fpga::Board>(at, at.has("board") ? "board" : "design", run,
-                                        [&] { return load_board(hardware, descriptions.resolved(board)); });
+        run.board = loaded<fpga::Board>(at, at.has("board") ? "board" : "design", board, descriptions, run,
+                                        [&](const std::string& name) { return load_board(hardware, name); });
     }
     if (std::optional<json::Reader> changed = at.optional_object("changes")) {
         read_changes(std::move(*changed), run);

@@ -3,7 +3,8 @@
 //   {"kind": "sparse-self", "window": 512, "sink"?: 4}               the target with part of its cache (MagicDec);
 //                           or "share": 0.125 of the context
 //   {"kind": "spire", "layers": 2, window or share as above, "feedback_memory"?: true}
-//   {"kind": "one-layer", "draft_vocabulary"?: 32000, "input_features"?: 2}   also "eagle" and "mtp"
+//   {"kind": "one-layer", "draft_vocabulary"?: 32000, "input_features"?: 2}   "eagle" (EAGLE-1 and 2) and "mtp" likewise
+//   {"kind": "eagle3", "draft_vocabulary"?: 32000, "input_features"?: 3}      defaults of published EAGLE-3 heads
 //   {"kind": "medusa", "heads"?: 4, "layers_per_head"?: 1}
 //   {"kind": "ngram", "lookup_us_per_sequence"?: 10}
 // Each has "acceptance", and may have "name".
@@ -61,9 +62,19 @@ Drafter read_spire(json::Reader& at, std::string& label) {
     return drafter;
 }
 
-Drafter read_one_layer(json::Reader& at) {
+/// What a kind of one-layer drafter has where the file does not say.
+OneLayerDrafter one_layer_of(const std::string& kind) {
+    if (kind == "eagle3") {
+        return OneLayerDrafter::published_eagle3();
+    }
     OneLayerDrafter drafter;
-    drafter.draft_vocabulary = at.count_or("draft_vocabulary", 0, 1, 10'000'000);
+    drafter.kind = kind == "eagle" ? OneLayerKind::eagle : kind == "mtp" ? OneLayerKind::mtp : OneLayerKind::generic;
+    return drafter;
+}
+
+Drafter read_one_layer(json::Reader& at, const std::string& kind) {
+    OneLayerDrafter drafter = one_layer_of(kind);
+    drafter.draft_vocabulary = at.count_or("draft_vocabulary", drafter.draft_vocabulary, 1, 10'000'000);
     drafter.input_features = at.count_or("input_features", drafter.input_features, 1, 16);
     return drafter;
 }
@@ -95,14 +106,14 @@ Drafter read_kind(json::Reader& at, const std::string& kind, Descriptions& descr
     if (kind == "medusa") {
         return read_medusa(at);
     }
-    return kind == "ngram" ? read_ngram(at) : read_one_layer(at);
+    return kind == "ngram" ? read_ngram(at) : read_one_layer(at, kind);
 }
 
 }  // namespace
 
 const std::vector<std::string>& drafter_kinds() {
-    static const std::vector<std::string> kinds = {"model", "sparse-self", "spire",  "one-layer",
-                                                   "eagle", "mtp",         "medusa", "ngram"};
+    static const std::vector<std::string> kinds = {"model",  "sparse-self", "spire",  "one-layer", "eagle",
+                                                   "eagle3", "mtp",         "medusa", "ngram"};
     return kinds;
 }
 

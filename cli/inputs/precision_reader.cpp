@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -65,6 +67,27 @@ std::string text_of(const Storage& storage) {
     return text;
 }
 
+/// "; but fp4 (8-bit scale per 16) with products in bf16: routed experts, LM head; bf16: router".
+std::string text_of(const std::vector<WeightException>& exceptions) {
+    std::vector<std::pair<std::string, std::string>> groups;
+    for (const WeightException& exception : exceptions) {
+        const bool own_math = exception.math != exception.storage.format;
+        const std::string format =
+            text_of(exception.storage) + (own_math ? fmt::format(" with products in {}", name_of(exception.math)) : "");
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& known) { return known.first == format; });
+        if (group == groups.end()) {
+            groups.emplace_back(format, exception.operation);
+        } else {
+            group->second += ", " + exception.operation;
+        }
+    }
+    std::string text;
+    for (const auto& [format, operations] : groups) {
+        text += fmt::format("; {}{}: {}", text.empty() ? "but " : "", format, operations);
+    }
+    return text;
+}
+
 }  // namespace
 
 Precision read_precision(json::Reader& at, std::string_view key, const Precision& published) {
@@ -90,6 +113,11 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     precision.activations = read_storage(parts, "activations", base.activations);
     precision.kv_cache = read_storage(parts, "kv_cache", base.kv_cache);
     precision.state = read_storage(parts, "state", base.state);
+    // What a run states of weights holds for all of them.
+    std::erase_if(precision.exceptions, [&](const WeightException& exception) {
+        return parts.has("weights") || (parts.has("experts") && exception.operation.ends_with("routed experts")) ||
+               (parts.has("embeddings") && (exception.operation == "LM head" || exception.operation == "token embedding"));
+    });
     if (parts.has("math")) {
         precision.math = read_format(parts, "math");
     }
@@ -119,7 +147,7 @@ std::string text_of(const Precision& precision) {
     add_products("experts", product_format(precision.experts, precision));
     add_products("attention", attention_format(precision));
     add_products("the LM head", product_format(precision.embeddings, precision));
-    return text;
+    return text + text_of(precision.exceptions);
 }
 
 }  // namespace treeline

@@ -74,7 +74,7 @@ Json data_of(const Answer& answer) {
         sections.push_back(std::move(study));
     }
     return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input)});
+                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), answer.engines});
 }
 
 void report(const ReportFlags& flags, const WorkloadOptions& options) {
@@ -106,7 +106,7 @@ Run add_report(CLI::App& app) {
     app.add_option("--catalogue", flags->catalogue, "Folder that holds models/ and hardware/")->type_name("DIR");
     app.footer(
         "Examples:\n"
-        "  treeline report examples/llama-3-70b-8xh100.json --output report.html\n"
+        "  treeline report examples/llama-3.1-8b-h100.json --output report.html\n"
         "  treeline report --target qwen3-8b --device l40s --drafter ngram --acceptance 0.4 --batch 1-16 --output report.html");
     return [flags, options] { report(*flags, *options); };
 }

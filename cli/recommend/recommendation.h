@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "cli/recommend/workload_reader.h"
+#include "engines/engine_flags.h"
 #include "sweeps/recommend.h"
 #include "sweeps/uncertainty.h"
 
@@ -15,7 +16,8 @@ namespace treeline {
 struct Answer {
     WorkloadInput input;
     RecommendationResult result;
-    std::optional<GainInterval> interval;  ///< of the recommended configuration, when it speculates
+    std::optional<GainInterval> interval;            ///< of the recommended configuration, when it speculates
+    std::vector<Engine> engines = newest_engines();  ///< whose flags are shown
 };
 
 Answer answer(WorkloadInput input, unsigned threads);

@@ -3,7 +3,6 @@
 #include "cli/estimate/estimate.h"
 #include "cli/inputs/variant_reader.h"
 #include "cli/recommend/recommendation.h"
-#include "reports/engine_flags.h"
 #include "reports/shape_text.h"
 #include "sweeps/policy_comparison.h"
 
@@ -162,8 +161,12 @@ Json recommendation_json(const Answer& answer, const Json& input) {
         }
         json["pareto"] = pareto_json(found);
         json["engine_flags"] = Json::array();
-        for (const EngineFlags& flags : engine_flags(found)) {
-            json["engine_flags"].push_back({{"engine", flags.engine}, {"flags", flags.text}, {"remark", flags.remark}});
+        for (const EngineFlags& flags : engine_flags(found, answer.engines)) {
+            json["engine_flags"].push_back({{"engine", flags.engine},
+                                            {"flags", flags.text},
+                                            {"file", flags.file},
+                                            {"file_text", flags.file_text},
+                                            {"remark", flags.remark}});
         }
         json["uncertainty"] = answer.interval ? interval_json(*answer.interval) : Json();
     }

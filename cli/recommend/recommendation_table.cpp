@@ -9,7 +9,6 @@
 #include "cli/inputs/variant_reader.h"
 #include "cli/recommend/recommendation.h"
 #include "reports/device_figures.h"
-#include "reports/engine_flags.h"
 #include "reports/number_text.h"
 #include "reports/objective_text.h"
 #include "reports/policy_figures.h"
@@ -175,7 +174,8 @@ std::string pareto(const Recommendation& found) {
     return table.text() + (front.empty() ? "" : fmt::format("At context {}.\n", short_text(front.front().context))) + "\n";
 }
 
-std::string engines(const Recommendation& found) {
+std::string engines(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
     const auto indented = [](const std::string& lines, const std::string& indent) {
         std::string result;
         std::istringstream stream(lines);
@@ -185,9 +185,9 @@ std::string engines(const Recommendation& found) {
         return result;
     };
     std::string text;
-    for (const EngineFlags& flags : engine_flags(found)) {
+    for (const EngineFlags& flags : engine_flags(found, answer.engines)) {
         text += flags.engine + (flags.remark.empty() ? "" : " (" + flags.remark + ")") + "\n";
-        text += indented(flags.text, "  ");
+        text += indented(pasted(flags), "  ");
     }
     return text.empty() ? "" : "To run it:\n" + text + "\n";
 }
@@ -217,10 +217,14 @@ std::string recommendation_table(const Answer& answer) {
         if (found.speculate) {
             text += schedule(answer);
         }
-        text += devices(answer) + policies(found) + runners_up(answer) + pareto(found) + uncertainty(answer) + engines(found);
+        text += devices(answer) + policies(found) + runners_up(answer) + pareto(found) + uncertainty(answer) + engines(answer);
     }
     text += excluded(answer);
-    return text + "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
+    text += "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
+    for (const std::string& note : answer.input.target.model.notes) {
+        text += wrapped("Note: " + note, page_width, "  ") + "\n";
+    }
+    return text;
 }
 
 std::string recommendation_csv(const Answer& answer) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/common_flags.h"
+#include "cli/engine_flag.h"
 #include "cli/inputs/flag_values.h"
 
 namespace treeline {
@@ -79,8 +80,11 @@ WorkloadSource read_workload(const WorkloadOptions& options, const Catalogue& ca
 
 AnsweredFile answer_file(const WorkloadOptions& options, const Catalogue& catalogue) {
     const auto thread_count = static_cast<unsigned>(whole_number("--threads", options.threads, 0, 1024));
+    std::vector<Engine> engines = chosen_engines(options.engines);
     WorkloadSource source = read_workload(options, catalogue);
-    return {answer(std::move(source.input), thread_count), std::move(source.raw)};
+    AnsweredFile result{answer(std::move(source.input), thread_count), std::move(source.raw)};
+    result.answer.engines = std::move(engines);
+    return result;
 }
 
 std::string workload_text(const Json& workload) { return laid_out(workload, 0, 0) + "\n"; }

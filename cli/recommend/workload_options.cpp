@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/engine_flag.h"
 #include "cli/inputs/flag_values.h"
 
 namespace treeline {
@@ -34,7 +35,7 @@ void add_platform_flags(CLI::App& app, const Shared& options) {
         ->type_name("N,...");
     app.add_option("--interconnect", flags.interconnect, "Link between them (default: the device's fastest)")
         ->type_name("NAME");
-    app.add_option("--stack", flags.stack, "Software stacks (default cuda-graph, of CPUs cpu); see treeline hardware")
+    app.add_option("--stack", flags.stack, "Software stacks (default cuda-graph, on CPUs cpu); see treeline hardware")
         ->type_name("NAME|PATH,...");
     app.add_option("--mode", flags.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
 }
@@ -94,6 +95,7 @@ void add_traffic_flags(CLI::App& app, const Shared& options) {
 }  // namespace
 
 void add_workload_options(CLI::App& app, const Shared& options) {
+    add_engine_flag(app, options->engines);
     app.add_option("FILE", options->file, "Workload (JSON), or an earlier result; flags replace its keys, or stand without it");
     add_platform_flags(app, options);
     add_drafter_flags(app, options);

@@ -152,6 +152,9 @@ WorkloadInput read_workload(json::Document& document, Descriptions& descriptions
         check_shapes(root, workload.speculations, lists.drafters);
         document.add_problems(platform_problems(lists));
         workload.variants = all_variants(lists);
+        for (Variant& variant : workload.variants) {  // memory is that of the prompts where the file says how long they are
+            variant.setup.prompt_tokens = root.has("prompt_tokens") ? workload.prompt_tokens : 0.0;
+        }
         document.add_problems(problems_of(workload));
     }
     document.throw_if_problems();

@@ -1,9 +1,9 @@
 // treeline sweep: prices a whole design space.
-#include <cstring>
+#include <algorithm>
 #include <memory>
-#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -11,8 +11,11 @@
 #include "cli/common_flags.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "cli/sweep/sweep_files.h"
 #include "cli/sweep/sweep_output.h"
-#include "reports/output_file.h"
+#include "cli/sweep/sweep_summary.h"
+#include "json/wording.h"
+#include "reports/table.h"
 
 namespace treeline {
 namespace {
@@ -20,89 +23,72 @@ namespace {
 struct SweepFlags {
     CommonFlags common;
     std::string file, csv, json;
-    std::string threads = "0", top = "10";
+    std::string threads = "0", top = "10", by = "speedup", pareto;
+    bool ignore_memory = false;
+    bool asks_for_best = false;  ///< --top or --by was given
+
+    /// Whether --format is that of the lists; otherwise it is that of every point.
+    [[nodiscard]] bool asks_for_lists() const { return asks_for_best || !pareto.empty(); }
 };
 
-/// What one chunk adds to the CSV and to the JSON, packed into the one text that the sweep hands over in order.
-struct ChunkText {
-    std::string csv, json;
-
-    [[nodiscard]] std::string packed() const {
-        const std::uint64_t length = csv.size();
-        std::string text(sizeof length, '\0');
-        std::memcpy(text.data(), &length, sizeof length);
-        return text + csv + json;
+/// The column that a flag names.
+const SweepColumn* column_of(const std::string& flag, const std::string& name) {
+    if (const SweepColumn* column = find_sweep_column(name)) {
+        return column;
     }
-    static std::pair<std::string_view, std::string_view> unpacked(std::string_view text) {
-        std::uint64_t length = 0;
-        std::memcpy(&length, text.data(), sizeof length);
-        text.remove_prefix(sizeof length);
-        return {text.substr(0, length), text.substr(length)};
+    std::vector<std::string> names;
+    for (const SweepColumn& column : sweep_columns) {
+        names.emplace_back(column.name);
     }
-};
+    const std::string suggestion = json::did_you_mean(name, names);
+    throw InputError({fmt::format("{}: a sweep has no numeric column \"{}\"{}", flag, json::shown_key(name),
+                                  suggestion.empty() ? "; it has " + fmt::format("{}", fmt::join(names, ", ")) : suggestion)});
+}
 
-/// The files that a sweep fills as it runs.
-class SweepFiles {
-public:
-    SweepFiles(const std::string& csv, const std::string& json, const SweepInput& input) {
-        if (!csv.empty()) {
-            csv_.emplace(csv);
-            csv_->write(sweep_csv_header());
-        }
-        if (!json.empty()) {
-            json_.emplace(json);
-            json_->write(sweep_json_head(input));
-        }
+std::array<const SweepColumn*, 2> pareto_columns(const std::string& text) {
+    const std::size_t comma = text.find(',');
+    if (comma == std::string::npos || text.find(',', comma + 1) != std::string::npos) {
+        throw InputError({"--pareto: wants two columns, as in --pareto tokens_per_s_user,tokens_per_s_device"});
     }
-
-    [[nodiscard]] std::string format(const SweepChunk& chunk) const {
-        ChunkText text;
-        if (csv_) {
-            append_csv(chunk, text.csv);
-        }
-        if (json_) {
-            append_json(chunk, text.json);
-        }
-        return text.packed();
+    const auto first = column_of("--pareto", text.substr(0, comma));
+    const auto second = column_of("--pareto", text.substr(comma + 1));
+    if (first == second) {
+        throw InputError({fmt::format("--pareto: names {} twice; a trade-off has two sides", first->name)});
     }
+    return {first, second};
+}
 
-    void write(std::string_view packed) {
-        auto [csv, json] = ChunkText::unpacked(packed);
-        if (csv_) {
-            csv_->write(csv);
-        }
-        if (json_ && !json.empty()) {
-            if (first_) {
-                json.remove_prefix(std::string_view(",\n").size());
-                first_ = false;
-            }
-            json_->write(json);
-        }
+SweepOptions options_of(const SweepFlags& flags) {
+    SweepOptions options;
+    options.threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
+    options.best_count = static_cast<std::size_t>(whole_number("--top", flags.top, 0, 100'000));
+    options.best_by = column_of("--by", flags.by);
+    if (!flags.pareto.empty()) {
+        options.pareto_of = pareto_columns(flags.pareto);
     }
+    options.ignore_memory = flags.ignore_memory;
+    return options;
+}
 
-    void finish(const SweepInput& input, const SweepSummary& summary) {
-        if (json_) {
-            json_->write(sweep_json_tail(input, summary));
-        }
-        for (std::optional<OutputFile>* file : {&csv_, &json_}) {
-            if (*file) {
-                (*file)->commit();
-            }
-        }
+/// Refuses a column that no device of the input can fill.
+void check_known(const SweepColumn& column, const SweepInput& input) {
+    const auto missing = devices_without(column, input);
+    const bool somewhere = std::any_of(input.space.variants.begin(), input.space.variants.end(), [&](const Variant& variant) {
+        return std::find(missing.begin(), missing.end(), variant.labels.device) == missing.end();
+    });
+    if (!somewhere) {
+        throw InputError({fmt::format("no device of this sweep can be ordered by {}: {} what it needs", column.name,
+                                      missing.size() == 1 ? "the description of " + missing.front() + " does not say"
+                                                          : "their descriptions do not say")});
     }
+}
 
-    [[nodiscard]] bool any() const { return csv_ || json_; }
-
-private:
-    std::optional<OutputFile> csv_, json_;
-    bool first_ = true;
-};
-
-/// --format says what goes to --output; --csv and --json name further files.
+/// --format says what goes to --output: every point, or the lists where some are asked for; --csv and --json name further files
+/// for every point.
 void resolve_outputs(SweepFlags& flags) {
     const Format format = flags.common.chosen_format();
     std::string& named = format == Format::csv ? flags.csv : flags.json;
-    if (format != Format::table) {
+    if (format != Format::table && !flags.asks_for_lists()) {
         if (!named.empty()) {
             throw InputError(
                 {fmt::format("--format {0} and --{0} both say where the {0} goes; give one of them", flags.common.format)});
@@ -112,7 +98,7 @@ void resolve_outputs(SweepFlags& flags) {
     if (!flags.csv.empty() && flags.csv == flags.json && flags.csv != "-") {
         throw InputError({fmt::format("--csv and --json both name {}", flags.csv)});
     }
-    const std::string& table = format == Format::table ? flags.common.output : "";
+    const std::string& table = format == Format::table || flags.asks_for_lists() ? flags.common.output : "";
     const int to_stdout = (flags.csv == "-") + (flags.json == "-");
     if (to_stdout > 1) {
         throw InputError({"--csv and --json cannot both write to standard output"});
@@ -122,14 +108,33 @@ void resolve_outputs(SweepFlags& flags) {
     }
 }
 
+/// The summary, in the format asked for.
+void deliver(const SweepFlags& flags, const SweepAnswer& answer) {
+    switch (flags.common.chosen_format()) {
+        case Format::table:
+            flags.common.deliver(sweep_table(answer));
+            return;
+        case Format::json:
+            flags.common.deliver(sweep_summary_json(answer));
+            return;
+        case Format::csv:
+            flags.common.deliver(sweep_csv(answer.input, answer.lists_pareto ? answer.summary.pareto : answer.summary.best));
+            return;
+    }
+}
+
 void sweep(SweepFlags flags) {
     resolve_outputs(flags);
-    SweepOptions options;
-    options.threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
-    options.best_count = static_cast<std::size_t>(whole_number("--top", flags.top, 0, 100'000));
+    SweepOptions options = options_of(flags);
+    if (flags.common.chosen_format() == Format::csv && flags.asks_for_best && !flags.pareto.empty()) {
+        throw InputError({"--format csv holds one list; ask for --top or for --pareto, or for both with --format json"});
+    }
     json::Document document = json::Document::load(flags.file);
     Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
     const SweepInput input = read_sweep(document, descriptions);
+    check_known(*options.best_by, input);
+    check_known(*options.pareto_of[0], input);
+    check_known(*options.pareto_of[1], input);
 
     SweepFiles files(flags.csv, flags.json, input);
     if (files.any()) {
@@ -146,10 +151,23 @@ void sweep(SweepFlags flags) {
         };
         summary = run_sweep(input.space, options);
     }
-    files.finish(input, summary);
-    if (flags.common.chosen_format() == Format::table && !flags.common.output.empty()) {
-        flags.common.deliver(sweep_table(input, summary));
+    const SweepAnswer answer{input, options, summary, flags.asks_for_best || flags.pareto.empty(), !flags.pareto.empty()};
+    files.finish(answer);
+    const bool shows_summary = flags.common.chosen_format() == Format::table || flags.asks_for_lists();
+    if (shows_summary && !flags.common.output.empty()) {
+        deliver(flags, answer);
     }
+}
+
+/// The names of the columns that are better so, in lines.
+std::string columns_text(Better better) {
+    std::string names;
+    for (const SweepColumn& column : sweep_columns) {
+        if (column.better == better) {
+            names += (names.empty() ? "" : ", ") + std::string(column.name);
+        }
+    }
+    return "  " + wrapped(names, 110, "  ");
 }
 
 }  // namespace
@@ -160,15 +178,31 @@ Run add_sweep(CLI::App& app) {
     app.add_option("--csv", flags->csv, "Write every point to this CSV file; - is standard output")->type_name("FILE");
     app.add_option("--json", flags->json, "Write every point to this JSON file; - is standard output")->type_name("FILE");
     app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
-    app.add_option("--top", flags->top, "Points with the highest speed-up to list")->type_name("N")->capture_default_str();
+    CLI::Option* top = app.add_option("--top", flags->top, "Points to list, the best first")->type_name("N");
+    top->capture_default_str();
+    CLI::Option* by = app.add_option("--by", flags->by, "The column that says which are the best")->type_name("COLUMN");
+    by->capture_default_str();
+    app.add_option("--pareto", flags->pareto, "List the points that no other beats in both of these columns")
+        ->type_name("COLUMN,COLUMN");
+    app.add_flag("--ignore-memory", flags->ignore_memory, "List points that do not fit in memory, too");
     add_common_flags(app, flags->common);
     app.footer(
         "The axes: target, precision, platform (or device, tensor_parallel, stack, mode), drafter, rollback, draft_tokens,\n"
         "shapes, verification, batch, context; numbers as [1, 2, 4], {\"from\": 1, \"to\": 8} or {\"powers_of_two\": "
         "{\"from\": 1, \"to\": 256}}.\n"
         "Conditions keep a point only if an expression of draft_tokens, depth, batch, context and tensor_parallel\nholds.\n\n"
-        "Example:\n  treeline sweep examples/spire-study.json --csv spire.csv");
-    return [flags] { sweep(*flags); };
+        "Columns of --by and --pareto, of which more is better:\n" +
+        columns_text(Better::higher) + "\nand of which less is better:\n" + columns_text(Better::lower) +
+        "\nPoints that do not fit in memory are listed only with --ignore-memory. --format json and csv hold every point, or\n"
+        "with --top, --by or --pareto the lists; --csv and --json always hold every point. Lists need no memory for the\n"
+        "points that are not in them.\n\n"
+        "Examples:\n  treeline sweep examples/spire-study.json --csv spire.csv\n"
+        "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device\n"
+        "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json");
+    return [flags, top, by] {
+        flags->asks_for_best = top->count() > 0 || by->count() > 0;
+        sweep(*flags);
+    };
 }
 
 }  // namespace treeline

@@ -41,11 +41,11 @@ std::optional<fpga::AblationStage> take_stage(Json& conditions) {
 }  // namespace
 
 void ExperimentPoints::read_design(const std::string& name, json::Reader& at, ExperimentPlatform& platform) {
-    platform.design = at.text("design");
+    platform.design = with_whole_paths(at.text("design"), folder_);
     at.finish();
-    platforms_[name] = at.raw();
+    shared_.platforms[name] = at.raw();
     try {
-        for (const Provenance& number : load_design(hardware_, descriptions_.resolved(platform.design)).provenance) {
+        for (const Provenance& number : load_design(hardware_, platform.design).provenance) {
             if (number.kind == "fitted") {
                 const std::string place = number.path.substr(number.path.rfind('/') + 1);
                 platform.fitted_numbers.push_back(fmt::format("{} = {}: {}", place, number.text, number.source));

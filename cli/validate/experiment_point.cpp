@@ -77,22 +77,56 @@ const ExperimentPlatform& platform_of(const Json& conditions, const std::vector<
                                     : fmt::format("unknown platform \"{}\"{}", shown, json::did_you_mean(shown, names))});
 }
 
-Json shown_platform(const Platform& platform) {
-    return {{"device", platform.device.name},
-            {"stack", platform.stack.name},
-            {"mode", name_of(platform.mode)},
-            {"tensor_parallel", static_cast<int>(platform.ranks)}};
+/// What was stated without any number of drafts would be priced with the default of `treeline estimate`.
+void require_draft_tokens(const Json& conditions) {
+    if (conditions.contains("drafter") && !conditions.contains("draft_tokens") && !conditions.contains("shape")) {
+        throw InputError({"has a drafter, but neither \"draft_tokens\" nor \"shape\"; plain decoding is \"draft_tokens\": 0"});
+    }
 }
 
 }  // namespace
 
-ExperimentPoints::ExperimentPoints(const Json& file, const std::filesystem::path& folder, const Catalogue& catalogue)
-    : hardware_(catalogue.hardware), descriptions_(catalogue, folder) {
+Json with_whole_paths(Json json, const std::filesystem::path& folder) {
+    if (json.is_structured()) {
+        for (Json& part : json) {
+            part = with_whole_paths(part, folder);
+        }
+    } else if (json.is_string() && looks_like_path(json.get_ref<const std::string&>())) {
+        std::error_code ignored;
+        const std::filesystem::path path = folder / json.get<std::string>();
+        if (std::filesystem::exists(path, ignored)) {
+            json = std::filesystem::absolute(path, ignored).lexically_normal().string();
+        }
+    }
+    return json;
+}
+
+ExperimentPoints::ExperimentPoints(json::Reader root, const std::filesystem::path& file, const Catalogue& catalogue,
+                                   SharedConditions& shared)
+    : shared_(shared),
+      folder_(file.parent_path()),
+      hardware_(catalogue.hardware),
+      descriptions_(catalogue, file.parent_path()) {
+    const Json& raw = root.raw();
     const auto object = [&](const char* key) {
-        return file.is_object() && file.contains(key) && file.at(key).is_object() ? file.at(key) : Json::object();
+        return raw.contains(key) && raw.at(key).is_object() ? raw.at(key) : Json::object();
     };
-    conditions_ = object("conditions");
-    cases_ = object("cases");
+    conditions_ = cases_ = Json::object();
+    const std::string extended = root.text_or("extends", "");
+    if (const auto before = shared.files.find(extended); before != shared.files.end()) {
+        conditions_ = before->second.conditions;
+        cases_ = before->second.cases;
+    } else if (!extended.empty()) {
+        std::vector<std::string> names;
+        for (const auto& [name, of_file] : shared.files) {
+            names.push_back(name);
+        }
+        root.problem("extends", fmt::format("names \"{}\", which is no file before this one{}; known are {}", extended,
+                                            json::did_you_mean(extended, names), json::listed(names, "and")));
+    }
+    put(object("conditions"), conditions_);
+    put(object("cases"), cases_);
+    shared.files[file.stem().string()] = {with_whole_paths(conditions_, folder_), with_whole_paths(cases_, folder_)};
 }
 
 Platform ExperimentPoints::platform(const std::string& name, json::Reader& at) {
@@ -100,7 +134,7 @@ Platform ExperimentPoints::platform(const std::string& name, json::Reader& at) {
     plain.erase("free");
     plain.erase("source");
     plain.erase("inherits");
-    platforms_[name] = plain;
+    shared_.platforms[name] = with_whole_paths(plain, folder_);
     json::Document document = json::Document::parse(plain.dump(), "");
     Platform platform = read_platform(document.root(), descriptions_);
     for (const std::string& problem : document.problems()) {
@@ -143,8 +177,8 @@ ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatfor
         result.allocated_only = conditions["allocated_only"] == true;
         conditions.erase("allocated_only");
     }
-    const auto own = platforms_.find(platform.name);
-    conditions["platform"] = own != platforms_.end() ? own->second : shown_platform(platform.platform);
+    conditions["platform"] = shared_.platforms.at(platform.name);
+    require_draft_tokens(conditions);
     if (conditions.value("draft_tokens", Json()) == 0) {
         conditions.erase("drafter");  // plain decoding
         conditions.erase("shape");

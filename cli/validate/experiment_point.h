@@ -12,10 +12,26 @@
 
 namespace treeline {
 
+/// What files declare for those after them: platforms by name, conditions and cases by the file's name without ".json". Paths
+/// in here hold wherever they are read.
+struct SharedConditions {
+    struct OfFile {
+        nlohmann::ordered_json conditions, cases;
+    };
+    std::map<std::string, nlohmann::ordered_json> platforms;
+    std::map<std::string, OfFile> files;
+};
+
+/// `json` with the paths of files in it made independent of the folder that they are relative to.
+nlohmann::ordered_json with_whole_paths(nlohmann::ordered_json json, const std::filesystem::path& folder);
+
 /// Of one file; keeps the models and devices that it names.
 class ExperimentPoints {
 public:
-    ExperimentPoints(const nlohmann::ordered_json& file, const std::filesystem::path& folder, const Catalogue& catalogue);
+    /// `shared` is of the files before, and gets what this one declares. A file "extends" one of them where it says so; one
+    /// that is not there is a problem of `root`.
+    ExperimentPoints(json::Reader root, const std::filesystem::path& file, const Catalogue& catalogue,
+                     SharedConditions& shared);
 
     /// The platform that an object describes; problems are noted there.
     Platform platform(const std::string& name, json::Reader& at);
@@ -32,9 +48,9 @@ private:
     ExperimentPoint point(nlohmann::ordered_json conditions, const ExperimentPlatform& platform);
     ExperimentPoint fpga_point(nlohmann::ordered_json conditions, const ExperimentPlatform& platform);
 
+    SharedConditions& shared_;
     nlohmann::ordered_json conditions_, cases_;
-    std::map<std::string, nlohmann::ordered_json> platforms_;  ///< of this file, as it describes them
-    std::filesystem::path hardware_;
+    std::filesystem::path folder_, hardware_;
     Descriptions descriptions_;
 };
 

@@ -48,10 +48,8 @@ std::optional<Unit> unit_named(const std::string& name) {
 /// Of one file. Everything that goes wrong in a row leaves that row out, with a sentence.
 class FileReader {
 public:
-    FileReader(const fs::path& path, const Catalogue& catalogue, ExperimentFiles& result)
-        : document_(json::Document::load(path)),
-          points_(document_.root().raw(), path.parent_path(), catalogue),
-          result_(result) {
+    FileReader(const fs::path& path, const Catalogue& catalogue, SharedConditions& shared, ExperimentFiles& result)
+        : document_(json::Document::load(path)), points_(document_.root(), path, catalogue, shared), result_(result) {
         paper_.file = document_.name();
     }
 
@@ -174,6 +172,7 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
     problems.insert(problems.end(), alone.problems().begin(), alone.problems().end());
     if (problems.empty()) {
         table.rows.push_back(std::move(row));
+        return;
     }
     for (std::string problem : problems) {
         problem.erase(0, problem.starts_with(": ") ? 2 : 0);
@@ -207,6 +206,7 @@ void FileReader::read() {
     static_cast<void>(root.count("version", 1, 1));
     paper_.paper = root.text("paper");
     paper_.source = root.text("source");
+    static_cast<void>(root.has("extends"));
     for (const char* key : {"conditions", "cases"}) {
         if (root.has(key)) {
             static_cast<void>(root.object(key));
@@ -241,10 +241,11 @@ std::vector<fs::path> files_of(const fs::path& path) {
 
 ExperimentFiles read_experiments(const std::vector<fs::path>& paths, const Catalogue& catalogue) {
     ExperimentFiles result;
+    SharedConditions shared;
     for (const fs::path& path : paths) {
         for (const fs::path& file : files_of(path)) {
             try {
-                FileReader(file, catalogue, result).read();
+                FileReader(file, catalogue, shared, result).read();
             } catch (const InputError& error) {
                 result.problems.insert(result.problems.end(), error.problems().begin(), error.problems().end());
             }

@@ -1,6 +1,6 @@
 // Files of published experiments: calibrate/published/*.json, and others of the same format.
 //
-//   {"format": "treeline-experiments", "version": 1, "paper": "...", "source": "...",
+//   {"format": "treeline-experiments", "version": 1, "paper": "...", "source": "...", "extends"?: name of a file before it,
 //    "platforms": {name: {"device", "stack"?, "mode"?, "tensor_parallel"?, "free"?: [names of parameters],
 //                         "inherits"?: a platform before it}, or, for an accelerator, {"design", "source"?}},
 //    "conditions"?: {...}, "cases"?: {name: {...}},
@@ -19,8 +19,11 @@
 //   "stage"             of SpecMamba's ablation: "no speculation", "naive", "T1", "T1 + T2" or "T1 + T2 + T3"
 // "printed" lists the cells of the source that the row stands for, where they are not its value alone; null is a cell without a
 // number (tests/validation/coverage_test.cpp counts them). "relative_to" may name another platform, which holds as described.
-// A row's own conditions replace those of its case, which replace the table's, which replace the file's. "relative_to" replaces
-// conditions of the row; its value is then the ratio of the two. "observable" and "unit" of a row replace the table's.
+// A row's own conditions replace those of its case, which replace the table's, which replace the file's. A file that "extends"
+// another one ("stree" for calibrate/published/stree.json) has its conditions and cases, where it does not replace them;
+// platforms of files before it can be named anyhow. A row with a drafter states draft_tokens (0: plain decoding) or shape.
+// "relative_to" replaces conditions of the row; its value is then the ratio of the two. "observable" and "unit" of a row
+// replace the table's.
 #pragma once
 
 #include <filesystem>

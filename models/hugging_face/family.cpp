@@ -32,7 +32,18 @@ Count size_of_any(Reader& config, const std::vector<std::string>& keys) {
     return size(config, keys.front());
 }
 
-std::size_t layer_count(Reader& config) { return static_cast<std::size_t>(config.count("num_hidden_layers", 1, most_layers)); }
+bool has_any(Reader& config, const std::vector<std::string>& keys) {
+    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return config.has(key); });
+}
+
+std::size_t layer_count(Reader& config) {
+    for (const std::string& key : layer_count_keys) {
+        if (config.has(key)) {
+            return static_cast<std::size_t>(config.count(key, 1, most_layers));
+        }
+    }
+    return static_cast<std::size_t>(config.count(layer_count_keys.front(), 1, most_layers));
+}
 
 std::optional<std::vector<std::string>> words_per_layer(Reader& config, std::string_view key, std::size_t layers) {
     if (!config.has(key)) {
@@ -70,9 +81,14 @@ std::vector<bool> layer_set(Reader& config, std::string_view key, std::size_t la
 
 Attention grouped_attention(Reader& config, Count width, bool bias_on_output) {
     Attention attention;
-    attention.query_heads = size(config, "num_attention_heads");
+    attention.query_heads = size_of_any(config, head_count_keys);
     attention.kv_heads = size_or(config, "num_key_value_heads", attention.query_heads);
-    attention.head_dim = size_or(config, "head_dim", std::max<Count>(1, width / attention.query_heads));
+    if (config.flag_or("multi_query", false) && !config.has("num_key_value_heads")) {
+        attention.kv_heads = 1;
+    }
+    const Count divided = std::max<Count>(1, width / attention.query_heads);
+    const std::vector<std::string> head_keys = {"head_dim", "attention_head_dim", "kv_channels"};
+    attention.head_dim = has_any(config, head_keys) ? size_of_any(config, head_keys) : divided;
     attention.qkv_bias = config.flag_or("attention_bias", false);
     attention.output_bias = bias_on_output && attention.qkv_bias;
     return attention;

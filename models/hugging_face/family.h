@@ -21,7 +21,19 @@ Count size_or_none(Reader& config, std::string_view key);
 /// The first of these keys that is present; a problem about the first when none is.
 Count size_of_any(Reader& config, const std::vector<std::string>& keys);
 
-/// Number of layers under num_hidden_layers.
+bool has_any(Reader& config, const std::vector<std::string>& keys);
+
+/// Names that configs have for the same thing.
+inline const std::vector<std::string> width_keys = {"hidden_size", "n_embd", "d_model", "n_embed"};
+inline const std::vector<std::string> layer_count_keys = {"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
+inline const std::vector<std::string> head_count_keys = {"num_attention_heads", "n_head", "n_heads", "num_heads",
+                                                         "attention_heads"};
+inline const std::vector<std::string> hidden_size_keys = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
+inline const std::vector<std::string> vocabulary_keys = {"vocab_size", "padded_vocab_size"};
+inline const std::vector<std::string> expert_count_keys = {"num_local_experts", "num_experts", "n_routed_experts",
+                                                           "moe_num_experts"};
+
+/// Number of layers, under any of these names.
 std::size_t layer_count(Reader& config);
 
 /// One word (or number) a layer, or nothing when the key is absent. A list of another length is a problem.
@@ -33,6 +45,13 @@ std::vector<bool> layer_set(Reader& config, std::string_view key, std::size_t la
 /// num_attention_heads, num_key_value_heads, head_dim (default: width / heads) and attention_bias on Q, K, V (and output where
 /// `bias_on_output`).
 Attention grouped_attention(Reader& config, Count width, bool bias_on_output);
+
+/// Routed experts of a layer; 0 where no key states them.
+Count expert_count(Reader& config);
+/// Counts and sizes of experts and of the experts that every token visits; biases and gates are the caller's.
+MixtureOfExperts mixture_of_experts(Reader& config);
+/// The layers of a mixture that have a dense network: the first ones, those that are listed, all but every n-th.
+std::vector<bool> dense_layers(Reader& config, std::size_t layers);
 
 /// intermediate_size, gated.
 Mlp gated_mlp(Reader& config, std::string_view key = "intermediate_size");
@@ -46,16 +65,15 @@ void add_layer(Model& model, const std::string& name, std::vector<Block> blocks,
 
 /// One function a family. Each reads the language model's part of a config into kinds and order; vocabulary, width, precision
 /// and tied embeddings are read by the caller.
-void import_llama(Reader& config, Model& model);
-void import_mistral(Reader& config, Model& model);
-void import_qwen2(Reader& config, Model& model);
-void import_qwen3(Reader& config, Model& model);
-void import_gpt_neox(Reader& config, Model& model);
 void import_nemotron_nas(Reader& config, Model& model);
 void import_gemma4(Reader& config, Model& model);
 
-void import_mixtral(Reader& config, Model& model);
-void import_qwen3_moe(Reader& config, Model& model);
+void import_falcon(Reader& config, Model& model);
+void import_chat_glm(Reader& config, Model& model);
+void import_mpt(Reader& config, Model& model);
+void import_dbrx(Reader& config, Model& model);
+void import_qwen(Reader& config, Model& model);
+
 void import_gpt_oss(Reader& config, Model& model);
 void import_llama4(Reader& config, Model& model);
 void import_minimax_m2(Reader& config, Model& model);
@@ -63,6 +81,8 @@ void import_minimax_m3(Reader& config, Model& model);
 void import_step3(Reader& config, Model& model);
 
 void import_deepseek(Reader& config, Model& model);
+void import_minicpm3(Reader& config, Model& model);
+void import_longcat(Reader& config, Model& model);
 void import_kimi_linear(Reader& config, Model& model);
 
 void import_mamba(Reader& config, Model& model);
@@ -75,9 +95,8 @@ void import_jamba(Reader& config, Model& model);
 void import_zamba2(Reader& config, Model& model);
 void import_bamba(Reader& config, Model& model);
 void import_falcon_h1(Reader& config, Model& model);
+void import_granite_hybrid(Reader& config, Model& model);
+void import_lfm2(Reader& config, Model& model);
 void import_qwen3_next(Reader& config, Model& model);
-
-/// Notes a problem that says why this architecture cannot be priced.
-void refuse_deepseek_v4(Reader& config, Model& model);
 
 }  // namespace treeline::hugging_face

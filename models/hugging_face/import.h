@@ -16,8 +16,9 @@ namespace treeline {
 bool looks_like_hugging_face(const json::Reader& root);
 
 /// The model behind a config. `name` is what the user calls it. Problems are left in the reader's document, one sentence each;
-/// an architecture that is not known is a problem that lists those that are.
-Model import_hugging_face(json::Reader& root, const std::string& name);
+/// an architecture that is not known is a problem that says what to do next. `quantization_file` is the root of an
+/// hf_quant_config.json that lies beside the config, null where there is none.
+Model import_hugging_face(json::Reader& root, const std::string& name, json::Reader* quantization_file = nullptr);
 
 /// Names of the architectures that can be imported, in alphabetical order.
 std::vector<std::string> known_architectures();
@@ -26,8 +27,9 @@ std::vector<std::string> known_architectures();
 /// of both where it is not known. Inferred: a config does not name its tokenizer.
 std::string inferred_vocabulary(const std::string& model_type, Count vocabulary_size);
 
-/// Storage of weights, experts and KV cache from `dtype`/`torch_dtype` and `quantization_config`, looked up in `text` (the
-/// language model's part) and then in `root`. Adds a note to the model for what Precision cannot hold.
-Precision imported_precision(json::Reader& root, json::Reader& text, Model& model);
+/// Sets the model's precision from `dtype`/`torch_dtype` and `quantization_config`, looked up in `text` (the language model's
+/// part) and then in `root`, or from the file beside the config. Layers of one kind that are stored in different formats become
+/// kinds of their own.
+void import_precision(json::Reader& root, json::Reader& text, json::Reader* quantization_file, Model& model);
 
 }  // namespace treeline

@@ -1,5 +1,7 @@
 // Multi-head latent attention: DeepSeek V3 and V3.2, Kimi K2, GLM-5, and Kimi
 // Linear with its delta-rule layers.
+#include <algorithm>
+
 #include "models/hugging_face/family.h"
 
 namespace treeline::hugging_face {
@@ -31,35 +33,10 @@ std::optional<SparseIndexer> sparse_indexer(Reader& config, bool shared) {
 }
 
 MixtureOfExperts routed_and_shared(Reader& config) {
-    MixtureOfExperts moe;
-    moe.experts = size_of_any(config, {"n_routed_experts", "num_experts"});
-    moe.active = size_of_any(config, {"num_experts_per_tok", "num_experts_per_token"});
-    moe.hidden = size(config, "moe_intermediate_size");
-    const Count shared =
-        config.has("n_shared_experts") ? size_or_none(config, "n_shared_experts") : size_or_none(config, "num_shared_experts");
-    moe.shared_hidden = shared * moe.hidden;
+    MixtureOfExperts moe = mixture_of_experts(config);
     moe.latent = size_or_none(config, "routed_expert_hidden_size");
     moe.router_bias = config.text_or("topk_method", "") == "noaux_tc";  // a selection bias an expert
     return moe;
-}
-
-/// Which layers are dense: the first ones, then all but every
-/// moe_layer_freq-th; or as mlp_layer_types says.
-std::vector<bool> dense_layers(Reader& config, std::size_t layers) {
-    const auto first = static_cast<std::size_t>(size_or_none(config, "first_k_dense_replace"));
-    const auto every = static_cast<std::size_t>(size_or(config, "moe_layer_freq", 1));
-    const auto types = words_per_layer(config, "mlp_layer_types", layers);
-    std::vector<bool> dense(layers);
-    for (std::size_t i = 0; i < layers; ++i) {
-        dense[i] = types ? (*types)[i] == "dense" : i < first || i % every != 0;
-    }
-    return dense;
-}
-
-void note_prediction_module(Reader& config, Model& model) {
-    if (size_or_none(config, "num_nextn_predict_layers") > 0) {
-        model.notes.emplace_back("The multi-token-prediction module is left out.");
-    }
 }
 
 }  // namespace
@@ -77,7 +54,6 @@ void import_deepseek(Reader& config, Model& model) {
         const std::string name = std::string(dense[i] ? "dense" : "experts") + (shared ? ", shared selection" : "");
         add_layer(model, name, {block(attention), dense[i] ? block(mlp) : block(moe)});
     }
-    note_prediction_module(config, model);
 }
 
 namespace {
@@ -118,15 +94,44 @@ void import_kimi_linear(Reader& config, Model& model) {
             "Attention residuals (a weighted sum of earlier layers' outputs) are "
             "left out: they cost little.");
     }
-    note_prediction_module(config, model);
 }
 
-void refuse_deepseek_v4(Reader& config, Model&) {
-    config.problem("architectures",
-                   "DeepSeek-V4 caches compressed keys at another ratio in each "
-                   "layer (compress_ratios), projects its output in "
-                   "groups and carries several residual streams (hc_mult); no "
-                   "block of a description can express that yet");
+void import_minicpm3(Reader& config, Model& model) {
+    LatentAttention attention;
+    attention.heads = size(config, "num_attention_heads");
+    attention.q_lora_rank = size_or_none(config, "q_lora_rank");
+    attention.kv_lora_rank = size(config, "kv_lora_rank");
+    attention.nope_dim = size(config, "qk_nope_head_dim");
+    attention.rope_dim = size(config, "qk_rope_head_dim");
+    attention.value_dim = size_or(config, "v_head_dim", std::max<Count>(1, model.width / attention.heads));
+    const Mlp mlp = gated_mlp(config);
+    const std::size_t layers = layer_count(config);
+    for (std::size_t i = 0; i < layers; ++i) {
+        add_layer(model, "decoder", {block(attention), block(mlp)});
+    }
+}
+
+void import_longcat(Reader& config, Model& model) {
+    const LatentAttention attention = latent_attention(config);
+    Mlp mlp;
+    mlp.hidden = size(config, "ffn_hidden_size");
+    MixtureOfExperts moe;
+    moe.experts = size(config, "n_routed_experts");
+    moe.hidden = size(config, "expert_ffn_hidden_size");
+    moe.router_bias = true;
+    const Count empty = size_or_none(config, "zero_expert_num");
+    const Count chosen = size(config, "moe_topk");
+    moe.active = std::max<Count>(1, chosen * moe.experts / (moe.experts + empty));
+    if (empty > 0) {
+        model.notes.push_back("Of " + std::to_string(chosen) + " chosen experts, " + std::to_string(moe.active) +
+                              " have weights on average; the others (zero experts) and their router rows are left out.");
+    }
+    const std::size_t layers = layer_count(config);
+    for (std::size_t i = 0; i < layers; ++i) {
+        // Two attentions and two dense networks; the experts run beside the second half.
+        add_layer(model, "first half", {block(attention), block(mlp), block(moe, 0, 0)});
+        add_layer(model, "second half", {block(attention), block(mlp)});
+    }
 }
 
 }  // namespace treeline::hugging_face

@@ -1,5 +1,4 @@
-// Transformers with grouped-query attention and experts: Mixtral, Qwen-MoE,
-// gpt-oss, Llama 4, MiniMax, Step.
+// Transformers with grouped-query attention and experts that facts alone do not describe: gpt-oss, Llama 4, MiniMax, Step.
 #include "models/hugging_face/family.h"
 
 namespace treeline::hugging_face {
@@ -22,31 +21,6 @@ Attention with_window(Attention attention, Reader& config) {
 }
 
 }  // namespace
-
-void import_mixtral(Reader& config, Model& model) {
-    const Attention attention = with_window(grouped_attention(config, model.width, true), config);
-    const MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
-    const std::size_t layers = layer_count(config);
-    for (std::size_t i = 0; i < layers; ++i) {
-        add_layer(model, "decoder", {block(attention), block(moe)});
-    }
-}
-
-void import_qwen3_moe(Reader& config, Model& model) {
-    Attention attention = grouped_attention(config, model.width, true);
-    attention.query_key_norm = 2 * attention.head_dim;
-    const MixtureOfExperts moe = routed(config, "num_experts", "moe_intermediate_size");
-    const std::size_t layers = layer_count(config);
-    const std::vector<bool> dense = layer_set(config, "mlp_only_layers", layers);
-    const auto step = static_cast<std::size_t>(size_or(config, "decoder_sparse_step", 1));
-    for (std::size_t i = 0; i < layers; ++i) {
-        if (dense[i] || (i + 1) % step != 0) {
-            add_layer(model, "dense", {block(attention), block(gated_mlp(config))});
-        } else {
-            add_layer(model, "experts", {block(attention), block(moe)});
-        }
-    }
-}
 
 void import_gpt_oss(Reader& config, Model& model) {
     Attention full = grouped_attention(config, model.width, true);

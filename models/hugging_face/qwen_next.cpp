@@ -47,9 +47,6 @@ void import_qwen3_next(Reader& config, Model& model) {
         add_layer(model, name,
                   {full ? block(attention) : block(delta), block(dense[i] ? BlockKind(gated_mlp(config)) : feed_forward)});
     }
-    if (size_or_none(config, "mtp_num_hidden_layers") > 0) {
-        model.notes.emplace_back("The multi-token-prediction module is left out.");
-    }
 }
 
 }  // namespace treeline::hugging_face

@@ -15,7 +15,7 @@ struct KnownTokenizer {
 };
 
 // Longer prefixes come before the shorter ones that they start with.
-constexpr std::array<KnownTokenizer, 32> known_tokenizers = {{
+constexpr std::array<KnownTokenizer, 40> known_tokenizers = {{
     {"llama4", 202'048, 202'048, "llama-4"},
     {"llama", 128'256, 128'256, "llama-3"},
     {"nemotron-nas", 128'256, 128'256, "llama-3"},
@@ -49,6 +49,14 @@ constexpr std::array<KnownTokenizer, 32> known_tokenizers = {{
     // Kimi K2.5 quantised by others calls its language model deepseek_v3.
     {"deepseek", 163'840, 163'840, "kimi-k2"},
     {"kimi_linear", 163'840, 163'840, "kimi-k2"},
+    {"gptoss", 201'088, 201'088, "o200k-harmony"},
+    {"mistral", 131'072, 131'072, "mistral-tekken"},
+    {"ministral", 131'072, 131'072, "mistral-tekken"},
+    {"gemma3", 262'144, 262'208, "gemma-3"},
+    {"gemma", 256'000, 256'128, "gemma-2"},
+    {"glm4", 151'552, 151'552, "glm-4"},
+    {"cohere", 256'000, 256'000, "cohere"},
+    {"granite", 49'152, 49'216, "granite-3"},
 }};
 
 }  // namespace

@@ -29,10 +29,25 @@ struct SpireDrafter {
     bool feedback_memory = true;
 };
 
+/// Which published one-layer drafter it is. Engines load each in a way of its own; the cost follows from the numbers below.
+enum class OneLayerKind {
+    generic,  ///< not said
+    eagle,    ///< EAGLE-1 and EAGLE-2: a checkpoint of its own, under the target's LM head
+    eagle3,   ///< EAGLE-3: features of three layers, usually an LM head of its own over the commonest tokens
+    mtp       ///< multi-token prediction: a module of the target's checkpoint
+};
+
 /// One layer of the target's kind, fed with the target's hidden states, under the target's LM head (EAGLE, MTP).
 struct OneLayerDrafter {
     Count draft_vocabulary = 0;  ///< rows of the drafter's own LM head (EAGLE-3); 0 = shares the target's
     Count input_features = 2;    ///< vectors of the model width that the fusion layer reads (2: token and hidden state)
+    OneLayerKind kind = OneLayerKind::generic;
+
+    /// As published EAGLE-3 heads are: `draft_vocab_size` 32,000 (config.json of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B and of the
+    /// Qwen3 heads), and hidden states of a low, a middle and a high layer (arXiv 2503.01840, section 3). Its fusion of three
+    /// runs once a round and its wider q, k and v (token and feature side by side, about 1.5 features more) in every draft
+    /// pass; three features in every pass lie between.
+    static OneLayerDrafter published_eagle3() { return {32'000, 3, OneLayerKind::eagle3}; }
 };
 
 /// Independent heads on the target's last hidden state, one a draft position (Medusa).

@@ -37,7 +37,8 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     Operation projection = linear(context, "index projections", context.width, dim + heads, false, Cut::none);
     projection.weight_elements += query_width * heads * dim + 2.0 * dim;  // queries, and the LayerNorm on keys
     projection.active_elements = projection.weight_elements;
-    const Bytes queries = context.precision.weights.per_element() * (query_width * heads * dim);
+    const Storage storage = weight_format(context.precision, projection.name, context.precision.weights).storage;
+    const Bytes queries = storage.per_element() * (query_width * heads * dim);
     projection.stored += queries;
     projection.bytes.fixed += queries;
     projection.flops.per_token += Flops(2.0 * query_width * heads * dim);

@@ -19,11 +19,12 @@ Operation start_operation(const LayerContext& context, const std::string& name, 
 Operation linear(const LayerContext& context, const std::string& name, double in, double out, bool bias, Cut cut) {
     const double local_in = cut == Cut::row ? in / context.ranks : in;
     const double local_out = cut == Cut::column ? out / context.ranks : out;
-    const Bytes weight = context.precision.weights.per_element();
     const Bytes activation = context.precision.activations.per_element();
 
     Operation operation = start_operation(context, name, OperationKind::linear);
-    operation.math = product_format(context.precision.weights, context.precision);
+    const WeightFormat format = weight_format(context.precision, operation.name, context.precision.weights);
+    const Bytes weight = format.storage.per_element();
+    operation.math = format.math;
     operation.weight_elements = in * out + (bias ? out : 0.0);
     operation.active_elements = operation.weight_elements;
     operation.stored = weight * (local_in * local_out) + activation * (bias ? local_out : 0.0);

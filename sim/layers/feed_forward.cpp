@@ -28,13 +28,14 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
     const Bytes activation = context.precision.activations.per_element();
 
     Operation operation = start_operation(context, "routed experts", OperationKind::experts);
-    operation.math = product_format(context.precision.experts, context.precision);
+    const WeightFormat format = weight_format(context.precision, operation.name, context.precision.experts);
+    operation.math = format.math;
     operation.launches = 4.0;  // permutation, grouped up, activation, grouped down
     operation.weight_elements = total * elements;
     operation.active_elements = active * elements;
     operation.expert_count = total;
     operation.log_miss = active < total ? std::log1p(-active / total) : -1e3;
-    const Bytes one_expert = context.precision.experts.per_element() * (elements / context.ranks);
+    const Bytes one_expert = format.storage.per_element() * (elements / context.ranks);
     operation.stored = one_expert * total;
     operation.bytes.per_expert = one_expert;
     operation.bytes.per_token = activation * (active * (2.0 * width + (matrices + 1.0) * local_hidden));

@@ -9,8 +9,9 @@ void append_embedding(const Model& model, const LayerContext& context, std::vect
     Operation operation = element_wise(context, "token embedding", width, 1.0, 0.0);
     operation.part = ModelPart::embedding;
     operation.weight_elements = rows * width;
-    operation.stored = context.precision.embeddings.per_element() * (rows * width / context.ranks);
-    operation.bytes.per_token += context.precision.embeddings.per_element() * width;  // one row a token
+    const Bytes element = weight_format(context.precision, operation.name, context.precision.embeddings).storage.per_element();
+    operation.stored = element * (rows * width / context.ranks);
+    operation.bytes.per_token += element * width;  // one row a token
     operations.push_back(operation);
 }
 
@@ -28,8 +29,9 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
 
     Operation head = start_operation(context, "LM head", OperationKind::linear);
     head.part = ModelPart::head;
-    head.math = product_format(context.precision.embeddings, context.precision);
-    head.bytes.fixed = context.precision.embeddings.per_element() * (local_rows * width);
+    const WeightFormat format = weight_format(context.precision, head.name, context.precision.embeddings);
+    head.math = format.math;
+    head.bytes.fixed = format.storage.per_element() * (local_rows * width);
     head.weight_elements = model.tied_embeddings ? 0.0 : rows * width;
     head.active_elements = rows * width;
     head.stored = model.tied_embeddings ? Bytes(0.0) : head.bytes.fixed;

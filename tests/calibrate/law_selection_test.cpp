@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "calibrate/law_selection.h"
-#include "source_folder.h"
+#include "shared_measurements.h"
 
 using namespace treeline;
 
@@ -96,17 +96,15 @@ TEST_CASE("too few token counts") {
     CHECK(selection_problems({{4, Seconds(1), {}}, {5, Seconds(2), {}}, {6, Seconds(2), {}}}, {}).empty());
 }
 
-TEST_CASE("writing every state makes recurrent verification linear in tokens") {
+TEST_CASE("writing every state makes recurrent verification linear in tokens", "[shared]") {
     // Measured chain verification of 2, 4 and 8 tokens on an H100 (kernels/README.md of the data): (1 + T) state transfers, so
     // a line through every (batch, heads) whose states do not fit the cache; a constant is far off on all of them.
-    const std::filesystem::path file =
-        treeline::testing::source_folder() / ".." / "shared" / "data" / "kernels" / "h100_recurrent_verify.csv";
-    if (!std::filesystem::exists(file)) {
-        WARN("no ../shared/data: not tested");
+    const auto file = treeline::testing::shared_measurements("data/kernels/h100_recurrent_verify.csv");
+    if (!file) {
         return;
     }
     std::map<std::string, std::vector<Timing>> series;
-    std::ifstream in(file);
+    std::ifstream in(*file);
     std::string line;
     std::getline(in, line);
     REQUIRE(line ==

@@ -37,11 +37,19 @@ struct Shown {
 };
 
 Shown shown(const std::string& file) {
-    AnsweredFile answered = answer_file(file, {source_folder() / "models", source_folder() / "hardware"}, "2");
+    WorkloadOptions options;
+    options.file = file;
+    AnsweredFile answered = answer_file(options, {source_folder() / "models", source_folder() / "hardware"});
     const Answer& answer = answered.answer;
     REQUIRE(answer.result.recommendation);
     const std::vector<AcceptanceNote> notes(answer.input.workload.variants.size());
-    Json page = report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance, notes, {}, {}});
+    Json page = report_data({answer.input.workload,
+                             *answer.result.recommendation,
+                             answer.input.provenance,
+                             notes,
+                             {},
+                             {},
+                             answered.answer.engines});
     Json json = recommendation_json(answer, answered.raw);
     return {std::move(answered.answer), std::move(json), std::move(page)};
 }

@@ -74,12 +74,24 @@ TEST_CASE("each kind of drafter is read with its keys") {
     CHECK(pruned.reach == ContextReach{unlimited, 1.0, 0.125});
     CHECK_FALSE(pruned.feedback_memory);
 
-    for (const char* alias : {"one-layer", "eagle", "mtp"}) {
+    for (const char* alias : {"one-layer", "eagle", "eagle3", "mtp"}) {
         Input one(std::string(R"({"d": {"kind": ")") + alias +
                   R"(", "draft_vocabulary": 32000, "acceptance": {"geometric": 0.8}}})");
         CHECK(std::get<OneLayerDrafter>(drafter(one).drafter).draft_vocabulary == 32000);
         CHECK(one.problems().empty());
     }
+    const auto head = [](const std::string& kind) {
+        Input one(R"({"d": {"kind": ")" + kind + R"(", "acceptance": {"geometric": 0.8}}})");
+        return std::get<OneLayerDrafter>(drafter(one).drafter);
+    };
+    CHECK(head("one-layer").kind == OneLayerKind::generic);
+    CHECK(head("eagle").kind == OneLayerKind::eagle);
+    CHECK(head("mtp").kind == OneLayerKind::mtp);
+    CHECK(head("mtp").draft_vocabulary == 0);
+    CHECK(head("mtp").input_features == 2);
+    CHECK(head("eagle3").kind == OneLayerKind::eagle3);
+    CHECK(head("eagle3").draft_vocabulary == 32000);  // config.json of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B
+    CHECK(head("eagle3").input_features == 3);        // arXiv 2503.01840, section 3
     Input medusa(R"({"d": {"kind": "medusa", "acceptance": {"geometric": 0.8}}})");
     CHECK(std::get<MedusaDrafter>(drafter(medusa).drafter).heads == 4);
     Input ngram(R"({"d": {"kind": "ngram", "lookup_us_per_sequence": 25, "acceptance": {"geometric": 0.8}}})");

@@ -11,6 +11,7 @@
 #include "cli/fit/time_source.h"
 #include "cli/fit/timing_formats.h"
 #include "cli/fit/timing_reader.h"
+#include "shared_measurements.h"
 #include "source_folder.h"
 
 using namespace treeline;
@@ -70,15 +71,14 @@ TEST_CASE("llama-bench: what varies tells series apart, and the spread is that o
     CHECK(file.notes.size() == 1);
 }
 
-TEST_CASE("the example of STree's runs holds what its repository holds") {
-    const fs::path published = treeline::testing::source_folder() / ".." / "shared" / "published" / "stree.json";
-    if (!fs::exists(published)) {
-        WARN("no ../shared/published: not tested");
+TEST_CASE("the example of STree's runs holds what its repository holds", "[shared]") {
+    const auto published = treeline::testing::shared_measurements("published/stree.json");
+    if (!published) {
         return;
     }
     using Rows = std::map<std::string, std::set<std::pair<double, double>>>;
     Rows expected, found;
-    std::ifstream in(published);
+    std::ifstream in(*published);
     const nlohmann::json runs = nlohmann::json::parse(in);
     for (const auto& table : runs.at("tables")) {
         if (table.at("id") != "repo-runs") {

@@ -80,8 +80,8 @@ inline Model tiny_model(const std::string& architecture) {
     model.vocabulary_size = 96;
     model.width = 48;
     const LayerKind attention{"attention", {attention_block(), mlp_block()}};
-    const auto one_kind = [&](Block block) {
-        model.kinds = {{"one", {std::move(block)}}};
+    const auto one_kind = [&](const Block& block) {
+        model.kinds = {{"one", {block}}};
         model.order = {0, 0, 0, 0};
     };
     const auto in_turn = [&](const LayerKind& first) {

@@ -13,7 +13,7 @@ using namespace treeline;
 namespace {
 
 FpgaRun run_of(const std::string& example, const std::string& plan, bool overlap) {
-    const std::filesystem::path source = treeline::testing::source_folder();
+    const std::filesystem::path& source = treeline::testing::source_folder();
     FpgaFlags flags;
     flags.file = (source / "examples/fpga" / example).string();
     flags.plan = plan;

@@ -231,6 +231,35 @@ TEST_CASE("numbers that contradict each other are refused", "[hardware]") {
     CHECK_THAT(error_of(slow.path.string()), Catch::Contains("peak.bf16 and memory_bandwidth do not go together"));
 }
 
+TEST_CASE("a bandwidth with a wrong prefix is refused, on either side", "[hardware]") {
+    // RTX 5090: 1,792 GB/s, 32 GB; peaks of its data sheet, dense: 104.8 TFLOP/s in fp32, 209.5 in bf16, 1,676 in fp4.
+    const auto with_bandwidth = [](const std::string& bandwidth) {
+        const auto quantity = [](const std::string& value) {
+            return "{" + value + R"(, "source": "data sheet", "kind": "datasheet"})";
+        };
+        return R"({"title": "RTX 5090", "kind": "gpu", "memory": )" + quantity(R"("value": 32, "unit": "GB")") +
+               R"(, "memory_bandwidth": )" + quantity(bandwidth) + R"(, "peak": {"fp32": )" +
+               quantity(R"("value": 104.8, "unit": "TFLOP/s")") + R"(, "bf16": )" +
+               quantity(R"("value": 209.5, "unit": "TFLOP/s")") + R"(, "fp4": )" +
+               quantity(R"("value": 1676, "unit": "TFLOP/s")") + "}}";
+    };
+    const DescriptionFile right(with_bandwidth(R"("value": 1792, "unit": "GB/s")"));
+    CHECK(error_of(right.path.string()).empty());
+    const DescriptionFile fast(with_bandwidth(R"("value": 1792, "unit": "TB/s")"));
+    CHECK_THAT(error_of(fast.path.string()),
+               Catch::Contains("memory_bandwidth is too high for the peaks") && Catch::Contains("TB/s for GB/s"));
+    const DescriptionFile slow(with_bandwidth(R"("value": 1.792, "unit": "GB/s")"));
+    CHECK_THAT(error_of(slow.path.string()), Catch::Contains("do not go together"));
+}
+
+TEST_CASE("a copied description that names another device's calibration says what to remove", "[hardware]") {
+    const DescriptionFile copy(text_of(catalogue / "gpu" / "h100-sxm.json"));
+    CHECK_THAT(error_of(copy.path.string()),
+               Catch::StartsWith(copy.path.string() + ": calibration: names ") &&
+                   Catch::Contains("h100-sxm.json, which was measured on h100-sxm, not on treeline_device_catalogue_test") &&
+                   Catch::Contains("remove \"calibration\" from the description"));
+}
+
 TEST_CASE("damaged descriptions are read or refused, and nothing else happens", "[hardware]") {
     // Any other exception than InputError (of the JSON library, say) would end the program with the wrong message.
     const std::string original = text_of(catalogue / "gpu" / "h100-sxm.json");

@@ -141,6 +141,13 @@ TEST_CASE("precision names its formats") {
     const Precision precision = load_model(catalogue, file.path()).value.precision;
     CHECK(precision.weights.per_element().value() == Approx((4.0 + 16.0 / 32.0) / 8.0));
     CHECK(precision.experts == precision.weights);  // routed experts follow the weights unless stated
+    CHECK(precision.exceptions.empty());
+    const TemporaryFile mixed(with(at, at + R"("precision": {"weights": "fp8", "math": "fp8", "exceptions": {
+        "down projection": {"storage": "fp4", "math": "fp4"}, "decoder: output projection": {"storage": "bf16"}}},)"));
+    const Precision exceptions = load_model(catalogue, mixed.path()).value.precision;
+    CHECK(weight_format(exceptions, "decoder: down projection", exceptions.weights).storage.format == NumberFormat::fp4);
+    CHECK(weight_format(exceptions, "decoder: output projection", exceptions.weights).math == NumberFormat::bf16);
+    check_only_problem(with(at, at + R"("precision": {"exceptions": {"down projection": {"storage": "fp5"}}},)"), "storage");
 }
 
 TEST_CASE("no single broken value in a description brings the program down") {

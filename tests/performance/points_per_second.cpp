@@ -120,9 +120,10 @@ double bare_batch_face() {
     std::vector<double> batch(count), context(count);
     std::vector<RoundEstimate> estimates(count);
     for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t row = i / 16;
         k[i] = static_cast<int>(i % 16) + 1;
-        batch[i] = static_cast<double>(1 + i / 16 % 256);
-        context[i] = static_cast<double>(i / 16);
+        batch[i] = static_cast<double>(1 + row % 256);
+        context[i] = static_cast<double>(row);
     }
     double best = 0.0;
     for (int repeat = 0; repeat < 20; ++repeat) {

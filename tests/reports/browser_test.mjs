@@ -8,7 +8,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { binary, hasChromium, launch } from './chromium.mjs';
+import { fontEnvironment } from './fonts.mjs';
 import { openReport } from './report_page.mjs';
+import { checks as charts } from './checks/charts.mjs';
+import { checks as fonts } from './checks/fonts.mjs';
 import { checks as look } from './checks/look.mjs';
 import { checks as oddData } from './checks/odd_data.mjs';
 import { checks as use } from './checks/use.mjs';
@@ -28,7 +31,14 @@ if (!hasChromium()) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'treeline-report-'));
-const browser = await launch();
+const browsers = new Map();
+
+/** The browser in which only the fonts of `family` exist (fonts.mjs); without one, all that are installed. */
+async function browserWith(family) {
+  const name = family?.sans ?? 'all';
+  if (!browsers.has(name)) browsers.set(name, await launch(family ? fontEnvironment(family, folder) : {}));
+  return browsers.get(name);
+}
 
 /** Renders other data through the C++ program, as the report itself was. */
 function render(name, content) {
@@ -39,7 +49,7 @@ function render(name, content) {
 }
 
 async function withReport(options, work, file = report) {
-  const { page, complaints, close } = await openReport(browser, file, options);
+  const { page, complaints, close } = await openReport(await browserWith(options.family), file, options);
   try {
     await work(page);
     assert.deepEqual(complaints, []);
@@ -48,6 +58,7 @@ async function withReport(options, work, file = report) {
   }
 }
 
+/** No part of the page is wider than the window. */
 const noOverflow = async (page) => {
   const { content, window } = await page.evaluate(() => ({
     content: document.scrollingElement.scrollWidth,
@@ -57,7 +68,7 @@ const noOverflow = async (page) => {
 };
 
 const tools = { data, withReport, render, noOverflow };
-const checks = { ...use(tools), ...look(tools), ...oddData(tools) };
+const checks = { ...use(tools), ...charts(tools), ...look(tools), ...oddData(tools), ...fonts(tools) };
 let failures = 0;
 for (const [name, check] of Object.entries(checks)) {
   try {
@@ -68,7 +79,7 @@ for (const [name, check] of Object.entries(checks)) {
     console.log(`FAILED  ${name}\n${error.stack}`);
   }
 }
-await browser.close();
+for (const browser of browsers.values()) await browser.close();
 rmSync(folder, { recursive: true });
 console.log(
   failures === 0

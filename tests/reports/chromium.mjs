@@ -7,11 +7,12 @@ const BINARY = process.env.TREELINE_CHROMIUM ?? '/usr/bin/chromium';
 export const hasChromium = () => existsSync(BINARY);
 export const binary = BINARY;
 
-/** Playwright gives each launch its own temporary profile. */
-export function launch() {
+/** Playwright gives each launch its own temporary profile. `environment` is added to that of this process. */
+export function launch(environment = {}) {
   return chromium.launch({
     executablePath: BINARY,
     headless: true,
+    env: { ...process.env, ...environment },
     chromiumSandbox: false,
     args: [
       '--no-sandbox',

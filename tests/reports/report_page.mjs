@@ -1,14 +1,15 @@
 // A report opened in the browser, with everything that goes wrong written down.
 import { pathToFileURL } from 'node:url';
 
-/** Opens `file`; `complaints` collects console warnings and errors, uncaught errors, dialogs and requests other than the file itself. */
-export async function openReport(browser, file, { width = 1280, height = 900, dark = false } = {}) {
+/** Opens `file`, in which the function `before` runs first; `complaints` collects console warnings and errors, uncaught errors, dialogs and requests other than the file itself. */
+export async function openReport(browser, file, { width = 1280, height = 900, dark = false, before } = {}) {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: dark ? 'dark' : 'light',
     acceptDownloads: true,
   });
   const page = await context.newPage();
+  if (before) await page.addInitScript(before);
   const address = pathToFileURL(file).href;
   const complaints = [];
   page.on('console', (message) => {
@@ -31,7 +32,10 @@ export async function openReport(browser, file, { width = 1280, height = 900, da
   return { page, complaints, close: () => context.close() };
 }
 
-/** For each chart: its id, how many visible marks of each kind it has, and the marks that reach out of its picture or its box. */
+/**
+ * For each chart: its id, how many visible marks of each kind it has, the marks and numbers that reach out of its picture or its box, and the
+ * numbers of an axis that lie on one another.
+ */
 export function readCharts(page) {
   return page.evaluate(() =>
     [...document.querySelectorAll('figure.chart')].map((figure) => {
@@ -40,11 +44,22 @@ export function readCharts(page) {
       const box = figure.getBoundingClientRect();
       const counts = {};
       const outside = [];
-      for (const mark of svg.querySelectorAll('g.role-mark > path, g.role-mark > line, g.role-mark > text')) {
+      const visible = (text) => text.textContent !== '' && Number(getComputedStyle(text).opacity) > 0;
+      const touching = [...svg.querySelectorAll('g.role-axis-label')].flatMap((axis) => {
+        const labels = [...axis.querySelectorAll('text')].filter(visible).map((text) => [text, text.getBoundingClientRect()]);
+        return labels.flatMap(([one, a], i) =>
+          labels
+            .slice(i + 1)
+            .filter(([, b]) => a.right > b.left && b.right > a.left && a.bottom - 3 > b.top && b.bottom - 3 > a.top)
+            .map(([other]) => `${one.textContent} | ${other.textContent}`),
+        );
+      });
+      const axes = [...svg.querySelectorAll('g.role-axis-label > text, g.role-axis-title > text')].filter(visible);
+      for (const mark of [...svg.querySelectorAll('g.role-mark > path, g.role-mark > line, g.role-mark > text'), ...axes]) {
         const kind = mark.parentElement.getAttribute('class').match(/mark-(\w+)/)[1];
         const place = mark.getBoundingClientRect();
         if (place.width === 0 && place.height === 0) continue;
-        counts[kind] = (counts[kind] ?? 0) + 1;
+        if (!axes.includes(mark)) counts[kind] = (counts[kind] ?? 0) + 1;
         const slack = 1.5;
         if (
           place.left < frame.left - slack ||
@@ -59,6 +74,7 @@ export function readCharts(page) {
         id: figure.id,
         counts,
         outside,
+        touching,
         wide:
           Number(svg.getAttribute('width')) > figure.querySelector('.plot').clientWidth + 0.5 ||
           frame.right > box.right + 0.5 ||

@@ -89,6 +89,13 @@ TEST_CASE("each broken constraint of a device is a sentence", "[sim]") {
     CHECK_THAT(problem_after([](Device& d) { d.peak[1] = FlopsPerSecond(2e18); }),
                Catch::Contains("peak.bf16 and memory_bandwidth do not go together"));
     CHECK_THAT(problem_after([](Device& d) { d.memory = Bytes(1e15); }), Catch::Contains("would take 500.0"));  // 1e15 / 2e12
+    // 20e12 FLOP/s over 2000e12 B/s: 0.01 FLOP a byte.
+    CHECK_THAT(problem_after([](Device& d) {
+                   d.bandwidth = BytesPerSecond(2e15);
+                   d.peak.fill(FlopsPerSecond(0));
+                   d.peak[0] = FlopsPerSecond(2e15);
+               }),
+               Catch::Contains("memory_bandwidth is too high for the peaks: the fastest format makes 1.0"));
     CHECK(problem_after([](Device& d) {
               d.idle_power = Watts(500);
               d.board_power = Watts(400);

@@ -251,3 +251,18 @@ TEST_CASE("a one-layer drafter shares the target's head and embedding, or brings
     CHECK(compile_round(setup).memory.draft_weights.value() == Approx(2.0 * (layer + 4096.0 * 32000 + 4096)).epsilon(1e-9));
     CHECK(evaluate(compile_round(setup), {4, 1.0, 2048.0}).draft < shared);
 }
+
+TEST_CASE("an EAGLE-3 head weighs what the published checkpoint does") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    setup.drafter = OneLayerDrafter::published_eagle3();
+    // yuhuili/EAGLE3-LLaMA3.1-Instruct-8B, half precision: fusion 3·4096², a layer whose q, k and v read 8192 (218,112,000 +
+    // 4096·6144) and a head of 32,000 rows: 849 MB, about 811 MiB on disk. q, k and v of the usual width are 6 % less.
+    const double published = 2.0 * (3.0 * 4096 * 4096 + 218112000.0 + 4096.0 * 6144 + 4096.0 * 32000);
+    CHECK(published / (1024.0 * 1024.0) == Approx(811.0).epsilon(0.002));
+    CHECK(compile_round(setup).memory.draft_weights.value() == Approx(published).epsilon(0.06));
+    // The kind alone changes no cost.
+    setup.drafter = OneLayerDrafter{32'000, 3};
+    const RoundEstimate generic = evaluate(compile_round(setup), {4, 1.0, 2048.0});
+    setup.drafter = OneLayerDrafter::published_eagle3();
+    CHECK(evaluate(compile_round(setup), {4, 1.0, 2048.0}).round == generic.round);
+}

@@ -14,7 +14,7 @@ constexpr double layers = 64.0;  // of Mamba-2 2.7B
 Speculation chain(int tokens) { return {ChainShape{tokens}, Verification::unrolled, "chain"}; }
 
 /// Mamba-2 2.7B on an A10G with n-gram drafts that cost nothing.
-RoundSetup mamba_setup(Rollback rollback, Speculation speculation) {
+RoundSetup mamba_setup(Rollback rollback, const Speculation& speculation) {
     RoundSetup setup;
     setup.target = model("mamba2-2.7b");
     setup.precision = setup.target.precision;
@@ -22,7 +22,7 @@ RoundSetup mamba_setup(Rollback rollback, Speculation speculation) {
     setup.drafter = NgramDrafter{Seconds(0.0)};
     setup.acceptance = Acceptance::geometric(0.5);
     setup.rollback = rollback;
-    setup.speculations = {chain(0), std::move(speculation)};
+    setup.speculations = {chain(0), speculation};
     return setup;
 }
 
@@ -115,6 +115,34 @@ TEST_CASE("host work of a round: replay passes, trees, verified tokens, sampling
     sampled.decoding = Decoding::sampling;
     // N-gram drafts sample nothing: one pass, that verifies.
     CHECK(added_microseconds(sampled, 1.0, sampling) == Approx(11.0));
+}
+
+TEST_CASE("each sequence of a step, and each of its tokens, adds to plain decoding and to rounds, in both evaluators") {
+    RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
+    const auto sequence = [](Stack& stack) { stack.host_per_sequence = Seconds(30.0 * microsecond); };
+    const auto token = [](Stack& stack) { stack.host_per_verified_token = Seconds(7.0 * microsecond); };
+    CHECK(added_microseconds(setup, 8.0, sequence) == Approx(8.0 * 30.0));
+    CHECK(added_microseconds(setup, 8.0, token) == Approx(8.0 * 5.0 * 7.0));  // four drafts and the bonus token
+
+    const DesignPoint plain{0, 8.0, 100.0};
+    const Seconds before = evaluate(compile_round(setup), plain).round;
+    sequence(setup.platform.stack);
+    token(setup.platform.stack);
+    const CompiledRound round = compile_round(setup);
+    const RoundEstimate after = evaluate(round, plain);
+    CHECK((after.round - before).value() / microsecond == Approx(8.0 * (30.0 + 7.0)));
+    CHECK(after.autoregressive == after.round);
+    CHECK(explain(round, plain).front().time == after.round);
+
+    const std::vector<int> speculation = {0, 1};
+    const std::vector<double> batch = {8.0, 8.0}, context = {100.0, 100.0};
+    std::vector<RoundEstimate> columns(2);
+    evaluate(round, {speculation, batch, context}, columns);
+    for (int i = 0; i < 2; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        CHECK(columns[at].round == evaluate(round, {i, 8.0, 100.0}).round);
+        CHECK(columns[at].autoregressive == after.autoregressive);
+    }
 }
 
 TEST_CASE("a host copies states row by row: two tensors a layer, three calls each") {

@@ -1,4 +1,4 @@
-// Where the tests find the catalogues, the examples and, beside them, ../shared.
+// Where the tests find the catalogues and the examples.
 #pragma once
 
 #include <filesystem>

@@ -8,7 +8,7 @@
 namespace treeline {
 namespace {
 
-SpeculationSetting setting(std::string name, std::vector<double> exactly, std::vector<double> seconds) {
+SpeculationSetting setting(std::string name, std::vector<double> exactly, const std::vector<double>& seconds) {
     SpeculationSetting made{std::move(name), std::move(exactly), {}};
     for (const double time : seconds) {
         made.round.emplace_back(time);

@@ -1,5 +1,5 @@
 // Is every published number accounted for? Cell by cell, the tables of ../shared/published that hold results must be those of
-// calibrate/published: predicted, fitted, or listed with the reason why not. Skipped where ../shared is missing.
+// calibrate/published: predicted, fitted, or listed with the reason why not.
 #include <fstream>
 #include <map>
 #include <set>
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/validate/experiment_reader.h"
+#include "shared_measurements.h"
 #include "source_folder.h"
 
 using namespace treeline;
@@ -19,7 +20,6 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 const fs::path source = treeline::testing::source_folder();
-const fs::path shared = source / "../shared/published";
 
 /// Numbers as they are printed, and how often. "null": a cell without a number.
 using Cells = std::multiset<std::string>;
@@ -62,9 +62,9 @@ Cells accounted_cells(const Json& experiments, const std::string& table_id) {
 
 }  // namespace
 
-TEST_CASE("Every cell of the published tables is predicted, fitted, or listed with a reason") {
-    if (!fs::is_directory(shared)) {
-        WARN("no ../shared/published: not counted");
+TEST_CASE("Every cell of the published tables is predicted, fitted, or listed with a reason", "[shared]") {
+    const auto shared = treeline::testing::shared_measurements("published");
+    if (!shared) {
         return;
     }
     std::size_t cells = 0;
@@ -74,7 +74,7 @@ TEST_CASE("Every cell of the published tables is predicted, fitted, or listed wi
                                        {"mamba_drafters", "mamba-drafters"},
                                        {"specmamba", "specmamba"}}) {
         const Json experiments = parsed(source / "calibrate/published" / (std::string(ours) + ".json"));
-        for (const auto& [table, published] : published_cells(parsed(shared / (std::string(theirs) + ".json")))) {
+        for (const auto& [table, published] : published_cells(parsed(*shared / (std::string(theirs) + ".json")))) {
             INFO(theirs << ", " << table);
             CHECK(published == accounted_cells(experiments, table));
             cells += published.size();

@@ -16,6 +16,7 @@
 #include "calibrate/kernel_fit.h"
 #include "cli/calibrate/kernel_tables.h"
 #include "setups.h"
+#include "shared_measurements.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -138,15 +139,14 @@ bool check(const Device& device, const KernelTable& table) {
 }  // namespace
 
 int main() {
-    const std::filesystem::path folder = source_folder() / "../shared/data/kernels";
-    if (!std::filesystem::is_directory(folder)) {
-        fmt::print("skipped: no ../shared/data/kernels beside the checkout\n");
-        return 77;
+    const auto folder = shared_measurements("data/kernels");
+    if (!folder) {
+        return skipped_exit_code;
     }
     bool all = true;
     for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
         const Device on = device(name);
-        for (const KernelTable& table : read_kernel_tables({folder.string()}, on)) {
+        for (const KernelTable& table : read_kernel_tables({folder->string()}, on)) {
             all &= check(on, table);
         }
     }

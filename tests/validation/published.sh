@@ -83,6 +83,35 @@ bad '{"name": "bad", "value": 1.1, "platform": "SpecMamba on VCK190", "target": 
 bad '{"name": "bad", "value": 1.1, "platform": "SpecMamba on VCK190", "stage": "T9", "draft_tokens": 0}' 'stage must be '
 bad '{"name": "bad", "value": 1.1, "observable": "tokens_per_joule", "unit": "tokens/J", "platform": "SpecMamba on VCK190", "draft_tokens": 0, "batch": 2}' 'batch'
 
+# A drafter without a number of drafts would be priced with the default of `treeline estimate`.
+bad '{"name": "bad", "value": 9.9, "drafter": {"kind": "model", "model": "mamba2-130m"}, "accept_length": 2}' 'has a drafter, but neither "draft_tokens" nor "shape"'
+
+# Conditions and cases of a published file, and a device by its path, from a folder of its own.
+mkdir -p mine
+sed 's/"title": "[^"]*"/"title": "My L40S"/; /"calibration"/d' "$SOURCE/hardware/gpu/l40s.json" >mine/my-l40s.json
+cat >mine/extended.json <<END
+{"format": "treeline-experiments", "version": 1, "paper": "Mine", "source": "my bench", "extends": "stree",
+ "platforms": {"my card": {"device": "my-l40s.json", "stack": "research-graph"}},
+ "conditions": {"platform": "my card"},
+ "tables": [{"id": "mine", "what": "steps", "observable": "round_time", "unit": "ms", "rows": [
+   {"name": "a case of stree", "case": "plain", "target": "mamba2-2.7b", "context": 100, "value": 9.9}]}]}
+END
+cat >later.json <<END
+{"format": "treeline-experiments", "version": 1, "paper": "Later", "source": "my bench", "extends": "extended",
+ "conditions": {"target": "mamba2-2.7b", "context": 100},
+ "tables": [{"id": "later", "what": "steps", "observable": "round_time", "unit": "ms", "rows": [
+   {"name": "on a platform of a file in another folder", "draft_tokens": 0, "value": 9.9}]}]}
+END
+expect 0 'Later' validate --experiments mine/extended.json --experiments later.json --format csv
+checks=$((checks + 1))
+grep -q '^Mine,mine,a case of stree,' out.txt || fail "the case of another file is not predicted"
+sed -i 's/"extends": "stree"/"extends": "stre"/' mine/extended.json
+checks=$((checks + 1))
+"$TREELINE" validate --experiments mine/extended.json >out.txt 2>err.txt
+[ $? -eq 2 ] || fail "extends a file that is not there: exit code is not 2"
+grep -q 'extended.json: extends: names "stre", which is no file before this one; did you mean "stree"' err.txt ||
+    fail "no sentence on extends: $(cat err.txt)"
+
 bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": 5}' 'relative_to must be an object'
 bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": {"platform": "nowhere"}}' 'unknown platform "nowhere"'
 

@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "setups.h"
+#include "shared_measurements.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -54,7 +55,7 @@ bool usable(const Row& row) { return row.system != "gb200" && row.ttft_ms <= 200
 Model model_of(const Row& row) {
     if (row.model.find("Qwen3-32B") != std::string::npos) {
         return load_model(source_folder() / "models",
-                          (source_folder() / "../shared/data/hf_configs/Qwen--Qwen3-32B.json").string())
+                          shared_measurements("data/hf_configs/Qwen--Qwen3-32B.json").value().string())
             .value;
     }
     return model(row.model.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
@@ -145,11 +146,11 @@ double print_all(const std::vector<Row>& rows, Basis basis) {
 }  // namespace
 
 int main() {
-    std::ifstream file(source_folder() / "../shared/data/serving/silicon_tpot.csv");
-    if (!file) {
-        fmt::print("skipped: no ../shared/data/serving/silicon_tpot.csv beside the checkout\n");
-        return 77;
+    const auto measured = shared_measurements("data/serving/silicon_tpot.csv");
+    if (!measured) {
+        return skipped_exit_code;
     }
+    std::ifstream file(*measured);
     std::vector<Row> rows = read_rows(file);
     std::erase_if(rows, [](const Row& row) { return !usable(row); });
     fmt::print("TPOT without speculation, roofline mode; nothing is fitted to these rows in any mode\n");

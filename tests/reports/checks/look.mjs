@@ -47,7 +47,7 @@ export const checks = ({ data, withReport, noOverflow }) => ({
       await noOverflow(page);
     }),
 
-  'light and dark differ, are legible, and the button changes the charts too': async () => {
+  'light and dark differ, are legible, and the choice changes the charts too': async () => {
     for (const dark of [false, true]) {
       await withReport({ dark }, async (page) => {
         const look = () =>
@@ -58,7 +58,7 @@ export const checks = ({ data, withReport, noOverflow }) => ({
         const { ratio, text } = await worstContrast(page);
         assert.ok(ratio >= 4.5, `contrast ${ratio.toFixed(2)} of "${text}" in the ${dark ? 'dark' : 'light'} theme`);
         const before = await look();
-        await page.getByRole('button', { name: dark ? 'Light theme' : 'Dark theme' }).click();
+        await page.getByLabel('Theme').selectOption(dark ? 'Light' : 'Dark');
         const after = await look();
         assert.notEqual(before[0], after[0]);
         assert.notEqual(before[1], after[1]);
@@ -72,7 +72,7 @@ export const checks = ({ data, withReport, noOverflow }) => ({
       await page.emulateMedia({ media: 'print' });
       await noOverflow(page);
       assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
-      assert.equal(await page.locator('.zoom:visible, #theme:visible, .save:visible').count(), 0);
+      assert.equal(await page.locator('.zoom:visible, .theme:visible, .save:visible').count(), 0);
       assert.ok((await worstContrast(page)).ratio >= 4.5);
       for (const { id, counts, outside } of await readCharts(page)) {
         assert.ok(Object.keys(counts).length > 0, id);
@@ -96,7 +96,35 @@ export const checks = ({ data, withReport, noOverflow }) => ({
       assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the answer');
       await page.keyboard.press('Tab');
       assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'none');
-      await page.keyboard.press('Enter');
+      await page.keyboard.press('D');
       assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
     }),
+
+  'the theme is remembered, and a browser that forbids storage still shows the page': async () => {
+    await withReport({}, async (page) => {
+      const theme = () => page.locator('html').getAttribute('data-theme');
+      const again = async () => {
+        await page.reload();
+        await page.waitForSelector('html[data-ready]');
+      };
+      assert.equal(await theme(), null);
+      await page.getByLabel('Theme').selectOption('Dark');
+      await again();
+      assert.equal(await theme(), 'dark');
+      assert.equal(await page.getByLabel('Theme').inputValue(), 'dark');
+      await page.getByLabel('Theme').selectOption('Auto');
+      await again();
+      assert.equal(await theme(), null);
+    });
+    const forbid = () =>
+      Object.defineProperty(window, 'localStorage', {
+        get() {
+          throw new DOMException('forbidden', 'SecurityError');
+        },
+      });
+    await withReport({ before: forbid }, async (page) => {
+      await page.getByLabel('Theme').selectOption('Dark');
+      assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
+    });
+  },
 });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 
 const firstColumn = (page, index) => page.locator(`#candidates tbody tr td:nth-child(${index})`).allTextContents();
 
-export const checks = ({ data, withReport }) => ({
+export const checks = ({ data, withReport, render }) => ({
   'every section of the data is there, under its heading, without a complaint of the browser': () =>
     withReport({}, async (page) => {
       assert.equal(await page.title(), data.title);
@@ -50,6 +50,92 @@ export const checks = ({ data, withReport }) => ({
       assert.equal(download.suggestedFilename(), 'candidates.csv');
       assert.equal(lines.length, wanted.length + 1);
       assert.equal(lines[0].split(',').length, data.candidates.columns.length);
+    }),
+
+  'the filter takes words, numbers as numbers, and phrases': async () => {
+    const changed = structuredClone(data);
+    const { rows } = changed.candidates;
+    rows.forEach((row, i) => {
+      row.shape = i === 0 ? 'chain 20' : i === 1 ? 'tree 2 of 8' : `chain ${row.draft_tokens}`;
+      row.batch = i === 2 ? 1024 : row.batch;
+    });
+    const having = (test) => rows.filter(test).length;
+    const chains = having((row) => row.shape === 'chain 2');
+    const ofDrafter = (name) => (row) => row.drafter.includes(name);
+    await withReport(
+      {},
+      async (page) => {
+        const count = async (typed) => {
+          await page.getByLabel('Filter candidates').fill(typed);
+          return Number((await page.locator('#candidates [role=status]').textContent()).match(/^\d+/)[0]);
+        };
+        assert.ok(chains > 5 && rows.length > chains + 5);
+        assert.equal(await count('chain 2'), chains, 'a number goes with the word before it, and 2 is not 20');
+        assert.equal(await count('"chain 2"'), chains);
+        assert.equal(await count('"CHAIN 2'), chains, 'while the quote is still open');
+        assert.equal(await count('chain 20'), 1);
+        assert.equal(await count('"tree 2 of"'), 1);
+        assert.equal(await count('"2 tree"'), 0, 'a phrase lies in one cell, in this order');
+        assert.equal(await count('llama chain 2'), having((row) => row.shape === 'chain 2' && ofDrafter('llama')(row)));
+        assert.equal(await count('1024'), 1, 'a thousands separator need not be typed');
+        assert.equal(await count('1,024'), 1);
+        assert.equal(await count('eag'), having(ofDrafter('eag')), 'the beginning of a word is enough');
+        assert.equal(await count(''), rows.length);
+      },
+      render('phrases', changed),
+    );
+  },
+
+  'the first columns stay in sight when the table is scrolled sideways, and the objective is marked': async () => {
+    for (const [width, least] of [
+      [360, 1],
+      [1280, 3],
+    ]) {
+      await withReport({ width }, async (page) => {
+        const places = () =>
+          page.locator('#candidates').evaluate((section) => {
+            const box = section.querySelector('.scroll').getBoundingClientRect();
+            return [...section.querySelectorAll('thead tr > *, tbody tr:first-child > *')].map((cell) => {
+              const place = cell.getBoundingClientRect();
+              const seen = document.elementFromPoint(place.left + place.width / 2, place.top + place.height / 2);
+              return { left: place.left - box.left, onTop: cell.contains(seen) };
+            });
+          });
+        await page.locator('#candidates .scroll').scrollIntoViewIfNeeded();
+        const before = await places();
+        const scrolled = await page.locator('#candidates .scroll').evaluate((node) => {
+          node.scrollLeft = 300;
+          return node.scrollLeft;
+        });
+        assert.ok(scrolled > 100, 'the table is wider than its box');
+        const after = await places();
+        const half = before.length / 2; // headings, then the first row
+        for (const row of [0, half]) {
+          for (let column = 0; column < least; column += 1) {
+            assert.ok(Math.abs(after[row + column].left - before[row + column].left) < 1.5, `column ${column} at ${width} px`);
+            assert.ok(after[row + column].onTop, `column ${column} at ${width} px is covered`);
+          }
+          assert.ok(after[row + half - 1].left < before[row + half - 1].left - 100, 'the last column moves');
+        }
+      });
+    }
+    await withReport({}, async (page) => {
+      const marked = data.candidates.columns.filter((column) => column.objective);
+      assert.equal(await page.locator('#candidates th .objective').count(), 1);
+      assert.match(await page.locator('#candidates th:has(.objective)').textContent(), new RegExp(`^${marked[0].title}`));
+    });
+  },
+
+  'the schedule shows the speed-up at both ends of each range': () =>
+    withReport({}, async (page) => {
+      const shown = await page.locator('#schedule > .scroll tbody tr').allTextContents();
+      assert.equal(shown.length, data.schedule.length);
+      data.schedule.forEach(({ speedup, speedup_to: last }, i) => {
+        const ends = `${speedup.toFixed(2)}×${speedup === last ? '' : ` to ${last.toFixed(2)}×`}`;
+        assert.ok(shown[i].includes(ends), `${shown[i]} should say ${ends}`);
+      });
+      const labels = await page.locator('#schedule-chart svg .mark-text').allTextContents();
+      assert.ok(labels.some((label) => label.includes('1.78×') && label.includes('to 1.66×')), labels.join(' | '));
     }),
 
   'a row with details opens and closes by mouse and keyboard, and shows text as text': () =>

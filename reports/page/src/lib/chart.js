@@ -9,7 +9,8 @@
 //   scale            (palette) => element: a colour scale in place of a legend
 //   zoom             {x: field, y: field}: drag to move, Shift and wheel or the buttons to zoom (the specification holds zoomParameter)
 //   onmark           (row) => …: a mark was clicked
-//   specification    ({palette, width, state, shown}) => Vega-Lite: `shown(value)` says whether a series is switched on
+//   specification    ({palette, width, inner, state, shown}) => Vega-Lite: `shown(value)` says whether a series is switched on; `inner` is
+//                    the width between the axes, which depends on the fonts. A specification that uses it sets `measured` beside itself.
 //
 // Every chart is drawn again, synchronously, when its box changes its width, the theme changes or the page is printed.
 import { button, download, element } from './dom.js';
@@ -26,6 +27,7 @@ export function chart(options) {
   const legend = element('div', { class: 'legend' });
   let view = null;
   let drawnWidth = 0;
+  let margin = 70; // pixels of the axes; what the last drawing needed
 
   function redraw() {
     const width = Math.floor(plot.clientWidth);
@@ -33,8 +35,13 @@ export function chart(options) {
     drawnWidth = width;
     const palette = currentPalette();
     legend.replaceChildren(...legendItems(palette));
-    view?.finalize();
-    view = draw(canvas, options.specification({ palette, width, state, shown: (value) => !hidden.has(value) }), palette, width);
+    for (let pass = 0; pass < (options.measured ? 3 : 1); pass += 1) {
+      const inner = Math.max(40, width - margin);
+      view?.finalize();
+      view = draw(canvas, options.specification({ palette, width, inner, state, shown: (value) => !hidden.has(value) }), palette, width);
+      margin = width - view.width();
+      if (Math.abs(width - margin - inner) < 1) break;
+    }
     if (options.onmark) view.addEventListener('click', (_, item) => item?.datum && options.onmark(item.datum));
   }
 

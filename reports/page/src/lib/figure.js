@@ -3,7 +3,7 @@ import { cell, isNumber, unique } from './format.js';
 import { seriesColours } from './palette.js';
 import { chart } from './chart.js';
 import { openRecord } from './table.js';
-import { logAxis, zoomParameter } from './vega.js';
+import { linearAxis, logAxis, zoomParameter } from './vega.js';
 
 const DASHES = [[1, 0], [7, 4], [2, 3], [10, 3, 2, 3], [1, 4], [14, 4]];
 const ONE_SERIES = 'all';
@@ -62,7 +62,7 @@ function specification(figure, rows, names, palette, width) {
 }
 
 /** Numbers on a linear or log scale, or names in the order of the rows. */
-function axisOf(axis, parts, extra = {}) {
+function axisOf(channel, axis, parts, extra = {}) {
   const room = 8; // pixels between the outermost marks and the edge, so that these are not cut
   const numeric = parts.values.some((row) => isNumber(row[axis.key]));
   if (!numeric || axis.discrete) {
@@ -75,7 +75,7 @@ function axisOf(axis, parts, extra = {}) {
     scale: axis.log
       ? { type: 'log', nice: false, padding: room }
       : { zero: axis.zero ?? false, nice: true, padding: axis.zero ? 0 : room },
-    axis: { title: axis.title, ...(axis.log ? logAxis(parts.palette) : { format: ',~r', tickCount: 6 }) },
+    axis: { title: axis.title, ...(axis.log ? logAxis(channel, axis.key === 'batch' ? 2 : 10) : linearAxis(channel)) },
     ...extra,
   };
 }
@@ -87,13 +87,16 @@ const tooltipOf = (figure) => figure.columns.map(({ key, title }) => ({ field: k
 /** Leaves out rows without a number of that name. */
 const having = (...keys) => keys.map((key) => ({ filter: `isValid(datum['${key}'])` }));
 
+/** Vega warns of a layer whose scale has nothing to span. */
+const has = ({ values }, ...keys) => values.some((row) => keys.every((key) => isNumber(row[key])));
+
 function lineLayers(parts) {
   const { figure, names } = parts;
-  const x = axisOf(figure.x, parts);
-  const y = axisOf(figure.y, parts);
+  const x = axisOf('x', figure.x, parts);
+  const y = axisOf('y', figure.y, parts);
   const strokeDash = { field: 'series', type: 'nominal', scale: { domain: names, range: names.map((_, i) => DASHES[i % 6]) } };
   const layers = [];
-  if (figure.low) {
+  if (figure.low && has(parts, figure.low, figure.high)) {
     layers.push({
       transform: having(figure.low, figure.high),
       mark: { type: 'area', opacity: 0.16, clip: true },
@@ -113,7 +116,7 @@ function lineLayers(parts) {
       encoding: { x, y, color: colour, tooltip: tooltipOf(figure) },
     },
   );
-  if (figure.points) {
+  if (figure.points && has(parts, figure.points)) {
     layers.push({
       transform: having(figure.points),
       mark: { type: 'point', filled: false, size: 46, strokeWidth: 1.5, opacity: 0.9, clip: true, tooltip: true },
@@ -131,8 +134,8 @@ function pointLayers(parts) {
       params: [zoomParameter],
       mark: { type: 'point', size: 48, opacity: 0.85, clip: true, tooltip: true },
       encoding: {
-        x: axisOf(figure.x, parts),
-        y: axisOf(figure.y, parts),
+        x: axisOf('x', figure.x, parts),
+        y: axisOf('y', figure.y, parts),
         stroke: colour,
         shape,
         fill: figure.hollow
@@ -149,8 +152,8 @@ const POINT_SHAPES = ['circle', 'square', 'triangle-up', 'diamond', 'cross', 'tr
 /** Bars of one place stand on one another (`stacked`) or side by side. */
 function barLayers(parts) {
   const { figure, names } = parts;
-  const x = axisOf({ ...figure.x, discrete: true }, parts);
-  const y = { ...axisOf({ ...figure.y, zero: true }, parts), stack: figure.stacked ? 'zero' : null };
+  const x = axisOf('x', { ...figure.x, discrete: true }, parts);
+  const y = { ...axisOf('y', { ...figure.y, zero: true }, parts), stack: figure.stacked ? 'zero' : null };
   const offset = figure.stacked ? {} : { xOffset: { field: 'series', type: 'nominal', sort: names } };
   return [
     {
@@ -168,9 +171,9 @@ function rangeLayers(parts) {
     {
       mark: { type: 'bar', height: { band: 0.62 }, tooltip: true },
       encoding: {
-        x: axisOf({ ...figure.x, zero: true }, parts),
+        x: axisOf('x', { ...figure.x, zero: true }, parts),
         x2: { field: figure.end },
-        y: axisOf({ ...figure.y, discrete: true }, parts, { axis: { title: null, grid: false } }),
+        y: axisOf('y', { ...figure.y, discrete: true }, parts, { axis: { title: null, grid: false } }),
         color: colour,
         tooltip: tooltipOf(figure),
       },
@@ -183,7 +186,17 @@ function ruleLayers({ rules = [] }, palette) {
     { data: { values: [{}] }, mark: { type: 'rule', strokeDash: [3, 3], clip: true }, encoding: { y: { datum: at } } },
     {
       data: { values: [{}] },
-      mark: { type: 'text', align: 'left', baseline: 'bottom', dy: -3, fontSize: 11, clip: true, fill: palette.muted, text: label },
+      mark: {
+        type: 'text',
+        align: 'left',
+        baseline: { expr: `scale('y', ${at}) < 16 ? 'top' : 'bottom'` },
+        dy: { expr: `scale('y', ${at}) < 16 ? 4 : -3` },
+        limit: { expr: 'width - 8' },
+        fontSize: 11,
+        clip: true,
+        fill: palette.muted,
+        text: label,
+      },
       encoding: { y: { datum: at }, x: { value: 4 } },
     },
   ]);

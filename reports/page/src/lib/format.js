@@ -55,7 +55,7 @@ export function cell(value, digits) {
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
 export const batchRange = ({ batch_from: from, batch_to: to }) =>
-  from === to ? number(from) : `${number(from)} – ${number(to)}`;
+  from === to ? number(from) : `${number(from)}${SPACE}–${SPACE}${number(to)}`;
 
 /** The rows in which each of `keys` is a finite number: what a chart can place. */
 export const placeable = (rows, ...keys) => (rows ?? []).filter((row) => keys.every((key) => isNumber(row[key])));

@@ -1,12 +1,12 @@
 // What surrounds the sections: header, contents, footer.
 import { element } from './dom.js';
-import { themeButton } from './theme.js';
+import { themeChoice } from './theme.js';
 
 export function pageHeader(data) {
   return element(
     'header',
     { class: 'page-header' },
-    element('div', { class: 'overline' }, element('span', {}, 'Treeline report'), themeButton()),
+    element('div', { class: 'overline' }, element('span', {}, 'Treeline report'), themeChoice()),
     element('h1', {}, data.title),
     data.subtitle && element('p', { class: 'subtitle' }, data.subtitle),
   );

@@ -12,6 +12,7 @@ const light = {
   band: '#f5f2ec',
   series: ['#0072b2', '#c8550b', '#00825f', '#a3478a', '#8f6d00', '#4a7fb5', '#6d6d6d'],
   neutral: '#7d8590',
+  outside: '#c2c4c6',
   warn: '#b3261e',
   diverging: ['#7f3f06', '#d08a3a', '#efebe3', '#5c9fcb', '#0a4a82'],
 };
@@ -27,6 +28,7 @@ const dark = {
   band: '#20252b',
   series: ['#5fb2ea', '#f0954f', '#45c49c', '#dd8fc4', '#dcbc4c', '#9cc6ee', '#b0b0b0'],
   neutral: '#8b949e',
+  outside: '#4d555e',
   warn: '#ff8a80',
   diverging: ['#f0ab62', '#96602a', '#2b3138', '#38719f', '#8fcbf7'],
 };
@@ -41,21 +43,18 @@ export function seriesColours(values, palette) {
 
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
+/** The colour `share` of the way from one to another. */
+export function mixed(one, other, share) {
+  const [from, to] = [channels(one), channels(other)];
+  const mix = from.map((value, i) => Math.round(value + (to[i] - value) * share));
+  return `#${mix.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+}
+
 /** The colour at `position` in [-1, 1] of a diverging palette of five stops. */
 export function divergingColour(position, stops) {
   const place = (Math.min(1, Math.max(-1, position)) + 1) * 2;
   const index = Math.min(3, Math.floor(place));
-  const [from, to] = [channels(stops[index]), channels(stops[index + 1])];
-  return (
-    '#' +
-    from
-      .map((value, i) =>
-        Math.round(value + (to[i] - value) * (place - index))
-          .toString(16)
-          .padStart(2, '0'),
-      )
-      .join('')
-  );
+  return mixed(stops[index], stops[index + 1], place - index);
 }
 
 /** Black or white, whichever reads better on `background` (relative luminance as WCAG 2 defines it). */

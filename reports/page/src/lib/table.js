@@ -2,6 +2,9 @@
 import { button, copyButton, download, element } from './dom.js';
 import { cell, plural } from './format.js';
 import { toCsv } from './csv.js';
+import { rowTest } from './filter.js';
+import { pinColumns } from './pinned.js';
+import { emsOf } from './table_need.js';
 
 const FIRST_ROWS = 100;
 const OPEN_RECORD = 'treeline-open-record';
@@ -10,13 +13,14 @@ const OPEN_RECORD = 'treeline-open-record';
 export const openRecord = (record) => document.dispatchEvent(new CustomEvent(OPEN_RECORD, { detail: record }));
 
 /**
- * `columns`: [{key, title, unit, digits}]; `rows`: objects; `name`: file name of the download, without ending.
- * `small` leaves out the filter box; a row with `recommended: true` stands out. A row with `details`
- * ([{heading, entries: [{name, value}]}]) opens below itself on a click, and on openRecord() of its `record`.
+ * `columns`: [{key, title, unit, digits, objective}]; `rows`: objects; `name`: file name of the download, without ending.
+ * `pinned` is how many of the first columns stay in sight when the others are scrolled sideways, at most 3. `small` leaves out
+ * the filter box; a row with `recommended: true` stands out. A row with `details` ([{heading, entries: [{name, value}]}]) opens
+ * below itself on a click, and on openRecord() of its `record`.
  */
-export function dataTable({ columns, rows, name, small = false }) {
+export function dataTable({ columns, rows, name, small = false, pinned = 1 }) {
   const shown = columns.map((column) => ({ ...column, numeric: isNumeric(rows, column.key) }));
-  const state = { key: null, descending: false, words: [], all: rows.length <= FIRST_ROWS };
+  const state = { key: null, descending: false, keeps: () => true, all: rows.length <= FIRST_ROWS };
   const body = element('tbody');
   const status = element('span', { class: 'count', role: 'status' });
   const more = button(
@@ -40,7 +44,7 @@ export function dataTable({ columns, rows, name, small = false }) {
 
   const visibleRows = () =>
     sorted(
-      rows.filter((row) => matches(row, shown, state.words)),
+      rows.filter((row) => state.keeps(textOf(row, shown))),
       state,
     );
 
@@ -56,14 +60,14 @@ export function dataTable({ columns, rows, name, small = false }) {
 
   const filter =
     !small &&
-    filterBox(name, (words) => {
-      state.words = words;
+    filterBox(name, (typed) => {
+      state.keeps = rowTest(typed, rows.map((row) => textOf(row, shown)));
       update();
     });
 
   function open(record) {
     if (!rows.some((row) => row.details && row.record === record)) return;
-    state.words = [];
+    state.keeps = () => true;
     state.all = true;
     if (filter) filter.value = '';
     update();
@@ -73,6 +77,9 @@ export function dataTable({ columns, rows, name, small = false }) {
   }
 
   update();
+  const table = element('table', { style: `--need: ${emsOf(shown, rows).toFixed(2)}` }, element('thead', {}, element('tr', {}, headings)), body);
+  const scroller = element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table: ${name}` }, table);
+  pinColumns(scroller, table, pinned);
   document.addEventListener(OPEN_RECORD, ({ detail }) => open(detail));
   const csv = () => toCsv(columns, visibleRows());
   return element(
@@ -90,11 +97,7 @@ export function dataTable({ columns, rows, name, small = false }) {
         button('Download CSV', () => download(`${name}.csv`, 'text/csv', csv()), { class: 'quiet' }),
       ),
     ),
-    element(
-      'div',
-      { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table: ${name}` },
-      element('table', {}, element('thead', {}, element('tr', {}, headings)), body),
-    ),
+    scroller,
     more,
   );
 }
@@ -108,13 +111,14 @@ function heading(column, onclick) {
       { type: 'button', onclick },
       column.title,
       column.unit && element('span', { class: 'unit' }, ` ${column.unit}`),
+      column.objective && element('span', { class: 'objective' }, ' objective'),
     ),
   );
 }
 
 const setSorted = (node, direction) => node.setAttribute('aria-sort', direction || 'none');
 
-function filterBox(name, onwords) {
+function filterBox(name, ontyped) {
   const input = element('input', {
     type: 'search',
     placeholder: 'Filter rows',
@@ -122,7 +126,7 @@ function filterBox(name, onwords) {
     autocomplete: 'off',
     spellcheck: 'false',
   });
-  input.addEventListener('input', () => onwords(input.value.toLowerCase().split(/\s+/).filter(Boolean)));
+  input.addEventListener('input', () => ontyped(input.value));
   return input;
 }
 
@@ -182,21 +186,17 @@ function isNumeric(rows, key) {
 
 const texts = new WeakMap();
 
-/** All cells of a row in lower case, worked out when first looked for. */
+/** The cells of a row as lines, worked out when first looked for. */
 function textOf(row, columns) {
   if (!texts.has(row))
     texts.set(
       row,
       columns
         .map((column) => cell(row[column.key], column.digits))
-        .join('\n')
-        .toLowerCase(),
+        .join('\n'),
     );
   return texts.get(row);
 }
-
-/** A row matches when each word is found in one of its cells. */
-const matches = (row, columns, words) => words.every((word) => textOf(row, columns).includes(word));
 
 /** Missing values come last in both directions; equal rows keep their order. */
 function sorted(rows, { key, descending }) {

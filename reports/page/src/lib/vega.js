@@ -1,12 +1,12 @@
 // The one place that touches Vega: compile, draw, zoom, save. Expressions run in Vega's interpreter, so that the page needs no eval and its
 // content security policy can forbid it.
-import { View, parse, Warn } from 'vega';
+import { View, expressionFunction, parse, Warn } from 'vega';
 import { compile } from 'vega-lite';
 import { expressionInterpreter } from 'vega-interpreter';
 import { Handler } from 'vega-tooltip';
+import { fontFamily } from './text.js';
+import { linearTicks, logTicks } from './ticks.js';
 
-const FONT =
-  '-apple-system, BlinkMacSystemFont, "Segoe UI", Inter, Roboto, "Noto Sans", "Helvetica Neue", "Liberation Sans", Arial, sans-serif';
 const tooltip = new Handler({ theme: 'treeline', disableDefaultStyle: true, maxDepth: 1 });
 
 /** Draws `specification` into `container`, as wide as `width` including axes, and returns the Vega view. */
@@ -36,18 +36,19 @@ export function draw(container, specification, palette, width) {
 }
 
 function configuration(palette) {
+  const font = fontFamily();
   const label = {
-    labelFont: FONT,
+    labelFont: font,
     labelFontSize: 12,
     labelColor: palette.muted,
-    titleFont: FONT,
+    titleFont: font,
     titleFontSize: 12,
     titleFontWeight: 500,
     titleColor: palette.muted,
   };
   return {
     aria: false,
-    font: FONT,
+    font,
     view: { stroke: null },
     axis: {
       ...label,
@@ -59,9 +60,10 @@ function configuration(palette) {
       tickSize: 4,
       labelLimit: 220,
       labelOverlap: true,
+      labelSeparation: 4,
     },
     axisY: { domain: false, ticks: false },
-    text: { font: FONT, fontSize: 12, fill: palette.ink },
+    text: { font, fontSize: 12, fill: palette.ink },
     rule: { stroke: palette.muted },
     legend: { disable: true },
   };
@@ -74,16 +76,19 @@ export const zoomParameter = {
   select: { type: 'interval', zoom: 'wheel![event.shiftKey || event.ctrlKey]', clear: 'dblclick' },
 };
 
-/** A log axis whose grid lines are the powers of ten and whose numbers are written out. */
-export const logAxis = (palette) => ({
-  format: ',~r',
-  tickCount: 6,
-  grid: true,
-  gridColor: {
-    condition: { test: 'abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-9', value: palette.rule },
-    value: 'transparent',
-  },
+// Vega works ticks out again when the reader zooms and when labels of another axis leave less room.
+expressionFunction('treelineLogTicks', ([low, high], pixels, vertical, base) => logTicks(low, high, pixels, { vertical, base }));
+expressionFunction('treelineTicks', ([low, high], pixels, vertical, whole) => linearTicks(low, high, pixels, { vertical, whole }));
+
+const ticksOf = (name, channel, option) => ({
+  expr: `${name}(domain('${channel}'), ${channel === 'x' ? 'width' : 'height'}, ${channel === 'y'}, ${option})`,
 });
+
+/** The axis of `channel` ("x" or "y") over a log scale: powers of two where `base` is 2, else 1, 2 and 5 times powers of ten. */
+export const logAxis = (channel, base = 10) => ({ format: ',~r', values: ticksOf('treelineLogTicks', channel, base), grid: true });
+
+/** The same over a linear scale, from zero or not; whole numbers only where `whole`. */
+export const linearAxis = (channel, { whole = false } = {}) => ({ format: ',~r', values: ticksOf('treelineTicks', channel, whole) });
 
 /** Widens (factor > 1) or narrows both axes around their middle; `fields` names the field of each axis: {x, y}. */
 export function zoomBy(view, fields, factor) {

@@ -10,8 +10,10 @@ export const candidates = {
     element(
       'p',
       { class: 'screen-only' },
-      'Click a heading to sort; words typed into the box keep the rows that hold all of them.',
+      'Click a heading to sort. Words typed into the box keep the rows that hold all of them; a number goes with the word before it ' +
+        '(chain 2), and quotes keep any words together.',
+      columns.some((column) => column.objective) && ' The column marked as the objective is what the best candidate is best in.',
     ),
-    dataTable({ columns, rows, name: 'candidates' }),
+    dataTable({ columns, rows, name: 'candidates', pinned: 3 }),
   ],
 };

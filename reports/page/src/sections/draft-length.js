@@ -2,7 +2,9 @@
 import { number, placeable, quantity, times, unique } from '../lib/format.js';
 import { drafterColours } from '../lib/drafters.js';
 import { chart } from '../lib/chart.js';
-import { zoomParameter } from '../lib/vega.js';
+import { domainWithRoom, widest } from '../lib/text.js';
+import { OUTSIDE, askedRanges, isAsked, outsideEntry } from '../lib/traffic.js';
+import { linearAxis, zoomParameter } from '../lib/vega.js';
 
 const DASHES = [
   [1, 0],
@@ -39,6 +41,7 @@ export const draftLength = {
   build(data) {
     const rows = rowsOf(data);
     const [drafters, batches, contexts] = ['drafter', 'batch', 'context'].map((key) => unique(rows, key));
+    const asked = askedRanges(data);
     const tooMany = drafters.length * batches.length > MOST_LINES;
     return [
       chart({
@@ -63,17 +66,23 @@ export const draftLength = {
             options: contexts.map((value) => ({ value, label: `${number(value)} tokens` })),
           },
         ].filter((choice) => choice.key !== 'batch' || batches.length > 1),
-        legend: (palette) =>
-          drafters.map((value) => ({ value, label: value, colour: drafterColours(data, palette).get(value), shape: 'line' })),
+        legend: (palette) => [
+          ...drafters.map((value) => ({ value, label: value, colour: drafterColours(data, palette).get(value), shape: 'line' })),
+          ...outsideEntry(asked, rows, palette, 'line'),
+        ],
         zoom: { x: 'draft_tokens', y: 'speedup' },
-        specification: ({ palette, width, state, shown }) => {
+        measured: true,
+        specification: ({ palette, inner, state, shown }) => {
           const chosen = rows.filter(
             (row) =>
               shown(row.drafter) &&
+              (isAsked(asked, row) || shown(OUTSIDE)) &&
               (state.batch === null || state.batch === undefined || row.batch === state.batch) &&
               (contexts.length === 0 || row.context === state.context),
           );
-          return lines(chosen, drafterColours(data, palette), batches, palette, width);
+          const colours = drafterColours(data, palette);
+          const colourOf = (row) => (isAsked(asked, row) ? colours.get(row.drafter) : palette.outside);
+          return lines(chosen, colourOf, batches, palette, inner);
         },
       }),
     ];
@@ -100,39 +109,39 @@ function inWords(rows) {
   return `Line chart of speed-up against draft tokens. Best of each line: ${best.slice(0, 8).join('; ')}${best.length > 8 ? '; and more' : ''}.`;
 }
 
-function lines(rows, colours, batches, palette, width) {
+const END = { size: 11 };
+
+function lines(rows, colourOf, batches, palette, inner) {
   const dashes = batches.map((_, i) => DASHES[i % DASHES.length]);
   const ring = new Set(bestOfEachLine(rows));
   const values = rows.map((row) => ({
     ...row,
     line: lineOf(row),
-    colour: colours.get(row.drafter),
+    colour: colourOf(row),
     best: ring.has(row),
     speedup_text: times(row.speedup),
     accept_text: number(row.accept_length),
     tpot_text: quantity(row.tpot_ms, 'ms'),
   }));
-  const labels = batches.length > 1 ? lineEnds(values) : [];
+  const labels = batches.length > 1 ? lineEnds(values, palette) : [];
   const lengths = unique(rows, 'draft_tokens');
-  const [first, last] = [lengths[0] ?? 1, lengths.at(-1) ?? 1];
+  const [first, last] = [lengths[0] ?? 1, Math.max(lengths.at(-1) ?? 1, (lengths[0] ?? 1) + 1)];
+  const room = labels.length > 0 ? 16 + widest(labels.map((row) => row.label), END) : 14;
   const x = {
     field: 'draft_tokens',
     type: 'quantitative',
-    scale: {
-      nice: false,
-      domain: [first - 0.4, last + (last - first + 0.4) * (labels.length > 0 ? 68 / (width - 60 - 68) : 0.03)],
-    },
-    axis: { title: 'Draft tokens per round', format: 'd', tickMinStep: 1, grid: false, values: wholeNumbers(first, last) },
+    scale: { nice: false, domain: domainWithRoom([first, last], [14, room], inner) },
+    axis: { title: 'Draft tokens per round', grid: false, ...linearAxis('x', { whole: true }) },
   };
   const y = {
     field: 'speedup',
     type: 'quantitative',
     scale: { zero: false, nice: true },
-    axis: { title: 'Speed-up (times plain decoding)', format: '.2~f', tickCount: 6 },
+    axis: { title: 'Speed-up (times plain decoding)', ...linearAxis('y') },
   };
   const color = { field: 'colour', type: 'nominal', scale: null };
   const strokeDash = { field: 'batch', type: 'ordinal', scale: { domain: batches, range: dashes } };
-  const text = { type: 'text', align: 'left', fontSize: 11, clip: true };
+  const text = { type: 'text', align: 'left', fontSize: END.size, clip: true };
   return {
     height: 340,
     data: { values },
@@ -154,28 +163,31 @@ function lines(rows, colours, batches, palette, width) {
         mark: { type: 'point', filled: false, size: 170, strokeWidth: 2, opacity: 1, clip: true, tooltip: true },
         encoding: { x, y, color, tooltip },
       },
-      {
-        data: { values: labels },
-        mark: { ...text, baseline: 'middle', dx: 12 },
-        encoding: { x, y, color, text: { field: 'label' } },
-      },
+      ...(labels.length === 0
+        ? []
+        : [
+            {
+              data: { values: labels },
+              mark: { ...text, baseline: 'middle', dx: 12 },
+              encoding: { x, y, color: { field: 'ink', type: 'nominal', scale: null }, text: { field: 'label' } },
+            },
+          ]),
     ],
   };
 }
 
 /** The last point of each line with its label, leaving out labels that would lie on one another. */
-function lineEnds(values) {
+function lineEnds(values, palette) {
   const speedups = values.map((row) => row.speedup);
   const spacing = ((Math.max(...speedups, 1) - Math.min(...speedups, 1)) * 14) / 340;
   const labelled = [];
   for (const end of new Map(values.map((row) => [row.line, row])).values()) {
     if (labelled.every((other) => Math.abs(other.speedup - end.speedup) >= spacing))
-      labelled.push({ ...end, label: `batch ${number(end.batch)}` });
+      labelled.push({
+        ...end,
+        label: `batch ${number(end.batch)}`,
+        ink: end.colour === palette.outside ? palette.muted : end.colour,
+      });
   }
   return labelled;
-}
-
-function wholeNumbers(first, last) {
-  const step = Math.max(1, Math.ceil((last - first) / 12));
-  return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => first + i * step);
 }

@@ -1,8 +1,10 @@
 // Speed-up over batch and context, with the best draft length in each cell.
 import { element } from '../lib/dom.js';
 import { number, placeable, times, unique } from '../lib/format.js';
-import { divergingColour, inkOn } from '../lib/palette.js';
+import { divergingColour, inkOn, mixed } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
+import { textWidth } from '../lib/text.js';
+import { askedRanges, isAsked, onGrid } from '../lib/traffic.js';
 
 const columns = [
   { key: 'batch', title: 'Batch' },
@@ -27,6 +29,8 @@ export const heatmap = {
   build(data) {
     const rows = rowsOf(data);
     const reach = colourReach(rows);
+    const asked = onGrid(askedRanges(data), unique(rows, 'batch'), unique(rows, 'context'));
+    const allAsked = rows.every((row) => isAsked(asked, row));
     return [
       chart({
         id: 'speedup-map',
@@ -36,8 +40,9 @@ export const heatmap = {
         alternative: inWords(rows),
         columns,
         rows,
-        scale: (palette) => colourScale(palette, reach),
-        specification: ({ palette, width }) => cells(rows, reach, palette, width),
+        scale: (palette) => colourScale(palette, reach, allAsked),
+        measured: true,
+        specification: ({ palette, inner }) => cells(rows, reach, asked, palette, inner),
       }),
     ];
   },
@@ -64,26 +69,34 @@ function inWords(rows) {
   );
 }
 
-function cells(rows, reach, palette, width) {
-  const batches = unique(rows, 'batch');
-  const room = (width - 70) / batches.length;
+/** The largest size in which every one of `texts` keeps clear of the edges of a cell; 0 where none does. */
+const sizeFor = (texts, sizes, weight, room) =>
+  sizes.find((size) => texts.every((text) => textWidth(text, { size, weight }) <= room - 5)) ?? 0;
+
+const lengthOf = (row) => (row.fits === false ? '–' : row.draft_tokens === 0 ? 'off' : number(row.draft_tokens));
+
+function cells(rows, reach, asked, palette, inner) {
+  const room = inner / unique(rows, 'batch').length;
   const values = rows.map((row) => {
     const fits = row.fits !== false;
-    const fill = fits && row.speedup > 0 ? colourAt(row.speedup, reach, palette) : palette.faint;
+    const colour = fits && row.speedup > 0 ? colourAt(row.speedup, reach, palette) : palette.faint;
+    const fill = isAsked(asked, row) ? colour : mixed(colour, palette.faint, 0.7);
     const off = row.draft_tokens === 0;
     return {
       ...row,
       fill,
       ink: fits ? inkOn(fill) : palette.muted,
-      length: !fits ? '–' : off ? 'off' : number(row.draft_tokens),
+      length: lengthOf(row),
       detail: fits && !off ? times(row.speedup, 1) : '',
       speedup_text: times(row.speedup),
       fits_text: fits ? 'yes' : 'no, out of memory',
-      length_text: !fits ? '–' : off ? 'off' : number(row.draft_tokens),
+      length_text: lengthOf(row),
       context_text: `${number(row.context)} tokens`,
     };
   });
-  const detailed = room >= 44;
+  const texts = (field) => values.map((row) => row[field]);
+  const [size, detailSize] = [sizeFor(texts('length'), [13, 12, 11, 10, 9], 600, room), sizeFor(texts('detail'), [11], 400, room)];
+  const detailed = size > 0 && detailSize > 0;
   const encoding = {
     x: {
       field: 'batch',
@@ -109,23 +122,34 @@ function cells(rows, reach, palette, width) {
           tooltip,
         },
       },
-      ...(room >= 18 ? [text('length', detailed ? "datum.detail == ''" : 'true', 0, room < 24 ? 10 : 13, 500, 1)] : []),
+      ...(size > 0 ? [text('length', detailed ? "datum.detail == ''" : 'true', 0, size, 500, 1)] : []),
       ...(detailed
-        ? [text('length', "datum.detail != ''", -7, 13, 600, 1), text('detail', "datum.detail != ''", 10, 11, 400, 0.9)]
+        ? [
+            text('length', "datum.detail != ''", -7, size, 600, 1),
+            text('detail', "datum.detail != ''", 10, detailSize, 400, 0.9),
+          ]
         : []),
     ],
   };
 }
 
-function colourScale(palette, reach) {
+function colourScale(palette, reach, allAsked) {
   const places = Array.from({ length: 21 }, (_, i) => -1 + i / 10);
   const gradient = places.map((place) => divergingColour(place, palette.diverging)).join(', ');
   return element(
     'div',
     { class: 'colour-scale' },
-    element('span', {}, `slower, ${times(1 / reach, 1)}`),
-    element('span', { class: 'gradient', style: `background: linear-gradient(to right, ${gradient})`, 'aria-hidden': 'true' }),
-    element('span', {}, `faster, ${times(reach, 1)}`),
-    element('span', { class: 'key' }, 'off: plain decoding is best; –: does not fit in memory'),
+    element(
+      'div',
+      { class: 'ends' },
+      element('span', {}, `slower, ${times(1 / reach, 1)}`),
+      element('span', { class: 'gradient', style: `background: linear-gradient(to right, ${gradient})`, 'aria-hidden': 'true' }),
+      element('span', {}, `faster, ${times(reach, 1)}`),
+    ),
+    element(
+      'span',
+      { class: 'key' },
+      `off: plain decoding is best; –: does not fit in memory${allAsked ? '' : '; greyed: outside the traffic asked about'}`,
+    ),
   );
 }

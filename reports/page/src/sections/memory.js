@@ -3,6 +3,7 @@ import { element } from '../lib/dom.js';
 import { number, percent, placeable } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
+import { linearAxis } from '../lib/vega.js';
 
 const columns = [
   { key: 'part', title: 'Part' },
@@ -65,7 +66,7 @@ function stack(parts, used, limit, colours, palette) {
   const x = {
     type: 'quantitative',
     scale: { domain: [0, Math.max(used, limit ?? 0) * 1.06], nice: false },
-    axis: { title: 'Memory (GB)', tickCount: 8, format: ',~r' },
+    axis: { title: 'Memory (GB)', ...linearAxis('x') },
   };
   const limitLayers =
     limit === undefined

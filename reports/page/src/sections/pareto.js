@@ -2,7 +2,8 @@
 import { number, placeable, times, unique } from '../lib/format.js';
 import { drafterColours } from '../lib/drafters.js';
 import { chart } from '../lib/chart.js';
-import { logAxis, zoomParameter } from '../lib/vega.js';
+import { OUTSIDE, askedRanges, isAsked, outsideEntry } from '../lib/traffic.js';
+import { linearAxis, logAxis, zoomParameter } from '../lib/vega.js';
 
 const PLAIN = 'plain decoding';
 const columns = [
@@ -40,6 +41,7 @@ export const pareto = {
       'drafter',
     );
     const groups = rows.some((row) => row.speculative === false) ? [...drafters, PLAIN] : drafters;
+    const asked = askedRanges(data);
     const coloursOf = (palette) => drafterColours(data, palette).set(PLAIN, palette.neutral);
     return [
       chart({
@@ -49,18 +51,20 @@ export const pareto = {
         alternative: inWords(rows),
         columns,
         rows: [...rows].sort((a, b) => Number(b.on_front) - Number(a.on_front)),
-        legend: (palette) =>
-          groups.map((value) => ({
+        legend: (palette) => [
+          ...groups.map((value) => ({
             value,
             label: value,
             colour: coloursOf(palette).get(value),
             shape: value === PLAIN ? 'square' : 'dot',
           })),
+          ...outsideEntry(asked, rows, palette, 'dot'),
+        ],
         zoom: { x: 'tokens_per_s_user', y: 'tokens_per_s_device' },
         specification: ({ palette, shown }) =>
           points(
-            rows.filter((row) => shown(groupOf(row))),
-            coloursOf(palette),
+            rows.filter((row) => shown(groupOf(row)) && (isAsked(asked, row) || shown(OUTSIDE))),
+            (row) => (isAsked(asked, row) ? coloursOf(palette).get(groupOf(row)) : palette.outside),
             palette,
           ),
       }),
@@ -95,22 +99,22 @@ function scaleFor(rows) {
   return wide ? { type: 'log', nice: false, padding: 16 } : { type: 'linear', zero: false, nice: true, padding: 16 };
 }
 
-function points(rows, colours, palette) {
+function points(rows, colourOf, palette) {
   const values = rows.map((row) => ({
     ...row,
-    colour: colours.get(groupOf(row)),
+    colour: colourOf(row),
     shape: row.speculative === false ? 'square' : 'circle',
     user_text: `${number(row.tokens_per_s_user)} tokens/s`,
     device_text: `${number(row.tokens_per_s_device)} tokens/s`,
     speedup_text: times(row.speedup),
     context_text: `${number(row.context)} tokens`,
     weight: row.on_front ? 110 : 44,
-    strength: row.on_front ? 1 : 0.5,
+    strength: row.on_front ? 1 : 0.6,
   }));
   const scale = scaleFor(rows);
-  const axis = (title) => ({ title, ...(scale.type === 'log' ? logAxis(palette) : { format: ',~r', tickCount: 6 }) });
-  const x = { field: 'tokens_per_s_user', type: 'quantitative', scale, axis: axis('Tokens/s for each user') };
-  const y = { field: 'tokens_per_s_device', type: 'quantitative', scale, axis: axis('Tokens/s for each device') };
+  const axis = (channel, title) => ({ title, ...(scale.type === 'log' ? logAxis(channel) : linearAxis(channel)) });
+  const x = { field: 'tokens_per_s_user', type: 'quantitative', scale, axis: axis('x', 'Tokens/s for each user') };
+  const y = { field: 'tokens_per_s_device', type: 'quantitative', scale, axis: axis('y', 'Tokens/s for each device') };
   const colour = { field: 'colour', type: 'nominal', scale: null };
   const shape = { field: 'shape', type: 'nominal', scale: null };
   return {

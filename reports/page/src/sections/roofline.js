@@ -2,6 +2,7 @@
 import { isNumber, microseconds, number, percent, placeable, unique } from '../lib/format.js';
 import { seriesColours } from '../lib/palette.js';
 import { chart } from '../lib/chart.js';
+import { shortened, textWidth } from '../lib/text.js';
 import { logAxis, zoomParameter } from '../lib/vega.js';
 
 const MOST_LABELS = 6;
@@ -49,14 +50,15 @@ export const roofline = {
         legend: (palette) =>
           [...seriesColours(passes, palette)].map(([value, colour]) => ({ value, label: value, colour, shape: 'dot' })),
         zoom: { x: 'intensity_flop_per_byte', y: 'attained_tflop_per_s' },
-        specification: ({ palette, width, shown }) =>
+        measured: true,
+        specification: ({ palette, inner, shown }) =>
           plot(
             roof,
             operations.filter((row) => shown(row.pass)),
             operations,
             seriesColours(passes, palette),
             palette,
-            width,
+            inner,
           ),
       }),
     ];
@@ -89,39 +91,57 @@ function roofLine(roof, operations) {
   }));
 }
 
+const NOTE = { size: 11 };
+const between = (low, high) => (value) => Math.log(value / low) / Math.log(high / low);
+
+/** Pixels of a point in a picture of `inner` by `high`. */
+function placing(domains, inner, high) {
+  const [across, up] = [between(...domains.x), between(...domains.y)];
+  return (row) => [across(row.intensity_flop_per_byte) * inner, (1 - up(row.attained_tflop_per_s)) * high];
+}
+
 /** Where the bandwidth is written: along the slope, at its middle, turned as steep as the slope is on the screen. */
-function slopeLabel([begin, corner, end], [lowest, highest], width) {
-  const between = (field) => Math.sqrt(begin[field] * corner[field]);
-  const perDecade = (pixels, low, high) => pixels / Math.log(high / low);
-  const rise =
-    perDecade(HEIGHT - 60, lowest, highest) / perDecade(width - 60, begin.intensity_flop_per_byte, end.intensity_flop_per_byte);
+function slopeLabel([begin, corner], place) {
+  const [[left, bottom], [right, top]] = [place(begin), place(corner)];
+  const middle = (field) => Math.sqrt(begin[field] * corner[field]);
   return {
-    intensity_flop_per_byte: between('intensity_flop_per_byte'),
-    attained_tflop_per_s: between('attained_tflop_per_s'),
-    angle: (-Math.atan(rise) * 180) / Math.PI,
+    intensity_flop_per_byte: middle('intensity_flop_per_byte'),
+    attained_tflop_per_s: middle('attained_tflop_per_s'),
+    angle: (-Math.atan2(bottom - top, right - left) * 180) / Math.PI,
   };
 }
 
-/** The operations that take the most time, leaving out labels that would lie on one another. */
-function labelled(values, width) {
-  const spans = [
-    ['intensity_flop_per_byte', Math.max(200, width - 80), 110],
-    ['attained_tflop_per_s', 380, 16],
-  ].map(([field, pixels, apart]) => {
-    const logs = values.map((row) => Math.log(row[field]));
-    return { field, apart: (apart / pixels) * (Math.max(...logs) - Math.min(...logs) + 2) };
-  });
+const radius = (row) => Math.sqrt((28 + Math.min(1, (row.share ?? 0) / 0.5) * 872) / Math.PI); // as the scale of the sizes below
+
+/** The names of the operations that take the most time, each inside the picture and clear of the others; {dx, dy} are pixels from the disc. */
+function labelled(values, place, inner, high) {
+  const taken = [];
   const chosen = [];
   for (const row of [...values].sort((a, b) => b.share - a.share)) {
-    const clear = chosen.every((other) =>
-      spans.some(({ field, apart }) => Math.abs(Math.log(row[field] / other[field])) > apart),
-    );
-    if (clear && chosen.length < MOST_LABELS) chosen.push(row);
+    if (chosen.length === MOST_LABELS) break;
+    const label = shortened(row.name, inner - 4, NOTE);
+    const [x, y] = place(row);
+    const half = textWidth(label, NOTE) / 2;
+    const away = radius(row) + 4;
+    const free = [
+      [away + half, 0],
+      [-away - half, 0],
+      [Math.max(0, half + 2 - x) + Math.min(0, inner - half - 2 - x), away + 7],
+      [Math.max(0, half + 2 - x) + Math.min(0, inner - half - 2 - x), -away - 7],
+    ].find(([dx, dy]) => {
+      const box = [x + dx - half - 3, x + dx + half + 3, y + dy - 8, y + dy + 8];
+      const inside = box[0] >= 0 && box[1] <= inner && box[2] >= 0 && box[3] <= high;
+      return inside && taken.every((other) => box[1] < other[0] || box[0] > other[1] || box[3] < other[2] || box[2] > other[3]);
+    });
+    if (!free) continue;
+    const [dx, dy] = free;
+    taken.push([x + dx - half - 3, x + dx + half + 3, y + dy - 8, y + dy + 8]);
+    chosen.push({ ...row, label, dx, dy });
   }
   return chosen;
 }
 
-function plot(roof, shown, operations, colours, palette, width) {
+function plot(roof, shown, operations, colours, palette, inner) {
   const values = shown.map((row) => ({
     ...row,
     colour: colours.get(row.pass),
@@ -132,21 +152,27 @@ function plot(roof, shown, operations, colours, palette, width) {
   }));
   const corners = roofLine(roof, operations);
   const lowest = Math.min(corners[0].attained_tflop_per_s, ...operations.map((row) => row.attained_tflop_per_s / 2));
-  const slope = slopeLabel(corners, [lowest, roof.peak_tflop_per_s * 1.9], width);
+  const domains = {
+    x: [corners[0].intensity_flop_per_byte, corners[2].intensity_flop_per_byte],
+    y: [lowest, roof.peak_tflop_per_s * 1.9],
+  };
+  const high = HEIGHT - 56;
+  const place = placing(domains, inner, high);
+  const slope = slopeLabel(corners, place);
   const x = {
     field: 'intensity_flop_per_byte',
     type: 'quantitative',
-    scale: { type: 'log', nice: false, domain: [corners[0].intensity_flop_per_byte, corners[2].intensity_flop_per_byte] },
-    axis: { title: 'Arithmetic intensity (FLOP/byte)', ...logAxis(palette) },
+    scale: { type: 'log', nice: false, domain: domains.x },
+    axis: { title: 'Arithmetic intensity (FLOP/byte)', ...logAxis('x') },
   };
   const y = {
     field: 'attained_tflop_per_s',
     type: 'quantitative',
-    scale: { type: 'log', nice: false, domain: [lowest, roof.peak_tflop_per_s * 1.9] },
-    axis: { title: 'Attained (TFLOP/s)', ...logAxis(palette) },
+    scale: { type: 'log', nice: false, domain: domains.y },
+    axis: { title: 'Attained (TFLOP/s)', ...logAxis('y') },
   };
   const colour = { field: 'colour', type: 'nominal', scale: null };
-  const note = { type: 'text', fill: palette.muted, fontSize: 11, clip: true };
+  const note = { type: 'text', fill: palette.muted, fontSize: NOTE.size, clip: true };
   return {
     height: HEIGHT,
     data: { values },
@@ -192,11 +218,15 @@ function plot(roof, shown, operations, colours, palette, width) {
           tooltip,
         },
       },
-      {
-        data: { values: labelled(values, width) },
-        mark: { ...note, fill: palette.ink, align: 'left', baseline: 'middle', dx: 13, dy: 12 },
-        encoding: { x, y, text: { field: 'name' } },
-      },
+      ...nameLayers(labelled(values, place, inner, high), { x, y }, note, palette),
     ],
   };
+}
+
+/** Names over an outline in the colour of the surface, so that they can be read where they lie on discs and lines. */
+function nameLayers(names, places, note, palette) {
+  const mark = { ...note, fill: palette.ink, align: 'center', baseline: 'middle', dx: { expr: 'datum.dx' }, dy: { expr: 'datum.dy' } };
+  const encoding = { ...places, text: { field: 'label' } };
+  const outline = { ...mark, stroke: palette.surface, strokeWidth: 3, strokeOpacity: 0.85, strokeJoin: 'round' };
+  return names.length === 0 ? [] : [outline, mark].map((layer) => ({ data: { values: names }, mark: layer, encoding }));
 }

@@ -2,6 +2,8 @@
 import { element } from '../lib/dom.js';
 import { microseconds, number, percent, placeable, times, unique } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
+import { domainWithRoom, shortened, widest } from '../lib/text.js';
+import { linearAxis } from '../lib/vega.js';
 
 const PHASES = ['draft', 'verify', 'rollback', 'sampling', 'host'];
 const PLAIN = 'plain decoding';
@@ -45,12 +47,13 @@ export const round = {
         ],
         legend: (palette) =>
           phases.map((phase) => ({ value: phase, label: phase, colour: phaseColours(phases, palette).get(phase) })),
-        specification: ({ palette, width, state, shown }) =>
+        measured: true,
+        specification: ({ palette, inner, width, state, shown }) =>
           bars(
             rows.filter((row) => shown(row.phase)),
             phases,
             palette,
-            width,
+            { inner, narrow: width < 560 },
             state.per === 'token' ? tokens : 1,
           ),
       }),
@@ -88,7 +91,9 @@ function inWords(rows, tokens) {
   );
 }
 
-function bars(rows, phases, palette, width, tokens) {
+const TOTAL = { size: 12, weight: 600 };
+
+function bars(rows, phases, palette, { inner, narrow }, tokens) {
   const colours = phaseColours(phases, palette);
   const divisor = (row) => (row.configuration === PLAIN ? 1 : tokens);
   const values = rows.map((row) => ({
@@ -100,32 +105,30 @@ function bars(rows, phases, palette, width, tokens) {
     share_text: percent(row.time_us / total(rows, row.configuration)),
   }));
   const names = unique(rows, 'configuration');
-  const longest = Math.max(
-    ...names.map((name) => values.filter((row) => row.configuration === name).reduce((sum, row) => sum + row.time_ms, 0)),
-  );
   const totals = names.map((name) => {
     const time_us = total(rows, name) / divisor({ configuration: name });
     return { configuration: name, time_ms: time_us / 1000, label: microseconds(time_us) };
   });
-  const narrow = width < 480;
+  const longest = Math.max(...totals.map((row) => row.time_ms));
+  const room = 12 + widest(totals.map((row) => row.label), TOTAL);
   const y = {
     field: 'configuration',
     type: 'nominal',
     sort: names,
-    axis: { title: null, labelFontSize: 13, labelColor: palette.ink, labelLimit: narrow ? 90 : 220 },
+    axis: narrow ? null : { title: null, labelFontSize: 13, labelColor: palette.ink, labelLimit: 220 },
   };
   const x = {
     field: 'time_ms',
     type: 'quantitative',
-    scale: { domain: [0, longest * (narrow ? 1.32 : 1.14)], nice: false },
-    axis: { title: tokens === 1 ? 'Time of a round (ms)' : 'Time of a token (ms)', tickCount: narrow ? 4 : 8, format: ',~r' },
+    scale: { domain: domainWithRoom([0, longest], [0, room], inner), nice: false },
+    axis: { title: tokens === 1 ? 'Time of a round (ms)' : 'Time of a token (ms)', ...linearAxis('x') },
   };
   return {
-    height: names.length * 58 + 50,
+    height: names.length * (narrow ? 72 : 58) + 50,
     data: { values },
     layer: [
       {
-        mark: { type: 'bar', height: { band: 0.62 }, stroke: palette.surface, strokeWidth: 1.5, tooltip: true },
+        mark: { type: 'bar', height: { band: narrow ? 0.5 : 0.62 }, stroke: palette.surface, strokeWidth: 1.5, tooltip: true },
         encoding: {
           y,
           x: { ...x, stack: 'zero' },
@@ -141,9 +144,20 @@ function bars(rows, phases, palette, width, tokens) {
       },
       {
         data: { values: totals },
-        mark: { type: 'text', align: 'left', dx: 8, fontWeight: 600 },
+        mark: { type: 'text', align: 'left', dx: 8, fontWeight: TOTAL.weight },
         encoding: { y, x, text: { field: 'label' } },
       },
+      ...(narrow ? [namesAbove(names, y, inner)] : []),
     ],
+  };
+}
+
+/** Where there is no room beside the bars, their names stand above them. */
+function namesAbove(names, y, inner) {
+  const values = names.map((configuration) => ({ configuration, name: shortened(configuration, inner, { size: 13 }) }));
+  return {
+    data: { values },
+    mark: { type: 'text', align: 'left', baseline: 'bottom', dy: -21, fontSize: 13 },
+    encoding: { y, x: { value: 0 }, text: { field: 'name' } },
   };
 }

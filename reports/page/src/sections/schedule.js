@@ -2,12 +2,16 @@
 import { element } from '../lib/dom.js';
 import { batchRange, number, placeable, times } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
+import { textWidth } from '../lib/text.js';
+import { OUTSIDE, askedRanges, isAsked } from '../lib/traffic.js';
+import { linearAxis } from '../lib/vega.js';
 
 const columns = [
   { key: 'batch_from', title: 'From batch' },
   { key: 'batch_to', title: 'To batch' },
   { key: 'draft_tokens', title: 'Draft tokens' },
-  { key: 'speedup', title: 'Speed-up', unit: '×', digits: 2 },
+  { key: 'speedup', title: 'Speed-up at the first', unit: '×', digits: 2 },
+  { key: 'speedup_to', title: 'Speed-up at the last', unit: '×', digits: 2 },
   { key: 'drafter', title: 'Drafter' },
 ];
 
@@ -25,17 +29,27 @@ export const schedule = {
   build(data) {
     const rows = rowsOf(data);
     const verdict = sentence(rows);
+    const asked = askedRanges(data).batch;
+    const pieces = rows.flatMap((row) => piecesOf(row, asked));
     return [
       element('p', {}, verdict),
       chart({
         id: 'schedule-chart',
         title: 'Draft tokens by batch size',
         reading:
-          'Each step is a range of batch sizes; its height is the number of tokens to draft there, the label the expected speed-up.',
+          'Each step is a range of batch sizes; its height is the number of tokens to draft there, the label the speed-up at its first and last batch.',
         alternative: `Step chart of draft tokens against batch size. ${verdict} ${rows.map(stepInWords).join('; ')}.`,
         columns,
         rows,
-        specification: ({ palette, width }) => steps(rows, palette, width),
+        legend: (palette) =>
+          pieces.every((piece) => piece.asked)
+            ? []
+            : [
+                { label: 'the traffic asked about', colour: palette.series[0] },
+                { label: OUTSIDE, colour: palette.outside },
+              ],
+        measured: true,
+        specification: ({ palette, inner }) => steps(rows, pieces, palette, inner),
       }),
       scheduleTable(rows),
     ];
@@ -53,38 +67,66 @@ function sentence(rows) {
   return `Speculate up to batch ${number(off.batch_from - 1)}, with fewer draft tokens as the batch grows; from ${number(off.batch_from)} on, plain decoding is faster.`;
 }
 
-const stepInWords = (row) => `batch ${batchRange(row)}: ${row.draft_tokens} draft tokens, speed-up ${times(row.speedup)}`;
+/** "1.66× to 1.10×": the speed-up at both ends of the range. */
+function speedupRange(row) {
+  const [first, last] = [times(row.speedup), times(row.speedup_to ?? row.speedup)];
+  return first === last ? first : `${first} to ${last}`;
+}
 
-function steps(rows, palette, width) {
+const stepInWords = (row) => `batch ${batchRange(row)}: ${row.draft_tokens} draft tokens, speed-up ${speedupRange(row)}`;
+
+/** The row, cut where the batches of the traffic begin and end. */
+function piecesOf(row, [low, high]) {
+  const cuts = [row.batch_from, Math.ceil(low), Math.floor(high) + 1, row.batch_to + 1];
+  const inside = cuts.filter((cut) => cut >= row.batch_from && cut <= row.batch_to + 1).sort((a, b) => a - b);
+  return inside
+    .slice(1)
+    .map((end, i) => ({ ...row, from: inside[i], end, asked: isAsked({ batch: [low, high], context: [] }, { batch: inside[i] }) }))
+    .filter((piece) => piece.end > piece.from);
+}
+
+const LABEL = { size: 12, weight: 600 };
+
+/** What fits over a step `pixels` wide: both ends on one line, or one under the other, or nothing. */
+function labelOf(row, pixels) {
+  const text = row.draft_tokens === 0 ? 'off' : speedupRange(row);
+  const lines = [[text], text.split(/ (?=to )/)];
+  return lines.find((candidate) => candidate.every((line) => textWidth(line, LABEL) <= pixels - 6)) ?? [];
+}
+
+function steps(rows, pieces, palette, inner) {
   const [first, last] = [rows[0].batch_from, rows.at(-1).batch_to + 1];
-  const pixels = (row) => (Math.log((row.batch_to + 1) / row.batch_from) / Math.log(last / first)) * (width - 60);
-  const values = rows.map((row) => ({
+  const pixels = (from, to) => (Math.log(to / from) / Math.log(last / first)) * inner;
+  const described = (row) => ({
     ...row,
-    end: row.batch_to + 1,
-    middle: Math.sqrt(row.batch_from * (row.batch_to + 1)),
     range: batchRange(row),
-    speedup_text: times(row.speedup),
+    speedup_text: speedupRange(row),
     drafter: row.draft_tokens === 0 ? 'none: plain decoding' : (row.drafter ?? '–'),
-    label:
-      pixels(row) < 26
-        ? ''
-        : row.draft_tokens === 0
-          ? 'off'
-          : pixels(row) < 32
-            ? ''
-            : times(row.speedup, pixels(row) < 48 ? 1 : 2),
+  });
+  const values = pieces.map((piece) => ({
+    ...described(piece),
+    colour: piece.asked ? palette.series[0] : palette.outside,
   }));
+  const labels = rows
+    .map((row) => ({
+      ...row,
+      middle: Math.sqrt(row.batch_from * (row.batch_to + 1)),
+      lines: labelOf(row, pixels(row.batch_from, row.batch_to + 1)),
+    }))
+    .filter((row) => row.lines.length > 0);
   const tallest = Math.max(1, ...rows.map((row) => row.draft_tokens));
+  const top = tallest * (labels.some((row) => row.lines.length > 1) ? 1.28 : 1.16);
   const x = {
     type: 'quantitative',
     scale: { type: 'log', base: 2, domain: [first, last], nice: false },
-    axis: { title: 'Sequences in the batch', values: ticks(rows, pixels), format: 'd', grid: false },
+    axis: { title: 'Sequences in the batch', values: ticks(rows, pixels), format: ',d', grid: false },
   };
   const y = {
     type: 'quantitative',
-    scale: { domain: [0, tallest * 1.16], nice: false },
-    axis: { title: 'Draft tokens', format: 'd', values: wholeNumbers(tallest), grid: true, labelOverlap: false },
+    scale: { domain: [0, top], nice: false },
+    axis: { title: 'Draft tokens', ...linearAxis('y', { whole: true }), grid: true },
   };
+  const color = { field: 'colour', type: 'nominal', scale: null };
   return {
     height: 220,
     data: { values },
@@ -93,46 +135,46 @@ function steps(rows, palette, width) {
         transform: [{ filter: 'datum.draft_tokens == 0' }],
         mark: { type: 'rect', fill: palette.band, tooltip: true },
         encoding: {
-          x: { ...x, field: 'batch_from' },
+          x: { ...x, field: 'from' },
           x2: { field: 'end' },
           y: { ...y, datum: 0 },
-          y2: { datum: tallest * 1.16 },
+          y2: { datum: top },
           tooltip,
         },
       },
       {
-        mark: { type: 'rect', fill: palette.series[0], fillOpacity: palette.name === 'dark' ? 0.24 : 0.16, tooltip: true },
+        mark: { type: 'rect', fillOpacity: palette.name === 'dark' ? 0.24 : 0.16, tooltip: true },
         encoding: {
-          x: { ...x, field: 'batch_from' },
+          x: { ...x, field: 'from' },
           x2: { field: 'end' },
           y: { ...y, field: 'draft_tokens' },
           y2: { datum: 0 },
+          color,
           tooltip,
         },
       },
       {
         transform: [{ filter: 'datum.draft_tokens > 0' }],
-        mark: { type: 'rule', stroke: palette.series[0], strokeWidth: 3, strokeCap: 'butt', tooltip: true },
-        encoding: { x: { ...x, field: 'batch_from' }, x2: { field: 'end' }, y: { ...y, field: 'draft_tokens' }, tooltip },
+        mark: { type: 'rule', strokeWidth: 3, strokeCap: 'butt', tooltip: true },
+        encoding: { x: { ...x, field: 'from' }, x2: { field: 'end' }, y: { ...y, field: 'draft_tokens' }, color, tooltip },
       },
-      {
-        mark: { type: 'text', baseline: 'bottom', dy: -6, fontWeight: 600 },
-        encoding: { x: { ...x, field: 'middle' }, y: { ...y, field: 'draft_tokens' }, text: { field: 'label' } },
-      },
+      ...[1, 2].filter((count) => labels.some((row) => row.lines.length === count)).map((count) => ({
+        data: { values: labels.filter((row) => row.lines.length === count) },
+        mark: { type: 'text', baseline: 'bottom', dy: count === 1 ? -6 : -20, fontWeight: LABEL.weight, lineHeight: 14 },
+        encoding: { x: { ...x, field: 'middle' }, y: { ...y, field: 'draft_tokens' }, text: { field: 'lines' } },
+      })),
     ],
   };
 }
 
-/** The first batch of each step, and the last batch of all where there is room for it. */
+/** The first batch of each step and the last of all, leaving out numbers that would lie on one another. */
 function ticks(rows, pixels) {
-  const end = rows.at(-1);
-  return [...rows.map((row) => row.batch_from), ...(pixels(end) > 56 ? [end.batch_to] : [])];
-}
-
-/** Tick values 0, 1, 2, ... or wider apart for long drafts. */
-function wholeNumbers(tallest) {
-  const step = Math.ceil(tallest / 8);
-  return Array.from({ length: Math.floor(tallest / step) + 1 }, (_, i) => i * step);
+  const chosen = [];
+  for (const batch of [rows[0].batch_from, rows.at(-1).batch_to, ...rows.slice(1).map((row) => row.batch_from)]) {
+    const half = textWidth(number(batch)) / 2 + 4;
+    if (chosen.every((other) => Math.abs(pixels(other.batch, batch)) >= half + other.half)) chosen.push({ batch, half });
+  }
+  return chosen.map(({ batch }) => batch);
 }
 
 function scheduleTable(rows) {
@@ -162,7 +204,7 @@ function scheduleTable(rows) {
             { class: row.draft_tokens === 0 && 'off' },
             element('td', { class: 'numeric' }, batchRange(row)),
             element('td', { class: 'numeric' }, row.draft_tokens === 0 ? 'off' : number(row.draft_tokens)),
-            element('td', { class: 'numeric' }, times(row.speedup)),
+            element('td', { class: 'numeric' }, speedupRange(row)),
             element('td', {}, row.draft_tokens === 0 ? 'plain decoding' : (row.drafter ?? '–')),
           ),
         ),

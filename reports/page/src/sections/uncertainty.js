@@ -2,6 +2,8 @@
 import { element } from '../lib/dom.js';
 import { placeable, times } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
+import { domainWithRoom, shortened, widest } from '../lib/text.js';
+import { linearAxis } from '../lib/vega.js';
 
 const columns = [
   { key: 'name', title: 'Input' },
@@ -30,29 +32,33 @@ export const uncertainty = {
           alternative: `Bars of the range of the speed-up. ${rows.map((row) => `${row.name}: ${times(row.low)} to ${times(row.high)}`).join('; ')}.`,
           columns,
           rows,
-          specification: ({ palette, width }) => bars(rows, base, palette, width),
+          measured: true,
+          specification: ({ palette, width, inner }) => bars(rows, base, palette, { inner, narrow: width < 560 }),
         }),
     ];
   },
 };
 
+const low = (row) => Math.min(row.low, row.high);
+const high = (row) => Math.max(row.low, row.high);
 const spread = (row) => Math.abs(row.high - row.low);
 
-function bars(rows, base, palette, width) {
-  const narrow = width < 560;
+const END = { size: 11 };
+
+function bars(rows, base, palette, { inner, narrow }) {
   const middle = base ?? rows.reduce((sum, row) => sum + (row.low + row.high) / 2, 0) / rows.length;
   const values = rows.flatMap((row) => {
-    const [low, high] = [Math.min(row.low, row.high), Math.max(row.low, row.high)];
-    const shared = { name: row.name, assumed: row.assumed ?? '–', range: `${times(low)} to ${times(high)}` };
+    const [from, to] = [low(row), high(row)];
+    const shared = { name: row.name, assumed: row.assumed ?? '–', range: `${times(from)} to ${times(to)}` };
     return [
-      { ...shared, from: low, to: Math.min(high, middle), colour: palette.series[1] },
-      { ...shared, from: Math.max(low, middle), to: high, colour: palette.series[0] },
+      { ...shared, from, to: Math.min(to, middle), colour: palette.series[1] },
+      { ...shared, from: Math.max(from, middle), to, colour: palette.series[0] },
     ].filter((part) => part.to > part.from);
   });
   const order = rows.map((row) => row.name);
   const edge = [...rows.flatMap((row) => [row.low, row.high]), middle];
-  const [least, most] = [Math.min(...edge), Math.max(...edge)];
-  const margin = Math.max((most - least) * (narrow ? 0.3 : 0.14), 0.02);
+  const [least, most] = [Math.min(...edge), Math.max(...edge, Math.min(...edge) + 0.01)];
+  const sides = [low, high].map((end) => 12 + widest(rows.map((row) => times(end(row))), END));
   const y = {
     field: 'name',
     type: 'nominal',
@@ -61,16 +67,16 @@ function bars(rows, base, palette, width) {
   };
   const x = {
     type: 'quantitative',
-    scale: { domain: [least - margin, most + margin], nice: false, zero: false },
-    axis: { title: 'Speed-up (times plain decoding)', format: '.2~f', tickCount: narrow ? 5 : 8 },
+    scale: { domain: domainWithRoom([least, most], sides, inner), nice: false, zero: false },
+    axis: { title: 'Speed-up (times plain decoding)', ...linearAxis('x') },
   };
   const ends = rows.flatMap((row) => [
-    { name: row.name, at: Math.min(row.low, row.high), label: times(Math.min(row.low, row.high)), side: 'low' },
-    { name: row.name, at: Math.max(row.low, row.high), label: times(Math.max(row.low, row.high)), side: 'high' },
+    { name: row.name, at: low(row), label: times(low(row)), side: 'low' },
+    { name: row.name, at: high(row), label: times(high(row)), side: 'high' },
   ]);
   const endLabel = (side, align, dx) => ({
     data: { values: ends.filter((end) => end.side === side) },
-    mark: { type: 'text', align, dx, fontSize: 11, fill: palette.muted, y: undefined },
+    mark: { type: 'text', align, dx, fontSize: END.size, fill: palette.muted },
     encoding: { y, x: { ...x, field: 'at' }, text: { field: 'label' } },
   });
   return {
@@ -101,9 +107,9 @@ function bars(rows, base, palette, width) {
       ...(narrow
         ? [
             {
-              data: { values: rows },
+              data: { values: rows.map(({ name }) => ({ name, text: shortened(name, inner) })) },
               mark: { type: 'text', align: 'left', dy: -19, fontSize: 12 },
-              encoding: { y, x: { value: 0 }, text: { field: 'name' } },
+              encoding: { y, x: { value: 0 }, text: { field: 'text' } },
             },
           ]
         : []),

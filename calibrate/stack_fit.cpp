@@ -1,0 +1,227 @@
+#include "calibrate/stack_fit.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "calibrate/least_squares.h"
+#include "calibrate/stack_fit_parts.h"
+
+namespace treeline {
+namespace {
+
+using stack_fit::LinearStep;
+using stack_fit::Problem;
+using stack_fit::Solution;
+
+constexpr double confidence = 0.9;
+constexpr double slowest_kernels = 10.0;  ///< bound of the factor on the time of kernels
+constexpr double longest_host = 1.0;      ///< seconds; bound of times
+/// A number moves no step by less than this share of it for its whole range, or it cannot be told from the steps.
+constexpr double least_effect = 1e-9;
+
+constexpr std::array all_numbers = {StackNumber::host_per_pass,           StackNumber::kernel_time,
+                                    StackNumber::host_per_round,          StackNumber::host_per_sequence,
+                                    StackNumber::host_per_verified_token, StackNumber::host_per_draft_pass};
+static_assert(all_numbers.size() == stack_number_count);
+
+/// The stack's field; nullptr for kernel_time.
+Seconds Stack::*field_of(StackNumber number) {
+    switch (number) {
+        case StackNumber::host_per_pass:
+            return &Stack::host_per_pass;
+        case StackNumber::host_per_round:
+            return &Stack::host_per_round;
+        case StackNumber::host_per_sequence:
+            return &Stack::host_per_sequence;
+        case StackNumber::host_per_verified_token:
+            return &Stack::host_per_verified_token;
+        case StackNumber::host_per_draft_pass:
+            return &Stack::host_per_draft_pass;
+        case StackNumber::kernel_time:
+            break;
+    }
+    return nullptr;
+}
+
+/// Sets a number of a stack whose factor on the time of kernels is 1.
+void set(StackNumber number, double value, Stack& stack) {
+    if (Seconds Stack::*const field = field_of(number)) {
+        stack.*field = Seconds(value);
+        return;
+    }
+    stack.memory_efficiency /= value;
+    stack.compute_efficiency /= value;
+    stack.scan_efficiency = std::min(1.0, stack.scan_efficiency / value);  // no share of its own: few models scan
+}
+
+stack_fit::Candidate candidate_of(StackNumber number, const Stack& stack) {
+    if (Seconds Stack::*const field = field_of(number)) {
+        return {(stack.*field).value(), 0.0, longest_host};
+    }
+    return {1.0, std::max(stack.memory_efficiency, stack.compute_efficiency), slowest_kernels};
+}
+
+/// What one unit of a number adds to a step. Times of the host are added to those of the device, and shares of the peaks scale
+/// the time of kernels, so the differences below hold for any size of the change.
+double slope(const MeasuredStep& step, StackNumber number, const Stack& stack) {
+    const double before = candidate_of(number, stack).before;
+    const double change = number == StackNumber::kernel_time ? 1.0 : 1e-3;
+    Stack changed = stack;
+    set(number, before + change, changed);
+    return (predicted_time(step, changed) - predicted_time(step, stack)).value() / change;
+}
+
+/// Steps of one batch go together where there are three batches at least, so that what is left out is foretold and not
+/// recalled.
+std::vector<int> groups_of(const std::vector<MeasuredStep>& steps) {
+    std::map<double, int> batches;
+    for (const MeasuredStep& step : steps) {
+        batches.emplace(step.point.batch, static_cast<int>(batches.size()));
+    }
+    std::vector<int> groups;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        groups.push_back(batches.size() >= 3 ? batches.at(steps[i].point.batch) : static_cast<int>(i));
+    }
+    return groups;
+}
+
+struct LinearProblem {
+    Problem problem;
+    std::vector<StackNumber> numbers;  ///< of the candidates
+};
+
+LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
+    const Stack& stack = steps.front().setup.platform.stack;
+    const std::vector<int> groups = groups_of(steps);
+    LinearProblem result;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        result.problem.steps.push_back({steps[i].time.value(), predicted_time(steps[i], stack).value(), {}, groups[i]});
+    }
+    for (const StackNumber number : all_numbers) {
+        std::vector<double> slopes;
+        double largest = 0.0;
+        for (const MeasuredStep& step : steps) {
+            slopes.push_back(slope(step, number, stack));
+            largest = std::max(largest, std::abs(slopes.back()) / step.time.value());
+        }
+        if (largest < least_effect) {
+            continue;
+        }
+        result.numbers.push_back(number);
+        result.problem.candidates.push_back(candidate_of(number, stack));
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            result.problem.steps[i].slopes.push_back(slopes[i]);
+        }
+    }
+    return result;
+}
+
+Stack stack_with(const LinearProblem& linear, const Solution& solution, Stack stack) {
+    for (const std::size_t j : solution.free) {
+        set(linear.numbers[j], solution.values[j], stack);
+    }
+    return stack;
+}
+
+std::vector<FittedNumber> numbers_of(const LinearProblem& linear, const Solution& solution) {
+    const double quantile = solution.degrees_of_freedom > 0.0 ? student_t(confidence, solution.degrees_of_freedom) : 0.0;
+    std::vector<FittedNumber> numbers;
+    for (const std::size_t j : solution.free) {
+        const stack_fit::Candidate& candidate = linear.problem.candidates[j];
+        const double half = quantile * solution.standard_errors[j];
+        const double value = solution.values[j];
+        numbers.push_back({linear.numbers[j], candidate.before, value, std::max(candidate.low, value - half),
+                           std::min(candidate.high, value + half)});
+    }
+    return numbers;
+}
+
+/// At least one step more than free numbers.
+std::size_t most_free(std::size_t steps) { return std::min(most_free_numbers, steps - 1); }
+
+/// Times of the steps of one group by a fit to the others.
+void foretell(const LinearProblem& linear, const std::vector<MeasuredStep>& steps, int group, std::vector<StepTimes>& times) {
+    std::vector<LinearStep> seen;
+    for (const LinearStep& step : linear.problem.steps) {
+        if (step.group != group) {
+            seen.push_back(step);
+        }
+    }
+    if (seen.size() < 2) {
+        return;
+    }
+    const Solution solution = stack_fit::chosen_fit(linear.problem, seen, most_free(seen.size()));
+    const Stack stack = stack_with(linear, solution, steps.front().setup.platform.stack);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (linear.problem.steps[i].group == group) {
+            times[i].left_out = predicted_time(steps[i], stack);
+        }
+    }
+}
+
+}  // namespace
+
+std::string_view name_of(StackNumber number) {
+    switch (number) {
+        case StackNumber::host_per_pass:
+            return "host_per_pass";
+        case StackNumber::kernel_time:
+            return "kernel_time";
+        case StackNumber::host_per_round:
+            return "host_per_round";
+        case StackNumber::host_per_sequence:
+            return "host_per_sequence";
+        case StackNumber::host_per_verified_token:
+            return "host_per_verified_token";
+        case StackNumber::host_per_draft_pass:
+            return "host_per_draft_pass";
+    }
+    return "";
+}
+
+Seconds predicted_time(const MeasuredStep& step, const Stack& stack) {
+    RoundSetup setup = step.setup;
+    setup.platform.stack = stack;
+    return evaluate(compile_round(setup), step.point).round;
+}
+
+std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
+    std::vector<std::string> problems;
+    if (steps.size() < 2) {
+        problems.emplace_back(
+            "one measured step cannot tell what the host takes from what kernels take; two steps allow one number to be "
+            "fitted, "
+            "three batches with and without speculation four");
+    }
+    for (const MeasuredStep& step : steps) {
+        if (!(step.time > Seconds(0.0)) || !std::isfinite(step.time.value())) {
+            problems.emplace_back("every measured time must lie above 0");
+            break;
+        }
+    }
+    return problems;
+}
+
+StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
+    const LinearProblem linear = linear_problem(steps);
+    const Stack& before = steps.front().setup.platform.stack;
+    const Solution solution = stack_fit::chosen_fit(linear.problem, linear.problem.steps, most_free(steps.size()));
+    StackFit result;
+    result.stack = stack_with(linear, solution, before);
+    result.numbers = numbers_of(linear, solution);
+    for (const MeasuredStep& step : steps) {
+        result.steps.push_back({step.time, predicted_time(step, before), predicted_time(step, result.stack), Seconds(0.0)});
+    }
+    int groups = 0;
+    for (const LinearStep& step : linear.problem.steps) {
+        groups = std::max(groups, step.group + 1);
+    }
+    for (int group = 0; group < groups; ++group) {
+        foretell(linear, steps, group, result.steps);
+    }
+    return result;
+}
+
+}  // namespace treeline

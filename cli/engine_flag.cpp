@@ -1,0 +1,23 @@
+#include "cli/engine_flag.h"
+
+#include <CLI/CLI.hpp>
+
+namespace treeline {
+
+void add_engine_flag(CLI::App& app, std::vector<std::string>& engines) {
+    app.add_option("--engine", engines,
+                   "Print flags for this engine only: vllm, sglang, tensorrt-llm or llama.cpp, with a version as in vllm@0.19 "
+                   "(default: all, at the newest version known)")
+        ->type_name("NAME[@VERSION]")
+        ->take_all();
+}
+
+std::vector<Engine> chosen_engines(const std::vector<std::string>& names) {
+    std::vector<Engine> engines;
+    for (const std::string& name : names) {
+        engines.push_back(find_engine(name));
+    }
+    return engines.empty() ? newest_engines() : engines;
+}
+
+}  // namespace treeline

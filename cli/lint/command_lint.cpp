@@ -1,0 +1,110 @@
+// treeline lint: is a configuration for speculative decoding what its author takes it for?
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "engines/lint.h"
+#include "json/reader.h"
+#include "json/wording.h"
+#include "reports/output_file.h"
+#include "reports/table.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_bytes = 1u << 20;
+
+struct LintFlags {
+    std::string file, engine;
+    std::string format = "table";
+};
+
+std::optional<std::string> content_of(std::istream& stream) {
+    std::string text(most_bytes + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    return stream.bad() || text.size() > most_bytes ? std::nullopt : std::optional(text);
+}
+
+std::optional<std::string> content_of_file(const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    return stream && std::filesystem::is_regular_file(path) ? content_of(stream) : std::nullopt;
+}
+
+std::string given_text(const std::string& file) {
+    const std::optional<std::string> text = file == "-" ? content_of(std::cin) : content_of_file(file);
+    if (!text) {
+        throw InputError({fmt::format("{}: cannot be read, or is larger than 1 MiB", file)});
+    }
+    return *text;
+}
+
+std::string finding_count(const LintResult& result) {
+    const std::size_t count = result.findings.size();
+    return count == 0 ? "no findings" : count == 1 ? "1 finding" : fmt::format("{} findings", count);
+}
+
+std::string table_of(const LintResult& result) {
+    std::string text = fmt::format("Read as {} for {}: {}.\n", result.form, result.engine.label(), finding_count(result));
+    for (const LintFinding& finding : result.findings) {
+        text += fmt::format("  {:<14} {}\n", name_of(finding.kind), finding.text);
+    }
+    return text;
+}
+
+Json json_of(const LintResult& result) {
+    Json json = {{"format", "treeline-lint"},
+                 {"version", 1},
+                 {"engine", result.engine.word},
+                 {"engine_version", result.engine.asked.empty() ? result.engine.version : result.engine.asked},
+                 {"rules_of", result.engine.version},
+                 {"source", result.engine.source},
+                 {"findings", Json::array()}};
+    for (const LintFinding& finding : result.findings) {
+        json["findings"].push_back({{"kind", name_of(finding.kind)}, {"key", finding.key}, {"text", finding.text}});
+    }
+    return json;
+}
+
+void lint_for(const LintFlags& flags) {
+    if (flags.format != "table" && flags.format != "json") {
+        throw InputError({fmt::format("--format: must be table or json, not \"{}\"{}", flags.format,
+                                      json::did_you_mean(flags.format, {"table", "json"}))});
+    }
+    const std::optional<Engine> engine = flags.engine.empty() ? std::nullopt : std::optional(find_engine(flags.engine));
+    const std::filesystem::path folder = flags.file == "-" ? "" : std::filesystem::path(flags.file).parent_path();
+    const LintResult result =
+        lint(given_text(flags.file), engine, [&](const std::string& name) { return content_of_file(folder / name); });
+    write_file("-", flags.format == "json" ? json_of(result).dump(2) + "\n" : table_of(result));
+    if (!result.findings.empty()) {
+        throw Finished{1};
+    }
+}
+
+}  // namespace
+
+Run add_lint(CLI::App& app) {
+    auto flags = std::make_shared<LintFlags>();
+    app.add_option("FILE", flags->file,
+                   "What would be pasted into an engine: a command line, vLLM's speculative config, SGLang's adaptive config, "
+                   "TensorRT-LLM's YAML; - is standard input")
+        ->required();
+    app.add_option("--engine", flags->engine,
+                   "Whose it is, with a version as in vllm@0.19 (default: by its content, newest version)")
+        ->type_name("NAME[@VERSION]");
+    app.add_option("--format", flags->format, "table or json")->type_name("FORMAT")->capture_default_str();
+    app.footer(
+        "Ends with 0 where nothing is found, 1 with findings, 2 where the text cannot be read.\n\n"
+        "Example:\n  echo '--spec-type ngram-simple --spec-draft-n-max 8' | treeline lint -");
+    return [flags] { lint_for(*flags); };
+}
+
+}  // namespace treeline

@@ -1,0 +1,161 @@
+#include "engines/command_line.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "json/reader.h"
+
+namespace treeline {
+namespace {
+
+/// Reads one quoted part that starts behind its quote at `at`; `at` moves behind the closing quote.
+std::string quoted(std::string_view text, std::size_t& at, char quote) {
+    std::string part;
+    for (; at < text.size(); ++at) {
+        if (text[at] == quote) {
+            ++at;
+            return part;
+        }
+        const bool escapes = quote == '"' && text[at] == '\\' && at + 1 < text.size();
+        if (escapes && text[at + 1] == '\n') {
+            ++at;
+        } else if (escapes && std::string_view("\"\\$`").find(text[at + 1]) != std::string_view::npos) {
+            part += text[++at];
+        } else {
+            part += text[at];
+        }
+    }
+    throw InputError({std::string("the command line ends within a quote: ") + quote + part.substr(0, 40)});
+}
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+std::vector<std::string> split(std::string_view text) {
+    std::vector<std::string> words;
+    std::optional<std::string> word;
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        if (is_space(c)) {
+            if (word) {
+                words.push_back(std::move(*word));
+                word.reset();
+            }
+            ++at;
+        } else if (c == '#' && !word) {
+            at = std::min(text.find('\n', at), text.size());
+        } else if (c == '\'' || c == '"') {
+            word = word.value_or("") + quoted(text, ++at, c);
+        } else if (c == '\\' && at + 1 < text.size()) {
+            const bool continued = text[at + 1] == '\n' || (text[at + 1] == '\r' && text.substr(at + 2, 1) == "\n");
+            if (!continued) {
+                word = word.value_or("") + text[at + 1];
+            }
+            at += text[at + 1] == '\r' && continued ? 3 : 2;
+        } else {
+            word = word.value_or("") + c;
+            ++at;
+        }
+    }
+    if (word) {
+        words.push_back(std::move(*word));
+    }
+    return words;
+}
+
+/// NAME=value, as before a program's name.
+bool is_assignment(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    return equals != std::string::npos && equals > 0 && word.front() != '-' &&
+           std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+                       [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+bool is_flag(const std::string& word) {
+    return word.size() > 1 && word.front() == '-' && std::isdigit(static_cast<unsigned char>(word[1])) == 0 && word[1] != '.';
+}
+
+std::string with_dashes(std::string name) {
+    if (name.starts_with("--")) {
+        std::replace(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(std::min(name.find('.'), name.size())), '_', '-');
+    }
+    return name;
+}
+
+}  // namespace
+
+bool CommandLine::sets(std::string_view name, std::string_view value) const {
+    return std::any_of(environment.begin(), environment.end(),
+                       [&](const auto& variable) { return variable.first == name && variable.second == value; });
+}
+
+CommandLine split_command_line(std::string_view text) {
+    CommandLine line;
+    line.words = split(text);
+    auto program = line.words.begin();
+    for (; program != line.words.end() && (is_assignment(*program) || *program == "export" || *program == "env"); ++program) {
+        if (is_assignment(*program)) {
+            const std::size_t equals = program->find('=');
+            line.environment.emplace_back(program->substr(0, equals), program->substr(equals + 1));
+        }
+    }
+    line.words.erase(line.words.begin(), program);
+    return line;
+}
+
+Flags::Flags(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (!is_flag(words[i])) {
+            continue;
+        }
+        const std::size_t equals = words[i].find('=');
+        if (equals != std::string::npos) {
+            flags_.push_back({with_dashes(words[i].substr(0, equals)), words[i].substr(equals + 1)});
+        } else if (i + 1 < words.size() && !is_flag(words[i + 1])) {
+            flags_.push_back({with_dashes(words[i]), words[i + 1]});
+            ++i;
+        } else {
+            flags_.push_back({with_dashes(words[i]), std::nullopt});
+        }
+    }
+}
+
+const Flag* Flags::find(const std::vector<std::string_view>& names) const {
+    const auto found = std::find_if(flags_.rbegin(), flags_.rend(), [&](const Flag& flag) {
+        return std::find(names.begin(), names.end(), flag.name) != names.end();
+    });
+    return found == flags_.rend() ? nullptr : &*found;
+}
+
+std::optional<long long> Flags::number(const std::vector<std::string_view>& names) const {
+    const Flag* flag = find(names);
+    long long value = 0;
+    if (flag == nullptr || !flag->value) {
+        return std::nullopt;
+    }
+    const std::string& text = *flag->value;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+void Flags::complete(const std::vector<std::string>& known) {
+    for (Flag& flag : flags_) {
+        const std::string* match = nullptr;
+        int matches = 0;
+        for (const std::string& name : known) {
+            if (name == flag.name) {
+                matches = 0;
+                break;
+            }
+            if (flag.name.size() > 2 && name.starts_with(flag.name)) {
+                match = &name;
+                ++matches;
+            }
+        }
+        if (matches == 1) {
+            flag.name = *match;
+        }
+    }
+}
+
+}  // namespace treeline

@@ -1,0 +1,47 @@
+// A command line as a shell would split it, and its flags.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace treeline {
+
+struct CommandLine {
+    std::vector<std::pair<std::string, std::string>> environment;  ///< NAME=value before the program
+    std::vector<std::string> words;
+
+    /// Whether the environment sets the variable to this value.
+    [[nodiscard]] bool sets(std::string_view name, std::string_view value) const;
+};
+
+/// Splits as a POSIX shell does without expansions: quotes, backslashes, continued lines, comments. Throws InputError when a
+/// quote stays open.
+CommandLine split_command_line(std::string_view text);
+
+struct Flag {
+    std::string name;                  ///< with its dashes; underscores after "--" are dashes
+    std::optional<std::string> value;  ///< after "=" or the next word; a switch may thus take a word that is not its own
+};
+
+/// The flags of a command line, in order.
+class Flags {
+public:
+    explicit Flags(const std::vector<std::string>& words);
+
+    [[nodiscard]] const std::vector<Flag>& all() const { return flags_; }
+    /// The last flag of one of these names (what argument parsers keep), or null.
+    [[nodiscard]] const Flag* find(const std::vector<std::string_view>& names) const;
+    [[nodiscard]] bool has(const std::vector<std::string_view>& names) const { return find(names) != nullptr; }
+    /// Its value as a whole number; nothing where it is absent or something else.
+    [[nodiscard]] std::optional<long long> number(const std::vector<std::string_view>& names) const;
+    /// Replaces names that are the beginning of exactly one of `known` by it, as Python's argparse does.
+    void complete(const std::vector<std::string>& known);
+
+private:
+    std::vector<Flag> flags_;
+};
+
+}  // namespace treeline

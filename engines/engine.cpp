@@ -1,0 +1,198 @@
+#include "engines/engine.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "json/reader.h"
+#include "json/wording.h"
+
+namespace treeline {
+namespace {
+
+/// "0.19", "v0.19.1", "b9987" as numbers; empty for what is no version.
+std::vector<int> numbers_of(std::string version) {
+    if (!version.empty() && (version.front() == 'v' || version.front() == 'b')) {
+        version.erase(0, 1);
+    }
+    std::vector<int> numbers;
+    std::size_t at = 0;
+    while (at < version.size() && std::isdigit(static_cast<unsigned char>(version[at])) != 0) {
+        const std::size_t end = std::min(version.find_first_not_of("0123456789", at), version.size());
+        if (end - at > 8) {
+            return {};
+        }
+        numbers.push_back(std::stoi(version.substr(at, end - at)));
+        if (end == version.size()) {
+            return numbers;
+        }
+        // "1.3.0rc27": what follows the numbers does not order versions here.
+        if (version[end] != '.') {
+            return numbers;
+        }
+        at = end + 1;
+    }
+    return {};
+}
+
+/// Compares as many numbers as both have: 0.19.1 is a 0.19.
+bool is_before(const std::vector<int>& a, const std::vector<int>& b) {
+    const auto common = static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+    return std::lexicographical_compare(a.begin(), a.begin() + common, b.begin(), b.begin() + common);
+}
+
+/// Other names that people write.
+std::string engine_word(std::string word) {
+    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (word == "trtllm" || word == "tensorrt_llm" || word == "trt-llm" || word == "tensorrtllm") {
+        return "tensorrt-llm";
+    }
+    return word == "llama-cpp" || word == "llamacpp" || word == "llama.cpp" ? "llama.cpp" : word;
+}
+
+std::vector<Engine> versions_of(const std::string& word) {
+    std::vector<Engine> versions;
+    for (const Engine& engine : all_engines()) {
+        if (engine.word == word) {
+            versions.push_back(engine);
+        }
+    }
+    return versions;
+}
+
+[[noreturn]] void refuse_engine(const std::string& word) {
+    std::vector<std::string> words;
+    for (const Engine& engine : newest_engines()) {
+        words.push_back(engine.word);
+    }
+    throw InputError({fmt::format(
+        "--engine: there is no engine \"{}\"{}", json::shown_key(word),
+        json::nearest(word, words) ? json::did_you_mean(word, words) : "; the engines are " + json::listed(words, "and"))});
+}
+
+[[noreturn]] void refuse_version(const std::vector<Engine>& versions, const std::string& version, const std::string& why) {
+    std::vector<std::string> known;
+    for (const Engine& engine : versions) {
+        known.push_back(engine.version);
+    }
+    throw InputError({fmt::format("--engine: {} \"{}\" {}; known are {}", versions.front().title, json::shown_key(version), why,
+                                  json::listed(known, "and"))});
+}
+
+}  // namespace
+
+std::string text_of(DrafterKind kind) {
+    switch (kind) {
+        case DrafterKind::draft_model:
+            return "a draft model";
+        case DrafterKind::eagle:
+            return "EAGLE";
+        case DrafterKind::eagle3:
+            return "EAGLE-3";
+        case DrafterKind::mtp:
+            return "MTP";
+        case DrafterKind::medusa:
+            return "Medusa";
+        case DrafterKind::ngram:
+            return "n-gram look-up";
+        case DrafterKind::other:
+            break;
+    }
+    return "this drafter";
+}
+
+std::string Engine::label() const {
+    return asked.empty() ? title + " " + version : fmt::format("{} {} (as {})", title, asked, version);
+}
+
+const EngineDrafter* Engine::drafter(DrafterKind kind) const {
+    const auto found = std::find_if(drafters.begin(), drafters.end(), [&](const EngineDrafter& d) { return d.kind == kind; });
+    return found == drafters.end() ? nullptr : &*found;
+}
+
+bool Engine::takes(const std::string& key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
+
+const std::vector<Engine>& all_engines() {
+    static const std::vector<Engine> all = [] {
+        std::vector<Engine> engines;
+        for (const auto& versions :
+             {detail::vllm_engines(), detail::sglang_engines(), detail::tensorrt_llm_engines(), detail::llama_cpp_engines()}) {
+            engines.insert(engines.end(), versions.begin(), versions.end());
+        }
+        return engines;
+    }();
+    return all;
+}
+
+std::vector<Engine> newest_engines() {
+    std::vector<Engine> newest;
+    for (const Engine& engine : all_engines()) {
+        if (!newest.empty() && newest.back().name == engine.name) {
+            newest.back() = engine;
+        } else {
+            newest.push_back(engine);
+        }
+    }
+    return newest;
+}
+
+Engine find_engine(const std::string& text) {
+    const std::size_t at = text.find('@');
+    const std::vector<Engine> versions = versions_of(engine_word(text.substr(0, at)));
+    if (versions.empty()) {
+        refuse_engine(text.substr(0, at));
+    }
+    if (at == std::string::npos) {
+        return versions.back();
+    }
+    const std::string version = text.substr(at + 1);
+    const std::vector<int> asked = numbers_of(version);
+    if (asked.empty()) {
+        refuse_version(versions, version, "is no version");
+    }
+    if (is_before(asked, numbers_of(versions.front().version))) {
+        refuse_version(versions, version, "is older than all that were read");
+    }
+    if (is_before(numbers_of(versions.back().version), asked)) {
+        refuse_version(versions, version, "is newer than all that were read");
+    }
+    const auto later = std::find_if(versions.begin(), versions.end(),
+                                    [&](const Engine& e) { return is_before(asked, numbers_of(e.version)); });
+    Engine engine = *std::prev(later);
+    if (version != engine.version) {
+        engine.asked = version;
+    }
+    return engine;
+}
+
+DrafterKind kind_of(const Drafter& drafter) {
+    struct Visitor {
+        DrafterKind operator()(const IndependentDrafter&) const { return DrafterKind::draft_model; }
+        DrafterKind operator()(const OneLayerDrafter& d) const {
+            switch (d.kind) {
+                case OneLayerKind::eagle:
+                    return DrafterKind::eagle;
+                case OneLayerKind::eagle3:
+                    return DrafterKind::eagle3;
+                case OneLayerKind::mtp:
+                    return DrafterKind::mtp;
+                case OneLayerKind::generic:
+                    break;
+            }
+            return d.draft_vocabulary > 0 || d.input_features >= 3 ? DrafterKind::eagle3 : DrafterKind::eagle;
+        }
+        DrafterKind operator()(const MedusaDrafter&) const { return DrafterKind::medusa; }
+        DrafterKind operator()(const NgramDrafter&) const { return DrafterKind::ngram; }
+        DrafterKind operator()(const SparseSelfDrafter&) const { return DrafterKind::other; }
+        DrafterKind operator()(const SpireDrafter&) const { return DrafterKind::other; }
+    };
+    return std::visit(Visitor{}, drafter);
+}
+
+bool kind_is_assumed(const Drafter& drafter) {
+    const auto* one_layer = std::get_if<OneLayerDrafter>(&drafter);
+    return one_layer != nullptr && one_layer->kind == OneLayerKind::generic;
+}
+
+}  // namespace treeline

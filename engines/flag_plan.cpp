@@ -1,0 +1,180 @@
+#include "engines/flag_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace treeline {
+namespace {
+
+/// Targets whose attention TensorRT-LLM's dynamic trees do not run on (docs/source/features/speculative-decoding.md).
+bool has_latent_or_windowed_attention(const Model& model) {
+    for (const LayerKind& kind : model.kinds) {
+        for (const Block& block : kind.blocks) {
+            const auto* attention = std::get_if<Attention>(&block.kind);
+            if (std::holds_alternative<LatentAttention>(block.kind) ||
+                (attention != nullptr && attention->reach.window != unlimited)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool can_draft(const Engine& engine, DrafterKind kind, const Speculation& speculation, const Model& target) {
+    if (is_chain(speculation)) {
+        return true;
+    }
+    if (engine.trees == EngineTrees::sglang) {
+        return std::holds_alternative<SglangShape>(speculation.shape) &&
+               (kind == DrafterKind::eagle || kind == DrafterKind::eagle3);
+    }
+    return engine.trees == EngineTrees::tensorrt_llm && kind == DrafterKind::eagle3 &&
+           std::holds_alternative<TensorRtShape>(speculation.shape) && !has_latent_or_windowed_attention(target);
+}
+
+/// Why an engine lacks a kind of drafter.
+std::string absence(const Engine& engine, DrafterKind kind) {
+    if (engine.name == EngineName::tensorrt_llm && kind == DrafterKind::medusa) {
+        return "its PyTorch backend has no Medusa";
+    }
+    if (engine.name == EngineName::tensorrt_llm && kind == DrafterKind::eagle) {
+        return "its PyTorch backend runs EAGLE-3 heads only";
+    }
+    if (engine.name == EngineName::llama_cpp && kind == DrafterKind::eagle) {
+        return "it runs EAGLE-3 heads only";
+    }
+    return kind == DrafterKind::other ? "has no drafter of this kind" : "does not draft with " + text_of(kind);
+}
+
+constexpr const char* no_such_shape =
+    "has none of the shapes asked for that keep the limits: add chains (draft_tokens) or its own trees to the shapes";
+
+/// The best candidate of the recommended drafter with a shape that the engine has; null where none keeps the limits.
+const Candidate* best_expressible(const Recommendation& recommendation, const Engine& engine, DrafterKind kind) {
+    const std::string& drafter = recommendation.variants[recommendation.candidates.front().variant].labels.drafter;
+    for (const Candidate& candidate : recommendation.candidates) {
+        const Variant& variant = recommendation.variants[candidate.variant];
+        const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
+        if (candidate.draft_tokens > 0 && variant.labels.drafter == drafter &&
+            can_draft(engine, kind, speculation, variant.setup.target)) {
+            return &candidate;
+        }
+    }
+    return nullptr;
+}
+
+/// What is lost by a shape that is not the recommended one.
+std::string loss_of(const Recommendation& recommendation, const Candidate& candidate) {
+    const auto& best = recommendation.candidates.front();
+    return candidate.regret <= 0.0005
+               ? ""
+               : fmt::format("it cannot express the recommended {}; this is {:.1f} % worse",
+                             text_of(recommendation.speculations[static_cast<std::size_t>(best.speculation)]),
+                             100.0 * candidate.regret);
+}
+
+void remark(FlagPlan& plan, const std::string& text) {
+    if (!text.empty()) {
+        plan.remarks.push_back(text);
+    }
+}
+
+/// Lengths by batch where the engine takes them; what else there is to say of batch sizes. False when no chain pays at any
+/// batch.
+bool plan_lengths(FlagPlan& plan, const Schedule& schedule) {
+    const std::vector<PlannedLength> lengths = lengths_of(schedule);
+    const bool never_pays = !lengths.empty() && std::all_of(lengths.begin(), lengths.end(), [](const PlannedLength& length) {
+        return length.draft_tokens == 0;
+    });
+    if (never_pays) {
+        return false;
+    }
+    if (lengths.size() > 1 && plan.drafter.scheduled) {
+        plan.schedule = lengths;
+    } else if (lengths.size() > 1) {
+        remark(plan, lengths.back().draft_tokens == 0
+                         ? fmt::format("one length for every batch size; above batch {} it loses", lengths.back().from - 1)
+                         : "one length for every batch size");
+    } else if (lengths.size() == 1) {
+        plan.draft_tokens = lengths.front().draft_tokens;
+        plan.shape = ChainShape{plan.draft_tokens};
+    }
+    return true;
+}
+
+/// Says when a length lies beyond the positions at which acceptance was measured.
+void say_what_is_extrapolated(FlagPlan& plan, const Candidate& candidate, const Schedule& schedule) {
+    int shortest = 0;
+    for (const ScheduleEntry& entry : schedule.entries) {
+        const bool extrapolated = !plan.schedule.empty() && entry.basis == AcceptanceBasis::extrapolated;
+        if (extrapolated && (shortest == 0 || entry.draft_tokens < shortest)) {
+            shortest = entry.draft_tokens;
+        }
+    }
+    if (plan.schedule.empty() && candidate.basis == AcceptanceBasis::extrapolated) {
+        shortest = plan.draft_tokens;
+    }
+    if (shortest > 0) {
+        remark(plan, fmt::format("acceptance of {} drafts was not measured but extrapolated", shortest));
+    }
+}
+
+}  // namespace
+
+int FlagPlan::longest() const {
+    int most = schedule.empty() ? draft_tokens : 0;
+    for (const PlannedLength& length : schedule) {
+        most = std::max(most, length.draft_tokens);
+    }
+    return most;
+}
+
+std::vector<PlannedLength> lengths_of(const Schedule& schedule) {
+    std::vector<PlannedLength> lengths;
+    for (const ScheduleEntry& entry : schedule.entries) {
+        if (!lengths.empty()) {
+            lengths.back().to = entry.batch_from - 1;
+        }
+        if (!lengths.empty() && lengths.back().draft_tokens == entry.draft_tokens) {
+            lengths.back().to = entry.batch_to;
+        } else {
+            lengths.push_back({lengths.empty() ? 1 : entry.batch_from, entry.batch_to, entry.draft_tokens});
+        }
+    }
+    return lengths;
+}
+
+PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine) {
+    const Drafter& drafter = recommendation.variants[recommendation.candidates.front().variant].setup.drafter;
+    const DrafterKind kind = kind_of(drafter);
+    const EngineDrafter* known = engine.drafter(kind);
+    if (known == nullptr) {
+        return {std::nullopt, absence(engine, kind)};
+    }
+    const Candidate* candidate = best_expressible(recommendation, engine, kind);
+    if (candidate == nullptr) {
+        return {std::nullopt, no_such_shape};
+    }
+    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate->speculation)];
+    FlagPlan plan{&engine, *known, speculation.shape, candidate->draft_tokens, {}, {}};
+    if (is_chain(speculation)) {
+        plan.shape = ChainShape{candidate->draft_tokens};
+        if (!plan_lengths(plan, recommendation.chain_schedule)) {
+            return {std::nullopt,
+                    "no chain of drafts pays at any batch size, and it can draft nothing else of what was asked for"};
+        }
+    } else {
+        remark(plan, "one tree for every batch size");
+    }
+    say_what_is_extrapolated(plan, *candidate, recommendation.chain_schedule);
+    if (kind_is_assumed(drafter)) {
+        remark(plan, fmt::format("the input does not say which one-layer drafter it is: taken as {}", text_of(kind)));
+    }
+    remark(plan, loss_of(recommendation, *candidate));
+    return {std::move(plan), ""};
+}
+
+std::string joined_remarks(const std::vector<std::string>& remarks) { return fmt::format("{}", fmt::join(remarks, "; ")); }
+
+}  // namespace treeline

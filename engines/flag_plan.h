@@ -1,0 +1,54 @@
+// What a recommendation asks of an engine, before it is put into the engine's words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/engine_flags.h"
+
+namespace treeline {
+
+/// Draft `draft_tokens` (root excluded) for batches from `from` to `to`.
+struct PlannedLength {
+    int from = 1;
+    int to = 1;
+    int draft_tokens = 0;
+};
+
+struct FlagPlan {
+    const Engine* engine = nullptr;
+    EngineDrafter drafter;
+    TreeShape shape;   ///< a chain, or a tree that the engine can draft
+    int draft_tokens;  ///< of the shape, root excluded: the length where there is no schedule
+    /// Lengths by batch, from 1 on without gaps, neighbours different; at least two where the engine takes a schedule for this
+    /// drafter and the lengths differ, else empty.
+    std::vector<PlannedLength> schedule;
+    std::vector<std::string> remarks;
+
+    [[nodiscard]] int longest() const;
+};
+
+/// Adjacent entries of the same length as one, from batch 1 on. A range that the schedule leaves out takes the length before it
+/// (vLLM reads it so), a first range that does not start at 1 reaches down to it.
+std::vector<PlannedLength> lengths_of(const Schedule& schedule);
+
+/// The plan; or `refusal` says why the engine can run nothing of this.
+struct PlanResult {
+    std::optional<FlagPlan> plan;
+    std::string refusal;
+};
+PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine);
+
+/// The plan in the engine's words; remarks may be added.
+EngineFlags write_vllm(FlagPlan plan);
+EngineFlags write_sglang(FlagPlan plan);
+EngineFlags write_tensorrt_llm(FlagPlan plan);
+EngineFlags write_llama_cpp(FlagPlan plan);
+
+/// "a; b; c".
+std::string joined_remarks(const std::vector<std::string>& remarks);
+
+inline constexpr const char* drafter_placeholder = "PATH_OF_THE_DRAFTER";
+
+}  // namespace treeline

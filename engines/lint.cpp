@@ -1,0 +1,75 @@
+#include "engines/lint.h"
+
+#include <fmt/format.h>
+
+#include "engines/lint_input.h"
+#include "json/reader.h"
+
+namespace treeline {
+namespace {
+
+Engine newest(EngineName name) {
+    for (const Engine& engine : newest_engines()) {
+        if (engine.name == name) {
+            return engine;
+        }
+    }
+    return newest_engines().front();
+}
+
+Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
+    if (!asked && !input.engine) {
+        throw InputError({"what is given names no engine: say whose it is with --engine"});
+    }
+    const Engine engine = asked ? *asked : newest(*input.engine);
+    if (input.engine && *input.engine != engine.name) {
+        throw InputError({fmt::format("what is given is for {}, not for {}", newest(*input.engine).title, engine.title)});
+    }
+    if (engine.name == EngineName::llama_cpp && input.form != LintForm::command) {
+        throw InputError({"llama.cpp takes flags; give its command line"});
+    }
+    return engine;
+}
+
+}  // namespace
+
+std::string_view name_of(FindingKind kind) {
+    switch (kind) {
+        case FindingKind::unknown:
+            return "unknown";
+        case FindingKind::removed:
+            return "removed";
+        case FindingKind::ignored:
+            return "ignored";
+        case FindingKind::contradiction:
+            return "contradiction";
+        case FindingKind::value:
+            return "value";
+        case FindingKind::missing:
+            return "missing";
+    }
+    return "";
+}
+
+LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
+    const LintInput input = read_lint_input(text);
+    const Engine engine = engine_of(input, asked);
+    Findings findings;
+    switch (engine.name) {
+        case EngineName::vllm:
+            lint_vllm(input, engine, findings);
+            break;
+        case EngineName::sglang:
+            lint_sglang(input, engine, read_file, findings);
+            break;
+        case EngineName::tensorrt_llm:
+            lint_tensorrt_llm(input, engine, read_file, findings);
+            break;
+        case EngineName::llama_cpp:
+            lint_llama_cpp(input, engine, findings);
+            break;
+    }
+    return {engine, input.form_text, findings.take()};
+}
+
+}  // namespace treeline

@@ -1,0 +1,45 @@
+// Checks a configuration for speculative decoding as somebody is about to paste it into an engine.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/engine.h"
+
+namespace treeline {
+
+enum class FindingKind {
+    unknown,        ///< the engine has no such key or value
+    removed,        ///< it had, or has it under another name
+    ignored,        ///< taken without a word, and without effect
+    contradiction,  ///< keys that exclude each other, or break a rule together
+    value,          ///< a value out of its range
+    missing         ///< something that the rest needs
+};
+
+/// "unknown", "removed", …
+std::string_view name_of(FindingKind kind);
+
+struct LintFinding {
+    FindingKind kind;
+    std::string key;   ///< as it stands in the configuration
+    std::string text;  ///< a sentence that starts with the key
+};
+
+struct LintResult {
+    Engine engine;
+    std::string form;  ///< "a command line", "a YAML file", …
+    std::vector<LintFinding> findings;
+};
+
+/// The content of a file that the configuration names; nothing where it cannot be read.
+using ReadFile = std::function<std::optional<std::string>(const std::string&)>;
+
+/// Reads vLLM's speculative config (JSON, YAML or a whole command line), SGLang's command line or adaptive config file,
+/// TensorRT-LLM's YAML, llama.cpp's command line, and what `pasted()` writes. Without `engine` the content tells whose it is,
+/// and the newest version is meant. Throws InputError where the text is none of these or cannot be parsed.
+LintResult lint(const std::string& text, const std::optional<Engine>& engine, const ReadFile& read_file);
+
+}  // namespace treeline

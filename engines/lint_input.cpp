@@ -1,0 +1,236 @@
+#include "engines/lint_input.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "json/parse.h"
+#include "json/reader.h"
+#include "json/wording.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A plain scalar by YAML's core schema: numbers, booleans, null, else text.
+Json scalar_of(const YAML::Node& node) {
+    const std::string& text = node.Scalar();
+    if (node.Tag() == "!") {  // quoted
+        return text;
+    }
+    if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
+        return nullptr;
+    }
+    if (text == "true" || text == "True" || text == "TRUE" || text == "false" || text == "False" || text == "FALSE") {
+        return std::tolower(static_cast<unsigned char>(text.front())) == 't';
+    }
+    long long whole_number = 0;
+    const char* end = text.data() + text.size();
+    if (const auto [stop, error] = std::from_chars(text.data(), end, whole_number); error == std::errc() && stop == end) {
+        return whole_number;
+    }
+    double number = 0.0;
+    if (const auto [stop, error] = std::from_chars(text.data(), end, number); error == std::errc() && stop == end) {
+        return number;
+    }
+    return text;
+}
+
+Json tree_of(const YAML::Node& node, std::vector<std::string>& repeated, std::size_t depth) {
+    if (depth > json::deepest_nesting) {
+        throw InputError({fmt::format("the YAML nests deeper than {} levels", json::deepest_nesting)});
+    }
+    if (node.IsMap()) {
+        Json object = Json::object();
+        for (const auto& member : node) {
+            const std::string key = member.first.IsScalar() ? member.first.Scalar() : "?";
+            if (object.contains(key)) {
+                repeated.push_back(key);
+            }
+            object[key] = tree_of(member.second, repeated, depth + 1);
+        }
+        return object;
+    }
+    if (node.IsSequence()) {
+        Json array = Json::array();
+        for (const auto& element : node) {
+            array.push_back(tree_of(element, repeated, depth + 1));
+        }
+        return array;
+    }
+    return node.IsScalar() ? scalar_of(node) : Json();
+}
+
+bool is_any_of(const std::string& word, std::initializer_list<std::string_view> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
+}
+
+/// Whose command line it is; nothing where no word tells.
+std::optional<EngineName> engine_of_command(const CommandLine& command) {
+    for (const std::string& word : command.words) {
+        const std::string program = word.substr(word.find_last_of('/') == std::string::npos ? 0 : word.find_last_of('/') + 1);
+        if (program == "vllm" || program.starts_with("vllm.")) {
+            return EngineName::vllm;
+        }
+        if (program == "sglang" || program.starts_with("sglang.")) {
+            return EngineName::sglang;
+        }
+        if (is_any_of(program, {"trtllm-", "tensorrt_llm"})) {
+            return EngineName::tensorrt_llm;
+        }
+        if (is_any_of(program, {"llama-server", "llama-cli", "llama-speculative"})) {
+            return EngineName::llama_cpp;
+        }
+    }
+    const Flags flags(command.words);
+    for (const Flag& flag : flags.all()) {
+        if (is_any_of(flag.name, {"--speculative-config", "-sc"})) {
+            return EngineName::vllm;
+        }
+        if (is_any_of(flag.name, {"--speculative-"})) {
+            return EngineName::sglang;
+        }
+        if (is_any_of(flag.name, {"--spec-", "--draft", "--model-draft", "-md", "-hfd"})) {
+            return EngineName::llama_cpp;
+        }
+    }
+    return std::nullopt;
+}
+
+bool is_slot(const std::string& key) { return !key.empty() && key.find_first_not_of("0123456789") == std::string::npos; }
+
+/// Whose configuration an object is. TensorRT-LLM and vLLM both nest theirs under speculative_config.
+std::optional<EngineName> engine_of_tree(const Json& tree) {
+    const bool dashes = tree.contains("speculative-config");
+    const Json* nested = dashes                                ? &tree["speculative-config"]
+                         : tree.contains("speculative_config") ? &tree["speculative_config"]
+                                                               : nullptr;
+    const Json& config = nested != nullptr && nested->is_object() ? *nested : tree;
+    if (config.contains("decoding_type")) {
+        return EngineName::tensorrt_llm;
+    }
+    if (config.contains("method") || config.contains("num_speculative_tokens") || config.contains("prompt_lookup_max")) {
+        return EngineName::vllm;
+    }
+    if (config.contains("max_draft_len") || config.contains("speculative_model")) {
+        return EngineName::tensorrt_llm;
+    }
+    for (const auto& [key, value] : tree.items()) {
+        if (key == "candidate_steps" || (is_slot(key) && value.is_object() && value.contains("candidate_steps"))) {
+            return EngineName::sglang;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Takes what stands below a line "# name.json" off the text.
+std::optional<std::string> take_file(std::string& text) {
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string line = text.substr(at, end - at);
+        if (line.starts_with("# ") && line.ends_with(".json") && line.find(' ', 2) == std::string::npos && end < text.size()) {
+            std::string file = text.substr(end + 1);
+            text.erase(at);
+            return file;
+        }
+        at = end + 1;
+    }
+    return std::nullopt;
+}
+
+/// Whether the first line that says something starts with a key, or opens a document.
+bool starts_as_yaml(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string word;
+        if (words >> word && word.front() != '#') {
+            return word.back() == ':' || word == "---";
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+Json parse_json(const std::string& text, const std::string& name, std::vector<std::string>& repeated) {
+    json::Parsed parsed = json::parse_strictly(text);
+    if (!parsed.failure.empty()) {
+        throw InputError({fmt::format("{}: {}", name, parsed.failure)});
+    }
+    repeated.insert(repeated.end(), parsed.duplicate_keys.begin(), parsed.duplicate_keys.end());
+    return std::move(parsed.tree);
+}
+
+Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
+    try {
+        return tree_of(YAML::Load(text), repeated, 0);
+    } catch (const YAML::Exception& error) {
+        throw InputError({fmt::format("the text is no YAML: line {}, column {}: {}", error.mark.line + 1, error.mark.column + 1,
+                                      error.msg)});
+    }
+}
+
+LintInput read_lint_input(const std::string& whole_text) {
+    std::string text = whole_text;
+    LintInput input;
+    input.file = take_file(text);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string::npos) {
+        throw InputError({"there is nothing to check: the text is empty"});
+    }
+    if (text[first] == '{' || text[first] == '[') {
+        input.form_text = "JSON";
+        input.tree = parse_json(text, "the text is no JSON", input.repeated);
+    } else {
+        if (!starts_as_yaml(text)) {
+            input.command = split_command_line(text);
+            input.engine = engine_of_command(input.command);
+            if (!input.engine && Flags(input.command.words).all().empty()) {
+                throw InputError({"the text is neither a command line nor an object in JSON or YAML"});
+            }
+            input.form = LintForm::command;
+            input.form_text = "a command line";
+            return input;
+        }
+        input.form_text = "YAML";
+        input.tree = parse_yaml(text, input.repeated);
+    }
+    if (!input.tree.is_object()) {
+        throw InputError({"the text is neither a command line nor an object in JSON or YAML"});
+    }
+    input.engine = engine_of_tree(input.tree);
+    return input;
+}
+
+void Findings::add(FindingKind kind, const std::string& key, const std::string& sentence) {
+    findings_.push_back({kind, key, fmt::format("{} {}{}", key, sentence, sentence.ends_with('?') ? "" : ".")});
+}
+
+void Findings::add_unknown(const Engine& engine, const std::string& key) {
+    const auto retired =
+        std::find_if(engine.retired.begin(), engine.retired.end(), [&](const RetiredKey& r) { return r.key == key; });
+    if (retired != engine.retired.end()) {
+        add(FindingKind::removed, key, retired->instead);
+        return;
+    }
+    add(FindingKind::unknown, json::shown_key(key),
+        fmt::format("is unknown to {}{}", engine.label(), json::did_you_mean(key, engine.keys)));
+}
+
+std::optional<long long> whole(const Json& object, const std::string& key) {
+    const auto at = object.find(key);
+    return at != object.end() && at->is_number_integer() ? std::optional(at->get<long long>()) : std::nullopt;
+}
+
+std::string text_at(const Json& object, const std::string& key) {
+    const auto at = object.find(key);
+    return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+}  // namespace treeline

@@ -1,0 +1,135 @@
+// Rules of llama.cpp's speculation flags (common/arg.cpp, common/speculative.cpp, docs/speculative.md).
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "engines/lint_input.h"
+#include "json/wording.h"
+
+namespace treeline {
+namespace {
+
+using Kind = FindingKind;
+
+const std::vector<std::string_view> model_flags = {"--spec-draft-model", "--model-draft", "-md",  "--spec-draft-hf",
+                                                   "--hf-repo-draft",    "-hfd",          "-hfrd"};
+
+bool concerns_speculation(const std::string& flag) {
+    return flag.starts_with("--spec") || flag.starts_with("--draft") || flag.starts_with("--model-draft") || flag == "-md" ||
+           flag == "-hfd" || flag == "-hfrd";
+}
+
+std::set<std::string> types_of(const Flags& flags, const Engine& engine, Findings& findings) {
+    std::set<std::string> types;
+    for (const Flag& flag : flags.all()) {
+        std::string list = flag.name == "--spec-type" ? flag.value.value_or("") + "," : "";
+        for (std::size_t comma = list.find(','); comma != std::string::npos; comma = list.find(',')) {
+            const std::string type = list.substr(0, comma);
+            list.erase(0, comma + 1);
+            if (std::find(engine.methods.begin(), engine.methods.end(), type) == engine.methods.end()) {
+                findings.add(
+                    Kind::unknown, "--spec-type",
+                    fmt::format("is \"{}\", which llama.cpp does not know{}", type, json::did_you_mean(type, engine.methods)));
+            } else if (type != "none") {
+                types.insert(type);
+            }
+        }
+    }
+    if (flags.has({"--spec-default"})) {
+        types.insert("ngram-mod");
+    }
+    return types;
+}
+
+void check_names(const Flags& flags, const Engine& engine, Findings& findings) {
+    std::set<std::string> seen;
+    for (const Flag& flag : flags.all()) {
+        if (!concerns_speculation(flag.name)) {
+            continue;
+        }
+        if (!engine.takes(flag.name)) {
+            findings.add_unknown(engine, flag.name);
+        } else if (!seen.insert(flag.name).second && flag.name != "--spec-type") {
+            findings.add(Kind::contradiction, flag.name, "stands twice; only the last one counts");
+        }
+    }
+}
+
+void check_model(const Flags& flags, const std::set<std::string>& types, Findings& findings) {
+    const Flag* model = flags.find(model_flags);
+    const bool drafts =
+        std::any_of(types.begin(), types.end(), [](const std::string& type) { return type.starts_with("draft-"); });
+    if (model != nullptr && !drafts) {
+        const bool repository = model->name == "-hfd" || model->name == "-hfrd" || model->name.find("hf") != std::string::npos;
+        if (!repository) {
+            findings.add(Kind::ignored, model->name,
+                         "does not switch speculation on: add --spec-type draft-simple (or draft-eagle3, draft-mtp)");
+        }
+    }
+    for (const std::string& type : types) {
+        if (model == nullptr && type.starts_with("draft-") && type != "draft-mtp") {
+            findings.add(Kind::missing, "--spec-draft-model", fmt::format("is needed by --spec-type {}", type));
+        }
+    }
+}
+
+/// Flags of a type that is not switched on.
+void check_flags_of_types(const Flags& flags, const std::set<std::string>& types, Findings& findings) {
+    const bool drafts =
+        std::any_of(types.begin(), types.end(), [](const std::string& type) { return type.starts_with("draft-"); });
+    for (const char* type : {"ngram-simple", "ngram-map-k4v", "ngram-map-k", "ngram-mod"}) {
+        const std::string prefix = fmt::format("--spec-{}-", type);
+        for (const Flag& flag : flags.all()) {
+            if (flag.name.starts_with(prefix) && types.count(type) == 0) {
+                findings.add(Kind::ignored, flag.name, fmt::format("is read by --spec-type {} only", type));
+            }
+        }
+    }
+    for (const char* flag : {"--spec-draft-n-max", "--spec-draft-n-min", "--spec-draft-p-min", "--spec-draft-p-split"}) {
+        if (flags.has({flag}) && !drafts && !types.empty()) {
+            const std::string& type = *types.begin();
+            const std::string instead = type == "ngram-cache" ? ""
+                                        : type == "ngram-mod" ? "; use --spec-ngram-mod-n-max"
+                                                              : fmt::format("; use --spec-{}-size-m", type);
+            findings.add(Kind::ignored, flag, fmt::format("does not bound {}{}", type, instead));
+        }
+    }
+}
+
+void check_values(const Flags& flags, Findings& findings) {
+    for (const Flag& flag : flags.all()) {
+        const bool size = flag.name.starts_with("--spec-ngram-") && !flag.name.ends_with("min-hits");
+        const auto value = flags.number({flag.name});
+        const long long least = flag.name.ends_with("-n-min") || flag.name.ends_with("-n-max") ? 0 : 1;
+        if (size && (!value || *value < least || *value > 1024)) {
+            findings.add(Kind::value, flag.name, fmt::format("must be a whole number between {} and 1024", least));
+        }
+    }
+    for (const char* prefix : {"--spec-draft", "--spec-ngram-mod"}) {
+        const std::string most_flag = fmt::format("{}-n-max", prefix);
+        const std::string least_flag = fmt::format("{}-n-min", prefix);
+        const auto most = flags.number({most_flag});
+        const auto least = flags.number({least_flag});
+        if (most && least && *least > *most) {
+            findings.add(Kind::contradiction, least_flag, fmt::format("is {}, above {}, {}", *least, most_flag, *most));
+        }
+    }
+}
+
+}  // namespace
+
+void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& findings) {
+    const Flags flags(input.command.words);
+    check_names(flags, engine, findings);
+    const bool typed = flags.has({"--spec-type", "--spec-default"});
+    const std::set<std::string> types = types_of(flags, engine, findings);
+    check_model(flags, types, findings);
+    if (!typed && !flags.has(model_flags)) {
+        findings.add(Kind::missing, "--spec-type", "is not there: nothing is drafted");
+    }
+    check_flags_of_types(flags, types, findings);
+    check_values(flags, findings);
+}
+
+}  // namespace treeline

@@ -1,0 +1,219 @@
+// Rules of SGLang's speculation flags (server_args.py, arg_groups/speculative_hook.py).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engines/lint_input.h"
+#include "engines/lint_sglang_slots.h"
+#include "json/wording.h"
+#include "sim/trees/tree_shape.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = FindingKind;
+
+constexpr const char* algorithm_flag = "--speculative-algorithm";
+constexpr const char* path_flag = "--speculative-draft-model-path";
+constexpr const char* steps_flag = "--speculative-num-steps";
+constexpr const char* top_k_flag = "--speculative-eagle-topk";
+constexpr const char* tokens_flag = "--speculative-num-draft-tokens";
+constexpr const char* adaptive_flag = "--speculative-adaptive";
+constexpr const char* file_flag = "--speculative-adaptive-config";
+
+bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+void check_names(const Flags& flags, const Engine& engine, Findings& findings) {
+    for (const Flag& flag : flags.all()) {
+        if (flag.name.starts_with("--speculative") && !engine.takes(flag.name)) {
+            findings.add_unknown(engine, flag.name);
+        }
+    }
+}
+
+/// In capitals, NEXTN as EAGLE, which it is an alias of; "" where there is none that the engine knows.
+std::string check_algorithm(const Flags& flags, const Engine& engine, Findings& findings) {
+    const Flag* flag = flags.find({algorithm_flag});
+    if (flag == nullptr || !flag->value) {
+        findings.add(Kind::missing, algorithm_flag, "is not there: nothing is drafted");
+        return "";
+    }
+    std::string word = *flag->value;
+    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    if (std::find(engine.methods.begin(), engine.methods.end(), word) == engine.methods.end()) {
+        findings.add(Kind::unknown, algorithm_flag,
+                     fmt::format("is {}, which {} does not know{}", *flag->value, engine.label(),
+                                 json::did_you_mean(word, engine.methods)));
+        return "";
+    }
+    return word == "NEXTN" ? "EAGLE" : word;
+}
+
+bool drafts_in_steps(const std::string& algorithm) { return is_one_of(algorithm, {"EAGLE", "EAGLE3", "STANDALONE"}); }
+
+void check_path(const Flags& flags, const std::string& algorithm, Findings& findings) {
+    const bool named = flags.has({path_flag, "--speculative-draft-model"});
+    if (named && algorithm == "NGRAM") {
+        findings.add(Kind::ignored, path_flag, "is not used by NGRAM");
+    }
+    if (!named && is_one_of(algorithm, {"EAGLE3", "STANDALONE", "DFLASH"})) {
+        findings.add(Kind::missing, path_flag, fmt::format("is needed by {}", algorithm));
+    }
+}
+
+/// Steps, top-k and tokens: all three or none (adaptive steps fill in the rest themselves).
+void check_triple(const Flags& flags, const std::string& algorithm, Findings& findings) {
+    const auto steps = flags.number({steps_flag});
+    const auto top_k = flags.number({top_k_flag});
+    const auto tokens = flags.number({tokens_flag});
+    const int given = static_cast<int>(flags.has({steps_flag})) + static_cast<int>(flags.has({top_k_flag})) +
+                      static_cast<int>(flags.has({tokens_flag}));
+    if (algorithm == "NGRAM" && flags.has({top_k_flag})) {
+        findings.add(Kind::ignored, top_k_flag, "is overwritten under NGRAM by --speculative-ngram-max-bfs-breadth");
+    }
+    if (!drafts_in_steps(algorithm)) {
+        return;
+    }
+    if (given != 0 && given != 3 && !flags.has({adaptive_flag})) {
+        findings.add(
+            Kind::contradiction, steps_flag,
+            fmt::format("goes with {} and {}: give all three, or none for SGLang's own choice", top_k_flag, tokens_flag));
+    }
+    if (!steps || !top_k || !tokens) {
+        return;
+    }
+    if (*top_k == 1 && *tokens != *steps + 1) {
+        findings.add(
+            Kind::ignored, tokens_flag,
+            fmt::format("is {}, but at top-k 1 SGLang sets it to steps + 1 = {}: it counts the root", *tokens, *steps + 1));
+    } else if (*top_k > 1) {
+        for (const std::string& problem : problems(TreeShape{SglangShape{
+                 static_cast<int>(std::clamp(*steps, 0LL, 1000LL)), static_cast<int>(std::clamp(*top_k, 0LL, 1000LL)),
+                 static_cast<int>(std::clamp(*tokens, 0LL, 100000LL))}})) {
+            findings.add(Kind::contradiction, tokens_flag, "cannot be reached: " + problem);
+        }
+    }
+}
+
+/// Flags that only some algorithms read.
+void check_flags_of_algorithms(const Flags& flags, const std::string& algorithm, Findings& findings) {
+    for (const Flag& flag : flags.all()) {
+        const auto only = [&](std::string_view prefix, std::initializer_list<std::string_view> algorithms) {
+            if (flag.name.starts_with(prefix) && !is_one_of(algorithm, algorithms)) {
+                findings.add(Kind::ignored, flag.name, fmt::format("is not read by {}", algorithm));
+            }
+        };
+        only("--speculative-ngram-", {"NGRAM"});
+        only("--speculative-dflash-", {"DFLASH"});
+        only("--speculative-dspark-", {"DSPARK"});
+        only("--speculative-draft-window-size", {"EAGLE3", "DFLASH"});
+        only("--speculative-token-map", {"EAGLE"});
+    }
+    if (flags.has({"--speculative-use-rejection-sampling"})) {
+        if (!is_one_of(algorithm, {"EAGLE", "EAGLE3"})) {
+            findings.add(Kind::contradiction, "--speculative-use-rejection-sampling",
+                         fmt::format("is refused with {}", algorithm));
+        } else if (flags.number({top_k_flag}).value_or(1) != 1) {
+            findings.add(Kind::contradiction, "--speculative-use-rejection-sampling", "needs --speculative-eagle-topk 1");
+        }
+        if (flags.has({"--speculative-accept-threshold-single", "--speculative-accept-threshold-acc"})) {
+            findings.add(Kind::contradiction, "--speculative-use-rejection-sampling",
+                         "is refused beside thresholds of acceptance");
+        }
+    }
+}
+
+/// What of the deployment does not go with speculation.
+void check_deployment(const LintInput& input, const Flags& flags, const Engine& engine, const std::string& algorithm,
+                      Findings& findings) {
+    const bool allowed = engine.version == "0.5.23" && input.command.sets("SGLANG_ENABLE_PP_SPEC", "1");
+    if (flags.number({"--pp-size", "--pipeline-parallel-size"}).value_or(1) > 1 && !allowed) {
+        findings.add(Kind::contradiction, "--pp-size",
+                     engine.version == "0.5.23" ? "above 1 is refused with speculation unless SGLANG_ENABLE_PP_SPEC=1 is set"
+                                                : "above 1 is refused with speculation");
+    }
+    if (flags.has({"--enable-mixed-chunk"})) {
+        findings.add(Kind::ignored, "--enable-mixed-chunk", "is switched off by speculation");
+    }
+    if (flags.has({"--enable-dp-attention"}) && is_one_of(algorithm, {"NGRAM", "STANDALONE", "DFLASH"})) {
+        findings.add(Kind::contradiction, "--enable-dp-attention", fmt::format("is refused with {}", algorithm));
+    }
+}
+
+/// Why adaptive steps would be dropped; "" when they run.
+std::string adaptive_obstacle(const Flags& flags, const Engine& engine, const std::string& algorithm) {
+    if (!is_one_of(algorithm, {"EAGLE", "EAGLE3"})) {
+        return fmt::format("runs with EAGLE, EAGLE3 and NEXTN only, not with {}", algorithm);
+    }
+    if (flags.number({top_k_flag}).value_or(1) != 1) {
+        return "needs --speculative-eagle-topk 1";
+    }
+    for (const char* flag :
+         {"--enable-dp-attention", "--enable-multi-layer-eagle", "--enable-two-batch-overlap", "--enable-pdmux"}) {
+        if (flags.has({flag})) {
+            return fmt::format("does not go with {}", flag);
+        }
+    }
+    return engine.version == "0.5.11" && !flags.has({"--disable-overlap-schedule"})
+               ? "needs --disable-overlap-schedule in 0.5.11"
+               : "";
+}
+
+void check_adaptive(const LintInput& input, const Flags& flags, const Engine& engine, const std::string& algorithm,
+                    const ReadFile& read_file, Findings& findings) {
+    const Flag* file = flags.find({file_flag});
+    if (!flags.has({adaptive_flag})) {
+        if (file != nullptr && engine.takes(file_flag)) {
+            findings.add(Kind::ignored, file_flag, "is not read without --speculative-adaptive");
+        }
+        return;
+    }
+    if (const std::string obstacle = adaptive_obstacle(flags, engine, algorithm);
+        !obstacle.empty() && engine.takes(adaptive_flag)) {
+        findings.add(Kind::ignored, adaptive_flag, obstacle + ": SGLang falls back to fixed steps");
+    }
+    const std::optional<std::string> text = input.file                       ? input.file
+                                            : file != nullptr && file->value ? read_file(*file->value)
+                                                                             : std::nullopt;
+    if (!text || !engine.takes(adaptive_flag)) {
+        return;
+    }
+    std::vector<std::string> repeated;
+    const Json slots = parse_json(*text, file != nullptr ? file->value.value_or(file_flag) : file_flag, repeated);
+    check_sglang_slots(slots, repeated, engine, findings);
+    const auto steps = flags.number({steps_flag});
+    const std::vector<long long> candidates = sglang_candidates(slots);
+    if (steps && !candidates.empty() && std::find(candidates.begin(), candidates.end(), *steps) == candidates.end()) {
+        findings.add(Kind::contradiction, steps_flag, fmt::format("is {}, which is no candidate of {}", *steps, file_flag));
+    }
+}
+
+}  // namespace
+
+void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings) {
+    if (input.form == LintForm::tree) {
+        if (!engine.takes(file_flag)) {
+            findings.add(Kind::unknown, file_flag, fmt::format("does not exist in {}", engine.label()));
+            return;
+        }
+        check_sglang_slots(input.tree, input.repeated, engine, findings);
+        return;
+    }
+    Flags flags(input.command.words);
+    flags.complete(engine.keys);
+    check_names(flags, engine, findings);
+    const std::string algorithm = check_algorithm(flags, engine, findings);
+    if (algorithm.empty()) {
+        return;
+    }
+    check_path(flags, algorithm, findings);
+    check_triple(flags, algorithm, findings);
+    check_flags_of_algorithms(flags, algorithm, findings);
+    check_deployment(input, flags, engine, algorithm, findings);
+    check_adaptive(input, flags, engine, algorithm, read_file, findings);
+}
+
+}  // namespace treeline

@@ -1,0 +1,256 @@
+// Rules of vLLM's SpeculativeConfig and of its schedule (vllm/config/speculative.py, vllm/v1/spec_decode/dynamic/utils.py).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engines/lint_input.h"
+#include "engines/lint_vllm_schedule.h"
+#include "json/reader.h"
+#include "json/wording.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = FindingKind;
+
+constexpr const char* length_key = "num_speculative_tokens";
+
+bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+void check_keys(const Json& config, const Engine& engine, Findings& findings) {
+    for (const auto& [key, value] : config.items()) {
+        if (!engine.takes(key)) {
+            findings.add_unknown(engine, key);
+        }
+    }
+}
+
+/// The method, as vLLM would name it. Absent, it is inferred from the model's name; that is left to vLLM ("").
+std::string check_method(const Json& config, const Engine& engine, Findings& findings) {
+    if (!config.contains("method")) {
+        if (!config.contains("model")) {
+            findings.add(Kind::missing, "method", "is needed where no model is named");
+        }
+        return "";
+    }
+    const std::string method = text_at(config, "method");
+    if (std::find(engine.methods.begin(), engine.methods.end(), method) == engine.methods.end()) {
+        findings.add(Kind::unknown, "method",
+                     fmt::format("is {}, which {} does not know{}", json::shown(config["method"]), engine.label(),
+                                 json::did_you_mean(method, engine.methods)));
+        return "";
+    }
+    if (engine.version == "0.10" && method == "draft_model") {
+        findings.add(Kind::value, "method",
+                     "is draft_model, which this version refuses: the V1 engine drafts with models from 0.15 on");
+    }
+    const bool old_mtp = method.ends_with("_mtp") && engine.drafter(DrafterKind::mtp)->word == "mtp";
+    if (old_mtp) {
+        findings.add(Kind::removed, "method",
+                     fmt::format("is {}, an old name: vLLM logs a warning and takes it as mtp", method));
+    }
+    return old_mtp ? "mtp" : method;
+}
+
+void check_model(const Json& config, const std::string& method, Findings& findings) {
+    const bool named = config.contains("model");
+    if (named && is_one_of(method, {"ngram", "ngram_gpu", "suffix", "extract_hidden_states"})) {
+        findings.add(Kind::ignored, "model", fmt::format("is not used by method {}", method));
+    }
+    if (!named && is_one_of(method, {"eagle", "eagle3", "draft_model", "medusa", "mlp_speculator", "dflash", "custom_class"})) {
+        findings.add(Kind::missing, "model", fmt::format("is needed by method {}", method));
+    }
+}
+
+void check_length(const Json& config, const std::string& method, Findings& findings) {
+    if (!config.contains(length_key)) {
+        if (is_one_of(method, {"ngram", "ngram_gpu", "draft_model", "custom_class"})) {
+            findings.add(Kind::missing, length_key, fmt::format("is needed by method {}", method));
+        }
+        return;
+    }
+    const auto length = whole(config, length_key);
+    if (!length || *length < 1) {
+        findings.add(Kind::value, length_key,
+                     fmt::format("must be a whole number above 0, not {}", json::shown(config[length_key])));
+    }
+}
+
+void check_lookup(const Json& config, const std::string& method, Findings& findings) {
+    for (const char* key : {"prompt_lookup_max", "prompt_lookup_min"}) {
+        const auto size = whole(config, key);
+        if (config.contains(key) && !is_one_of(method, {"ngram", "ngram_gpu", ""})) {
+            findings.add(Kind::ignored, key, fmt::format("is set to 0 by method {}", method));
+        } else if (config.contains(key) && (!size || *size < 1)) {
+            findings.add(Kind::value, key, fmt::format("must be a whole number above 0, not {}", json::shown(config[key])));
+        }
+    }
+    const auto least = whole(config, "prompt_lookup_min");
+    const auto most = whole(config, "prompt_lookup_max");
+    if (least && most && *least > *most) {
+        findings.add(Kind::contradiction, "prompt_lookup_min",
+                     fmt::format("is {}, above prompt_lookup_max, {}", *least, *most));
+    }
+}
+
+/// Keys that only some methods read.
+void check_keys_of_methods(const Json& config, const std::string& method, Findings& findings) {
+    const auto belongs = [&](const std::string& key, std::initializer_list<std::string_view> methods, Kind kind,
+                             const char* what) {
+        if (config.contains(key) && config[key] != Json(false) && !config[key].is_null() && !method.empty() &&
+            !is_one_of(method, methods)) {
+            findings.add(kind, key, fmt::format("{} method {}", what, method));
+        }
+    };
+    for (const auto& [key, value] : config.items()) {
+        if (key.starts_with("suffix_decoding_")) {
+            belongs(key, {"suffix"}, Kind::ignored, "is read by method suffix only, not by");
+        }
+    }
+    belongs("parallel_drafting", {"eagle", "eagle3", "draft_model", "dflash", "dspark"}, Kind::contradiction,
+            "does not go with");
+    belongs("use_heterogeneous_vocab", {"draft_model"}, Kind::contradiction, "needs method draft_model and is refused with");
+    belongs("enable_adaptive_verification", {"dspark"}, Kind::contradiction, "needs method dspark and is refused with");
+    belongs("dspark_draft_topk", {"dspark"}, Kind::contradiction, "needs method dspark and is refused with");
+    belongs("index_share_for_mtp_iteration", {"mtp"}, Kind::contradiction, "needs method mtp and is refused with");
+    belongs("disable_padded_drafter_batch", {"eagle", "eagle3", "mtp", "draft_model", "dflash", "dspark"}, Kind::ignored,
+            "is not read by");
+    if (config.value("use_heterogeneous_vocab", Json()) == Json(true)) {
+        if (config.value("draft_sample_method", Json("greedy")) != Json("greedy")) {
+            findings.add(Kind::contradiction, "draft_sample_method", "must be greedy with use_heterogeneous_vocab");
+        }
+        if (config.value("use_local_argmax_reduction", Json()) == Json(true)) {
+            findings.add(Kind::contradiction, "use_local_argmax_reduction", "is refused with use_heterogeneous_vocab");
+        }
+    }
+}
+
+void check_rates(const Json& rates, long long length, Findings& findings) {
+    const std::string key = "synthetic_acceptance_rates";
+    if (!rates.is_array() || static_cast<long long>(rates.size()) != length) {
+        findings.add(Kind::contradiction, key, fmt::format("must hold {} rates, one for each draft token", length));
+        return;
+    }
+    double before = 1.0;
+    for (const Json& rate : rates) {
+        if (!rate.is_number() || rate.get<double>() < 0.0 || rate.get<double>() > 1.0) {
+            findings.add(Kind::value, key, fmt::format("holds {}, which is no rate between 0 and 1", json::shown(rate)));
+            return;
+        }
+        if (rate.get<double>() > before) {
+            findings.add(Kind::value, key, "must not rise: each is the chance that all drafts up to its position are accepted");
+            return;
+        }
+        before = rate.get<double>();
+    }
+}
+
+void check_synthetic(const Json& config, const Engine& engine, Findings& findings) {
+    const std::string sampling = text_at(config, "rejection_sample_method");
+    const bool old = engine.takes("synthetic_acceptance_rate");
+    const bool newest = engine.version == "0.33";
+    const std::vector<std::string> known = old      ? std::vector<std::string>{"strict", "probabilistic", "synthetic"}
+                                           : newest ? std::vector<std::string>{"standard", "synthetic", "block"}
+                                                    : std::vector<std::string>{"standard", "synthetic"};
+    if (!sampling.empty() && engine.takes("rejection_sample_method") &&
+        std::find(known.begin(), known.end(), sampling) == known.end()) {
+        findings.add(
+            Kind::unknown, "rejection_sample_method",
+            fmt::format("must be {}, not {}", json::listed(known, "or"), json::shown(config["rejection_sample_method"])));
+    }
+    const bool rates = config.contains("synthetic_acceptance_rates");
+    const bool length = config.contains("synthetic_acceptance_length");
+    if (sampling != "synthetic" && (rates || length || config.contains("synthetic_acceptance_rate"))) {
+        findings.add(Kind::contradiction,
+                     rates    ? "synthetic_acceptance_rates"
+                     : length ? "synthetic_acceptance_length"
+                              : "synthetic_acceptance_rate",
+                     "is only valid with rejection_sample_method synthetic");
+    } else if (sampling == "synthetic" && !old && rates == length) {
+        findings.add(Kind::contradiction, "rejection_sample_method",
+                     "synthetic needs exactly one of synthetic_acceptance_rates and synthetic_acceptance_length");
+    }
+    const auto drafts = whole(config, length_key);
+    if (rates && drafts) {
+        check_rates(config["synthetic_acceptance_rates"], *drafts, findings);
+    }
+    if (length && drafts) {
+        const Json& mean = config["synthetic_acceptance_length"];
+        if (!mean.is_number() || mean.get<double>() < 1.0 || mean.get<double>() > static_cast<double>(*drafts + 1)) {
+            findings.add(Kind::value, "synthetic_acceptance_length",
+                         fmt::format("must lie between 1 and {}: it counts the bonus token", *drafts + 1));
+        }
+    }
+}
+
+/// The object under --speculative-config, and what dotted flags (--speculative-config.method eagle3) add to it.
+Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, Findings& findings) {
+    Json config = Json::object();
+    if (const Flag* flag = flags.find({"--speculative-config", "-sc"})) {
+        config = parse_json(flag->value.value_or(""), "--speculative-config", repeated);
+        if (!config.is_object()) {
+            throw InputError({"--speculative-config: must hold an object in braces"});
+        }
+    }
+    const std::string dotted = "--speculative-config.";
+    for (const Flag& flag : flags.all()) {
+        if (flag.name.starts_with(dotted) && flag.value) {
+            const Json value = Json::parse(*flag.value, nullptr, false);
+            config[flag.name.substr(dotted.size())] = value.is_discarded() ? Json(*flag.value) : value;
+        }
+    }
+    for (const char* gone : {"--speculative-model", "--num-speculative-tokens", "--speculative-draft-tensor-parallel-size",
+                             "--ngram-prompt-lookup-max", "--ngram-prompt-lookup-min", "--speculative-disable-by-batch-size"}) {
+        if (flags.has({gone})) {
+            findings.add(Kind::removed, gone, "went with the V0 engine; all of speculation is in --speculative-config");
+        }
+    }
+    return config;
+}
+
+void check_config(const Json& config, const Engine& engine, const VllmDeployment& deployment, Findings& findings) {
+    check_keys(config, engine, findings);
+    const std::string method = check_method(config, engine, findings);
+    check_model(config, method, findings);
+    check_length(config, method, findings);
+    check_lookup(config, method, findings);
+    check_keys_of_methods(config, method, findings);
+    check_synthetic(config, engine, findings);
+    if (engine.takes(schedule_key) && config.contains(schedule_key) && !config[schedule_key].is_null()) {
+        check_vllm_schedule(config, deployment, findings);
+    }
+}
+
+}  // namespace
+
+void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings) {
+    std::vector<std::string> repeated = input.repeated;
+    Json config = input.tree;
+    VllmDeployment deployment;
+    if (input.form == LintForm::command) {
+        const Flags flags(input.command.words);
+        config = config_of_command(flags, repeated, findings);
+        deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
+        deployment.model_runner_v2 = input.command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
+        if (config.empty()) {
+            findings.add(Kind::missing, "--speculative-config", "is not there: nothing is drafted");
+            return;
+        }
+    }
+    for (const char* key : {"speculative_config", "speculative-config"}) {
+        if (config.contains(key) && config[key].is_object()) {
+            deployment.data_parallel =
+                whole(config, "data_parallel_size").value_or(whole(config, "data-parallel-size").value_or(1));
+            config = Json(config[key]);
+        }
+    }
+    for (const std::string& key : repeated) {
+        findings.add(Kind::contradiction, key, "stands twice; only one of them counts");
+    }
+    check_config(config, engine, deployment, findings);
+}
+
+}  // namespace treeline

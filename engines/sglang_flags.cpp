@@ -1,0 +1,55 @@
+// SGLang's flags. It counts the root: a chain of K drafts is K steps, top-k 1, K + 1 draft tokens.
+#include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
+
+#include "engines/flag_plan.h"
+
+namespace treeline {
+namespace {
+
+constexpr const char* schedule_file = "adaptive_spec.json";
+
+/// One candidate a slot makes the adaptive steps a fixed schedule; keys are the smallest batch of a slot.
+std::string slots_of(const std::vector<PlannedLength>& schedule) {
+    nlohmann::ordered_json slots = nlohmann::ordered_json::object();
+    for (const PlannedLength& length : schedule) {
+        slots[std::to_string(length.from)] = {{"candidate_steps", {length.draft_tokens}}};
+    }
+    return slots.dump();
+}
+
+SglangShape shape_of(const FlagPlan& plan) {
+    const auto* tree = std::get_if<SglangShape>(&plan.shape);
+    return tree != nullptr ? *tree : SglangShape{plan.longest(), 1, plan.longest() + 1};
+}
+
+}  // namespace
+
+EngineFlags write_sglang(FlagPlan plan) {
+    EngineFlags flags;
+    flags.text = fmt::format("--speculative-algorithm {}", plan.drafter.word);
+    if (plan.drafter.needs_path) {
+        flags.text += fmt::format(" --speculative-draft-model-path {}", drafter_placeholder);
+    }
+    const SglangShape shape = shape_of(plan);
+    if (plan.drafter.kind == DrafterKind::ngram) {
+        // By default n-gram drafts are trees of up to ten children a node.
+        flags.text += " --speculative-ngram-max-bfs-breadth 1";
+    } else {
+        flags.text += fmt::format(" --speculative-num-steps {} --speculative-eagle-topk {}", shape.steps, shape.top_k);
+    }
+    flags.text += fmt::format(" --speculative-num-draft-tokens {}", shape.draft_tokens);
+    if (!plan.schedule.empty()) {
+        flags.text += fmt::format(" --speculative-adaptive --speculative-adaptive-config {}", schedule_file);
+        flags.file = schedule_file;
+        flags.file_text = slots_of(plan.schedule);
+        plan.remarks.emplace_back(
+            "a batch counts as padded to the next CUDA graph's size; the schedule is dropped under attention data parallelism");
+    }
+    plan.remarks.emplace_back("with speculation at most 48 requests run at once unless --max-running-requests is given");
+    flags.remark = joined_remarks(plan.remarks);
+    return flags;
+}
+
+}  // namespace treeline

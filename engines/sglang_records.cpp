@@ -1,0 +1,97 @@
+// SGLang: command-line flags, and a file for the schedule. Read at the releases 0.5.9 and 0.5.11, and on main of August to
+// November 2026 (server_args.py, arg_groups/speculative_hook.py, speculative/adaptive_spec_params.py at 015c872628e3), which
+// stands for 0.5.23.
+#include "engines/engine.h"
+
+namespace treeline::detail {
+namespace {
+
+Engine base(const std::string& version, const std::string& source) {
+    Engine engine;
+    engine.name = EngineName::sglang;
+    engine.word = "sglang";
+    engine.title = "SGLang";
+    engine.version = version;
+    engine.source = source;
+    engine.trees = EngineTrees::sglang;
+    engine.counts_root = true;
+    engine.methods = {"EAGLE", "EAGLE3", "NEXTN", "STANDALONE", "NGRAM"};
+    engine.drafters = {{DrafterKind::draft_model, "STANDALONE", true},
+                       {DrafterKind::eagle, "EAGLE", true},
+                       {DrafterKind::eagle3, "EAGLE3", true},
+                       {DrafterKind::mtp, "NEXTN"},
+                       {DrafterKind::ngram, "NGRAM"}};
+    engine.keys = {"--speculative-algorithm",
+                   "--speculative-draft-model-path",
+                   "--speculative-draft-model",
+                   "--speculative-draft-model-revision",
+                   "--speculative-draft-load-format",
+                   "--speculative-num-steps",
+                   "--speculative-eagle-topk",
+                   "--speculative-num-draft-tokens",
+                   "--speculative-accept-threshold-single",
+                   "--speculative-accept-threshold-acc",
+                   "--speculative-token-map",
+                   "--speculative-attention-mode",
+                   "--speculative-draft-attention-backend",
+                   "--speculative-moe-runner-backend",
+                   "--speculative-draft-model-quantization",
+                   "--speculative-ngram-min-bfs-breadth",
+                   "--speculative-ngram-max-bfs-breadth",
+                   "--speculative-ngram-match-type",
+                   "--speculative-ngram-capacity"};
+    return engine;
+}
+
+void add_keys(Engine& engine, const std::vector<std::string>& keys) {
+    engine.keys.insert(engine.keys.end(), keys.begin(), keys.end());
+}
+
+Engine v0_5_9() {
+    Engine engine = base("0.5.9", "sgl-project/sglang, server_args.py at v0.5.9");
+    add_keys(engine, {"--speculative-ngram-min-match-window-size", "--speculative-ngram-max-match-window-size",
+                      "--speculative-ngram-branch-length"});
+    engine.retired = {{"--speculative-adaptive", "came with 0.5.11"}, {"--speculative-adaptive-config", "came with 0.5.11"}};
+    return engine;
+}
+
+const std::vector<RetiredKey> gone_since_0_5_10 = {
+    {"--speculative-ngram-min-match-window-size", "was removed in 0.5.10; use --speculative-ngram-max-trie-depth"},
+    {"--speculative-ngram-max-match-window-size", "was removed in 0.5.10; use --speculative-ngram-max-trie-depth"},
+    {"--speculative-ngram-branch-length", "was removed in 0.5.10; use --speculative-ngram-max-trie-depth"}};
+
+/// Adaptive steps exist, but one set of at least two candidates for all batches, and only without the overlap scheduler.
+Engine v0_5_11() {
+    Engine engine = base("0.5.11", "sgl-project/sglang, server_args.py and adaptive_spec_params.py at v0.5.11");
+    engine.methods.emplace_back("DFLASH");
+    add_keys(engine, {"--speculative-adaptive", "--speculative-adaptive-config", "--speculative-dflash-block-size",
+                      "--speculative-dflash-draft-window-size", "--speculative-ngram-max-trie-depth",
+                      "--speculative-ngram-external-corpus-path", "--speculative-ngram-external-sam-budget",
+                      "--speculative-ngram-external-corpus-max-tokens", "--speculative-skip-dp-mlp-sync"});
+    engine.retired = gone_since_0_5_10;
+    return engine;
+}
+
+Engine v0_5_23() {
+    Engine engine = v0_5_11();
+    engine.version = "0.5.23";
+    engine.source =
+        "sgl-project/sglang, adaptive_spec_params.py at 015c872628e3; server_args.py and speculative_hook.py at 30cb848d4b45";
+    engine.schedule = ScheduleForm::slots;
+    for (EngineDrafter& drafter : engine.drafters) {
+        drafter.scheduled =
+            drafter.kind == DrafterKind::eagle || drafter.kind == DrafterKind::eagle3 || drafter.kind == DrafterKind::mtp;
+    }
+    engine.methods.insert(engine.methods.end(), {"DSPARK", "FROZEN_KV_MTP"});
+    add_keys(engine, {"--speculative-dspark-block-size", "--speculative-dspark-sps-table-path",
+                      "--speculative-dspark-confidence-sts-path", "--speculative-dspark-align-verify-tokens-to-graph-tier",
+                      "--speculative-use-rejection-sampling", "--speculative-draft-kv-cache-dtype",
+                      "--speculative-draft-window-size", "--speculative-moe-a2a-backend"});
+    return engine;
+}
+
+}  // namespace
+
+std::vector<Engine> sglang_engines() { return {v0_5_9(), v0_5_11(), v0_5_23()}; }
+
+}  // namespace treeline::detail

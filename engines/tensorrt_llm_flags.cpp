@@ -1,0 +1,73 @@
+// TensorRT-LLM's speculative_config. Lengths count drafts without the root.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engines/flag_plan.h"
+
+namespace treeline {
+namespace {
+
+/// Both meanings of draft_len_schedule want the smallest batches to draft the most, and something.
+bool can_be_written(const std::vector<PlannedLength>& schedule) {
+    const int first = schedule.front().draft_tokens;
+    return first > 0 && std::all_of(schedule.begin(), schedule.end(),
+                                    [&](const PlannedLength& length) { return length.draft_tokens <= first; });
+}
+
+std::string schedule_yaml(const std::vector<PlannedLength>& schedule, ScheduleForm form) {
+    std::string text = "  draft_len_schedule:\n";
+    for (const PlannedLength& length : schedule) {
+        const bool implied = form == ScheduleForm::upper_bounds && &length == &schedule.back() && length.draft_tokens == 0;
+        if (!implied) {
+            text +=
+                fmt::format("    {}: {}\n", form == ScheduleForm::upper_bounds ? length.to : length.from, length.draft_tokens);
+        }
+    }
+    return text;
+}
+
+void say_what_the_keys_mean(FlagPlan& plan, ScheduleForm form) {
+    if (form == ScheduleForm::lower_bounds) {
+        plan.remarks.emplace_back(
+            "keys of draft_len_schedule are the smallest batch of a range; from 1.3 on they are the largest");
+        return;
+    }
+    plan.remarks.emplace_back("keys of draft_len_schedule are the largest batch of a range; up to 1.2 they are the smallest");
+    if (plan.schedule.back().draft_tokens > 0) {
+        plan.remarks.push_back(fmt::format("above batch {} it drafts nothing", plan.schedule.back().to));
+    }
+}
+
+}  // namespace
+
+EngineFlags write_tensorrt_llm(FlagPlan plan) {
+    const Engine& engine = *plan.engine;
+    EngineFlags flags;
+    flags.text = fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
+    const bool scheduled = !plan.schedule.empty() && can_be_written(plan.schedule);
+    if (!plan.schedule.empty() && !scheduled) {
+        plan.remarks.emplace_back(
+            "one length for every batch size: its schedule cannot start with a range that drafts less than a later one");
+        plan.schedule.clear();
+    }
+    const bool old_mtp = plan.drafter.kind == DrafterKind::mtp && engine.schedule == ScheduleForm::lower_bounds;
+    if (const auto* tree = std::get_if<TensorRtShape>(&plan.shape)) {
+        flags.text += fmt::format(
+            "  max_draft_len: {}\n  use_dynamic_tree: true\n  dynamic_tree_max_topK: {}\n  max_total_draft_tokens: {}\n",
+            tree->max_draft_len, tree->max_top_k, tree->max_total_draft_tokens);
+    } else {
+        flags.text += fmt::format("  {}: {}\n", old_mtp ? "num_nextn_predict_layers" : "max_draft_len", plan.longest());
+    }
+    if (plan.drafter.needs_path) {
+        flags.text += fmt::format("  speculative_model: {}\n", drafter_placeholder);
+    }
+    if (scheduled) {
+        flags.text += schedule_yaml(plan.schedule, engine.schedule);
+        say_what_the_keys_mean(plan, engine.schedule);
+    }
+    flags.remark = joined_remarks(plan.remarks);
+    return flags;
+}
+
+}  // namespace treeline

@@ -1,0 +1,117 @@
+// vLLM: `--speculative-config '<JSON>'`. Read in vllm/config (SpeculativeConfig) of vllm-project/vllm, by its history: which
+// commit was main shortly before a release says what that release takes. The newest file read is at commit 002e77c1f0ef.
+#include "engines/engine.h"
+
+namespace treeline::detail {
+namespace {
+
+const RetiredKey wrong_tensor_parallel = {"tensor_parallel_size",
+                                          "is refused here; the drafter's is draft_tensor_parallel_size (1 or the target's)"};
+const RetiredKey wrong_adaptive = {"adaptive_verification", "is called enable_adaptive_verification"};
+
+template <class T>
+std::vector<T> joined(std::vector<T> a, const std::vector<T>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+Engine base(const std::string& version, const std::string& source) {
+    Engine engine;
+    engine.name = EngineName::vllm;
+    engine.word = "vllm";
+    engine.title = "vLLM";
+    engine.version = version;
+    engine.source = source;
+    engine.keys = {"method",        "model",    "num_speculative_tokens", "draft_tensor_parallel_size", "quantization",
+                   "max_model_len", "revision", "code_revision",          "prompt_lookup_max",          "prompt_lookup_min"};
+    engine.retired = {wrong_tensor_parallel};
+    return engine;
+}
+
+/// Main of 2025-08-20 (8fd920924, vllm/config/__init__.py). Draft models raise NotImplementedError.
+Engine v0_10() {
+    Engine engine = base("0.10", "vllm-project/vllm, vllm/config/__init__.py at 8fd920924");
+    engine.methods = {"ngram", "eagle", "eagle3", "medusa", "mlp_speculator", "draft_model", "deepseek_mtp"};
+    engine.drafters = {{DrafterKind::eagle, "eagle", true},
+                       {DrafterKind::eagle3, "eagle3", true},
+                       {DrafterKind::mtp, "deepseek_mtp"},
+                       {DrafterKind::medusa, "medusa", true},
+                       {DrafterKind::ngram, "ngram"}};
+    engine.keys = joined(engine.keys, {"disable_logprobs", "disable_by_batch_size", "speculative_token_tree"});
+    engine.retired.push_back({"num_speculative_tokens_per_batch_size", "came with 0.24; this version drafts one length"});
+    return engine;
+}
+
+const std::vector<std::string> mtp_names = {"deepseek_mtp",   "mimo_mtp",           "glm4_moe_mtp",      "glm4_moe_lite_mtp",
+                                            "glm_ocr_mtp",    "ernie_mtp",          "nemotron_h_mtp",    "exaone_moe_mtp",
+                                            "qwen3_next_mtp", "qwen3_5_mtp",        "longcat_flash_mtp", "mtp",
+                                            "step3p5_mtp",    "pangu_ultra_moe_mtp"};
+const std::vector<std::string> later_mtp_names = {
+    "dots3_note_mtp", "mimo_v2_mtp",        "exaone4_5_mtp", "qwen4_exp_mtp", "bailing_hybrid_v3_mtp",
+    "minimax_m3_mtp", "bailing_hybrid_mtp", "kimi_k3_mtp",   "hy_v3_mtp",     "hy_v4_mtp",
+    "gemma4_mtp",     "inkling_mtp",        "glm5_next_mtp"};
+
+std::vector<EngineDrafter> drafters(bool schedule) {
+    return {{DrafterKind::draft_model, "draft_model", true, schedule}, {DrafterKind::eagle, "eagle", true, schedule},
+            {DrafterKind::eagle3, "eagle3", true, schedule},           {DrafterKind::mtp, "mtp", false, schedule},
+            {DrafterKind::medusa, "medusa", true, schedule},           {DrafterKind::ngram, "ngram", false, schedule}};
+}
+
+/// Main of 2026-04-08 (2488d1dca).
+Engine v0_19() {
+    Engine engine = base("0.19", "vllm-project/vllm, vllm/config/speculative.py at 2488d1dca");
+    engine.methods = joined({"ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator", "draft_model", "eagle", "eagle3",
+                             "extract_hidden_states", "dflash"},
+                            mtp_names);
+    engine.drafters = drafters(false);
+    engine.keys = joined(engine.keys, {"enforce_eager", "moe_backend", "disable_padded_drafter_batch",
+                                       "use_local_argmax_reduction", "speculative_token_tree", "parallel_drafting",
+                                       "suffix_decoding_max_tree_depth", "suffix_decoding_max_cached_requests",
+                                       "suffix_decoding_max_spec_factor", "suffix_decoding_min_token_prob", "draft_load_config",
+                                       "rejection_sample_method", "synthetic_acceptance_rate"});
+    engine.retired =
+        joined(engine.retired, {{"num_speculative_tokens_per_batch_size", "came with 0.24; this version drafts one length"},
+                                {"disable_by_batch_size", "went with the V0 engine"}});
+    return engine;
+}
+
+/// Main of 2026-06-25 (e2af449c3), eleven days after the schedule by batch size (4ef4492e9, pull request 32374).
+Engine v0_24() {
+    Engine engine =
+        base("0.24", "vllm-project/vllm, vllm/config/speculative.py at e2af449c3; docs/features/speculative_decoding");
+    engine.schedule = ScheduleForm::ranges;
+    engine.methods = joined(joined({"ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator", "draft_model", "custom_class",
+                                    "eagle", "eagle3", "extract_hidden_states", "dflash"},
+                                   mtp_names),
+                            later_mtp_names);
+    engine.drafters = drafters(true);
+    engine.keys = joined(engine.keys, {"enforce_eager", "moe_backend", "attention_backend", "disable_padded_drafter_batch",
+                                       "use_local_argmax_reduction", "parallel_drafting",
+                                       "num_speculative_tokens_per_batch_size", "suffix_decoding_max_tree_depth",
+                                       "suffix_decoding_max_cached_requests", "suffix_decoding_max_spec_factor",
+                                       "suffix_decoding_min_token_prob", "draft_load_config", "rejection_sample_method",
+                                       "synthetic_acceptance_rates", "synthetic_acceptance_length", "draft_sample_method"});
+    engine.retired =
+        joined(engine.retired, {{"speculative_token_tree", "was removed in 2026 with tree attention; vLLM drafts chains"},
+                                {"disable_by_batch_size", "went with the V0 engine; use num_speculative_tokens_per_batch_size"},
+                                {"synthetic_acceptance_rate", "became synthetic_acceptance_rates, one for each position"}});
+    return engine;
+}
+
+/// The newest file read: commit 002e77c1f0ef.
+Engine v0_33() {
+    Engine engine = v0_24();
+    engine.version = "0.33";
+    engine.source = "vllm-project/vllm, vllm/config/speculative.py at 002e77c1f0ef; docs/features/speculative_decoding";
+    engine.methods.emplace_back("dspark");
+    engine.keys = joined(engine.keys, {"kv_cache_dtype", "index_share_for_mtp_iteration", "disable_eagle_block_drop",
+                                       "use_heterogeneous_vocab", "enable_adaptive_verification", "dspark_draft_topk"});
+    engine.retired.push_back(wrong_adaptive);
+    return engine;
+}
+
+}  // namespace
+
+std::vector<Engine> vllm_engines() { return {v0_10(), v0_19(), v0_24(), v0_33()}; }
+
+}  // namespace treeline::detail

@@ -1,0 +1,68 @@
+// Transformers that differ in a few facts: norms, biases, windows, experts. Each family is a row of a table.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "models/hugging_face/family.h"
+
+namespace treeline::hugging_face {
+
+/// A flag of a config, and what holds where the config is silent. Without a key it always holds.
+struct Flag {
+    std::string_view key;
+    bool fallback = false;
+};
+
+inline constexpr Flag always{"", true};
+inline constexpr Flag never{"", false};
+
+/// Normalisation of queries and keys.
+enum class QueryKeyNorm {
+    none,
+    head,   ///< one vector of the head's width for all heads
+    whole,  ///< over all heads together, or one vector a head: as many parameters as queries and keys
+};
+
+/// Which layers see a window only, where the config does not list them.
+enum class Windows {
+    none,
+    all,     ///< all of them where sliding_window is set
+    period,  ///< all but every n-th one; n is sliding_window_pattern or `window_period`
+};
+
+/// Sizes that configs within multimodal ones leave to their class.
+struct Defaults {
+    Count heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;
+};
+
+struct TransformerFacts {
+    std::string_view family;  ///< class name without "ForCausalLM" and the like
+    Count norms = 1;          ///< of a block: 2 where there is one before and one after it
+    Count norm_vectors = 1;   ///< of a norm: RMSNorm 1, LayerNorm 2, or 1 without a bias, or 0 without parameters
+    Flag parallel = never;    ///< attention and feed-forward read one normalised input
+    Flag qkv_bias = {"attention_bias"};
+    Flag output_bias = {"attention_bias"};
+    QueryKeyNorm query_key_norm = QueryKeyNorm::none;
+    Flag has_query_key_norm = always;
+    bool output_gate = false;
+    bool gated = true;
+    Flag mlp_bias = {"mlp_bias"};
+    Count hidden_multiple = 0;  ///< hidden size in widths where no key states it
+    bool tied = false;          ///< embeddings, where tie_word_embeddings is absent
+    Windows windows = Windows::none;
+    Count window_period = 0;
+    bool experts = false;      ///< in the layers that are not dense
+    Flag router_bias = never;  ///< one number an expert
+    bool shared_expert_gate = false;
+    Defaults defaults = {};
+    std::string_view left_out = {};  ///< what the description leaves out: a sentence
+};
+
+/// All families that are told apart by facts alone, sorted by name.
+const std::vector<TransformerFacts>& transformer_families();
+
+/// Reads the language model's part of a config by these facts. Keys may have the names of any of the families.
+void import_by_facts(const TransformerFacts& facts, Reader& config, Model& model);
+
+}  // namespace treeline::hugging_face

@@ -1,0 +1,63 @@
+#include "models/hugging_face/names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+namespace treeline::hugging_face {
+
+namespace {
+
+bool take_off(std::string& name, std::string_view ending) {
+    if (name.size() > ending.size() && name.ends_with(ending)) {
+        name.erase(name.size() - ending.size());
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string plain_family(const std::string& architecture) {
+    std::string name;
+    for (const char letter : architecture) {
+        if (letter != '_' && letter != '-' && letter != '.') {
+            name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        }
+    }
+    for (const std::string_view ending :
+         {"forconditionalgeneration", "thinkerforcausallm", "forcausallm", "lmheadmodel", "chatmodel"}) {
+        if (take_off(name, ending)) {
+            break;
+        }
+    }
+    take_off(name, "model");
+    for (const std::string_view ending : {"thinker", "sparse", "text"}) {
+        take_off(name, ending);
+    }
+    // Model types in another order than the class.
+    if (name == "hunyuanv1dense" || name == "hunyuanv1moe") {
+        return name == "hunyuanv1dense" ? "hunyuandensev1" : "hunyuanmoev1";
+    }
+    return name;
+}
+
+bool one_edit_apart(const std::string& a, const std::string& b) {
+    const std::string& shorter = a.size() < b.size() ? a : b;
+    const std::string& longer = a.size() < b.size() ? b : a;
+    if (longer.size() - shorter.size() > 1) {
+        return false;
+    }
+    const auto [left, right] = std::mismatch(shorter.begin(), shorter.end(), longer.begin());
+    if (shorter.size() < longer.size()) {
+        return std::equal(left, shorter.end(), right + 1);
+    }
+    if (left == shorter.end()) {
+        return true;
+    }
+    const bool swapped = left + 1 != shorter.end() && *left == *(right + 1) && *(left + 1) == *right &&
+                         std::equal(left + 2, shorter.end(), right + 2);
+    return swapped || std::equal(left + 1, shorter.end(), right + 1);
+}
+
+}  // namespace treeline::hugging_face

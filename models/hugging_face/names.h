@@ -1,0 +1,15 @@
+// Names of architectures, with what differs between classes of one family taken off.
+#pragma once
+
+#include <string>
+
+namespace treeline::hugging_face {
+
+/// "qwen3moe" of "Qwen3MoeForCausalLM", of "Qwen3MoeForConditionalGeneration" and of the model type "qwen3_moe";
+/// "gemma3" of "gemma3_text" and "Gemma3TextModel".
+std::string plain_family(const std::string& architecture);
+
+/// Whether one letter changed, added, left out, or two swapped make one of the other.
+bool one_edit_apart(const std::string& a, const std::string& b);
+
+}  // namespace treeline::hugging_face

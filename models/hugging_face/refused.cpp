@@ -1,0 +1,149 @@
+#include "models/hugging_face/refused.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "models/hugging_face/names.h"
+
+namespace treeline::hugging_face {
+
+namespace {
+
+struct Refusal {
+    std::string_view start;  ///< of the family's plain name
+    std::string_view reason;
+};
+
+constexpr std::string_view encoder =
+    "reads a text and does not generate one token after the other, so there is nothing to speculate on";
+constexpr std::string_view encoder_decoder =
+    "has an encoder whose output every decoder layer attends to; cross-attention has no block in a description yet";
+constexpr std::string_view rwkv = "mixes tokens by RWKV's recurrence, which has no block in a description yet";
+constexpr std::string_view lightning = "has layers of lightning (linear) attention, which have no block in a description yet";
+constexpr std::string_view drafter =
+    "is a drafter of another model, not a model: import the target, and name the drafter's kind under \"drafter\"";
+
+constexpr std::array<Refusal, 85> refusals = {{
+    {"deepseekv4",
+     "caches compressed keys at another ratio in each layer (compress_ratios), projects its output in groups and carries "
+     "several "
+     "residual streams (hc_mult); no block of a description can express that yet"},
+    {"gemma3n", "has per-layer embeddings, several residual streams and shared KV caches, which cannot be priced yet"},
+    {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
+    {"griffin", "has RG-LRU layers, which have no block in a description yet"},
+    {"xlstm", "has mLSTM layers, which have no block in a description yet"},
+    {"rwkv", rwkv},
+    {"minimaxtext01", lightning},
+    {"minimaxm1", lightning},
+    {"minimax", lightning},
+    {"bailingmoelinear", lightning},
+    {"bailingmoev25", lightning},
+    {"minicpmsala", lightning},
+    {"phi4flash", "shares one KV cache among its upper layers (SambaY), which cannot be priced yet"},
+    {"plamo2", "has layers that no description of a hybrid here covers yet (normalised Mamba with heads)"},
+    {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
+    {"step3vl", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
+    {"mimov2flash", "has keys and values of different widths in grouped attention, which has no block in a description yet"},
+    {"mimov2", "has keys and values of different widths in grouped attention, which has no block in a description yet"},
+    {"mllama", encoder_decoder},
+    {"arctic", "runs a dense network beside routed experts on another branch of the residual, which has no block yet"},
+    {"blt", "groups bytes into patches of changing length, so there is no fixed cost a token"},
+    {"t5", encoder_decoder},
+    {"mt5", encoder_decoder},
+    {"umt5", encoder_decoder},
+    {"longt5", encoder_decoder},
+    {"t5gemma", encoder_decoder},
+    {"bart", encoder_decoder},
+    {"mbart", encoder_decoder},
+    {"pegasus", encoder_decoder},
+    {"marian", encoder_decoder},
+    {"m2m100", encoder_decoder},
+    {"whisper", encoder_decoder},
+    {"led", encoder_decoder},
+    {"blenderbot", encoder_decoder},
+    {"encoderdecoder", encoder_decoder},
+    {"bert", encoder},
+    {"roberta", encoder},
+    {"xlmroberta", encoder},
+    {"camembert", encoder},
+    {"distilbert", encoder},
+    {"albert", encoder},
+    {"electra", encoder},
+    {"deberta", encoder},
+    {"modernbert", encoder},
+    {"nomicbert", encoder},
+    {"eurobert", encoder},
+    {"mpnet", encoder},
+    {"esm", encoder},
+    {"longformer", encoder},
+    {"bigbird", encoder},
+    {"clip", encoder},
+    {"siglip", encoder},
+    {"vit", encoder},
+    {"llada", "denoises many tokens at a time instead of decoding one after the other"},
+    {"dream", "denoises many tokens at a time instead of decoding one after the other"},
+    {"sdar", "denoises many tokens at a time instead of decoding one after the other"},
+    {"zamba", "shares an attention block among Mamba-1 layers in a form of its own; Zamba2 can be imported"},
+    {"megatronbert", encoder},
+    {"rembert", encoder},
+    {"roformer", encoder},
+    {"rocbert", encoder},
+    {"data2vec", encoder},
+    {"bertgenerationdecoder", encoder},
+    {"xlmrobertaxl", encoder},
+    {"robertaprelayernorm", encoder},
+    {"xlm", encoder},
+    {"xlmwithlmhead", encoder},
+    {"xmod", encoder},
+    {"layoutlm", encoder},
+    {"xlnet", "permutes the order of its tokens and attends in two streams, which cannot be priced yet"},
+    {"prophetnet", encoder_decoder},
+    {"xlmprophetnet", encoder_decoder},
+    {"plbart", encoder_decoder},
+    {"mvp", encoder_decoder},
+    {"trocr", encoder_decoder},
+    {"blenderbotsmall", encoder_decoder},
+    {"musicgen", encoder_decoder},
+    {"musicgenmelody", encoder_decoder},
+    {"moshi", "decodes sound in a small decoder of its own for each step, which cannot be priced yet"},
+    {"git", encoder_decoder},
+    {"diffllama", "subtracts two attentions of half the heads from each other, which has no block in a description yet"},
+    {"doge", "masks attention dynamically and looks up experts by product keys, which has no block in a description yet"},
+    {"jetmoe", "routes tokens to attention heads as to experts, which has no block in a description yet"},
+    {"ouro", "runs its layers several times with an exit in between, so there is no fixed cost a token"},
+    {"hymba", "runs attention and Mamba-1 heads in one block with tokens of its own, which has no block yet"},
+}};
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+}  // namespace
+
+std::optional<std::string> reason_to_refuse(const std::string& architecture) {
+    for (const char* task : {"ForSequenceClassification", "ForTokenClassification", "ForMaskedLM", "ForQuestionAnswering",
+                             "ForRewardModel", "RewardModel"}) {
+        if (architecture.ends_with(task)) {
+            return std::string(encoder);
+        }
+    }
+    for (const char* part : {"Eagle", "eagle", "Medusa", "medusa", "MTP", "DFlash", "HASS", "Speculator", "MLPSpeculator"}) {
+        if (contains(architecture, part)) {
+            return std::string(drafter);
+        }
+    }
+    const std::string plain = plain_family(architecture);
+    const Refusal* found = nullptr;
+    for (const Refusal& refusal : refusals) {
+        // The exact name, or one that starts so and goes on with a number ("rwkv6").
+        const bool starts = plain.starts_with(refusal.start);
+        const bool number_follows = starts && plain.size() > refusal.start.size() &&
+                                    plain.find_first_not_of("0123456789v", refusal.start.size()) == std::string::npos;
+        const bool longer = found == nullptr || refusal.start.size() > found->start.size();
+        if ((plain == refusal.start || number_follows) && longer) {
+            found = &refusal;
+        }
+    }
+    return found == nullptr ? std::nullopt : std::optional<std::string>(found->reason);
+}
+
+}  // namespace treeline::hugging_face

@@ -1,0 +1,80 @@
+// The figures of a design point: the numeric columns of a sweep's CSV and JSON, and what points can be ordered by.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "sweeps/design_space.h"
+
+namespace treeline {
+
+enum class Better { lower, higher };
+
+/// What a figure follows from. Valid as long as what it refers to.
+struct SweepFigures {
+    const Variant& variant;
+    double draft_tokens = 0.0;
+    double batch = 1.0;
+    double context = 0.0;
+    const RoundEstimate& estimate;
+};
+
+struct SweepColumn {
+    std::string_view name;  ///< its unit included
+    Better better = Better::lower;
+    /// Not a number where the device's description lacks what it needs (energy, price).
+    double (*value)(const SweepFigures&) = nullptr;
+};
+
+/// Joules a token; not a number where the device's energy is unknown.
+inline double energy_of(const SweepFigures& at) {
+    return at.variant.setup.platform.device.knows_energy() ? at.estimate.energy_per_token.value()
+                                                           : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Dollars for a million tokens; not a number where the device's price is unknown.
+inline double price_of(const SweepFigures& at) {
+    return at.variant.setup.platform.device.price > DollarsPerSecond(0.0) ? 1e6 * at.estimate.price_per_token.value()
+                                                                          : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// In the order in which rows hold them. Of the axes, more users and more context count as better, and fewer drafted tokens.
+inline constexpr std::array<SweepColumn, 18> sweep_columns = {{
+    {"draft_tokens", Better::lower, [](const SweepFigures& at) { return at.draft_tokens; }},
+    {"batch", Better::higher, [](const SweepFigures& at) { return at.batch; }},
+    {"context", Better::higher, [](const SweepFigures& at) { return at.context; }},
+    {"speedup", Better::higher, [](const SweepFigures& at) { return at.estimate.throughput_multiplier; }},
+    {"accept_length", Better::higher, [](const SweepFigures& at) { return at.estimate.accept_length; }},
+    {"break_even_accept_length", Better::lower, [](const SweepFigures& at) { return at.estimate.iteration_multiplier; }},
+    {"tpot_ms", Better::lower, [](const SweepFigures& at) { return 1e3 * at.estimate.time_per_token.value(); }},
+    {"draft_ms", Better::lower, [](const SweepFigures& at) { return 1e3 * at.estimate.draft.value(); }},
+    {"verify_ms", Better::lower, [](const SweepFigures& at) { return 1e3 * at.estimate.verify.value(); }},
+    {"rollback_ms", Better::lower, [](const SweepFigures& at) { return 1e3 * at.estimate.rollback.value(); }},
+    {"host_ms", Better::lower, [](const SweepFigures& at) { return 1e3 * at.estimate.host.value(); }},
+    {"tokens_per_s_user", Better::higher, [](const SweepFigures& at) { return at.estimate.tokens_per_second_user; }},
+    {"tokens_per_s_device", Better::higher, [](const SweepFigures& at) { return at.estimate.tokens_per_second_device; }},
+    {"memory_gb", Better::lower, [](const SweepFigures& at) { return 1e-9 * at.estimate.memory.value(); }},
+    {"energy_j_per_token", Better::lower, energy_of},
+    {"tokens_per_joule", Better::higher, [](const SweepFigures& at) { return 1.0 / energy_of(at); }},
+    {"usd_per_million_tokens", Better::lower, price_of},
+    {"wasted_draft_share", Better::lower, [](const SweepFigures& at) { return at.estimate.wasted_draft_share; }},
+}};
+
+/// The column of that name; nullptr when there is none.
+constexpr const SweepColumn* find_sweep_column(std::string_view name) {
+    for (const SweepColumn& column : sweep_columns) {
+        if (column.name == name) {
+            return &column;
+        }
+    }
+    return nullptr;
+}
+
+/// The column's value, turned so that less is better whatever the column; not a number where the value is unknown.
+inline double rank_of(const SweepColumn& column, const SweepFigures& at) {
+    const double value = column.value(at);
+    return column.better == Better::higher ? -value : value;
+}
+
+}  // namespace treeline

@@ -1,0 +1,58 @@
+# treeline lint, and --engine of recommend and report: exit codes, findings on standard output, and what is recommended is clean.
+. "$(dirname "$0")/lib.sh"
+
+# lints CODE PATTERN TEXT [ARGUMENT...]: the text on standard input; the pattern is looked for in both outputs.
+lints() {
+    local code=$1 pattern=$2 text=$3
+    shift 3
+    checks=$((checks + 1))
+    printf '%s' "$text" | "$TREELINE" lint - "$@" >out.txt 2>&1
+    local got=$?
+    [ "$got" -eq "$code" ] || fail "lint '$text' $*: exit code $got instead of $code: $(head -c 400 out.txt)"
+    tr '\n' ' ' <out.txt | grep -qE -- "$pattern" || fail "lint '$text' $*: nothing like \"$pattern\" in: $(head -c 600 out.txt)"
+}
+
+lints 0 'Read as JSON for vLLM 0.33: no findings' '{"method": "mtp", "num_speculative_tokens": 2}'
+lints 1 '1 finding\..*unknown +num_speculative_token is unknown to vLLM 0.33; did you mean "num_speculative_tokens"\?' '{"method": "mtp", "num_speculative_token": 2}'
+lints 1 'removed +--draft-max was removed; use --spec-draft-n-max' 'llama-server -m a.gguf --draft-max 8 --spec-type draft-mtp'
+lints 1 'a command line for SGLang 0.5.11' '--speculative-algorithm EAGLE3' --engine sglang@0.5.11
+lints 2 'treeline: .*no JSON' '{"method": '
+lints 2 'there is no engine "vlm"; did you mean "vllm"' '{"method": "mtp"}' --engine vlm
+lints 2 'newer than all that were read; known are 0.10' '{"method": "mtp"}' --engine vllm@9
+lints 2 'is for vLLM, not for SGLang' '{"method": "mtp"}' --engine sglang
+lints 2 'must be table or json' '{"method": "mtp"}' --format csv
+expect 2 'cannot be read' lint none.txt
+expect 0 'Example' lint --help
+
+printf '{"method": "ngram", "model": "m"}' >config.json
+checks=$((checks + 1))
+"$TREELINE" lint config.json --format json >out.json
+[ $? -eq 1 ] && [ "$("$JSON_GET" out.json /findings/0/kind)" = ignored ] && [ "$("$JSON_GET" out.json /findings/1/key)" = num_speculative_tokens ] ||
+    fail "lint --format json: $(cat out.json)"
+
+# A file that a command line names lies beside it.
+printf '{"1": {"candidate_steps": [4]}}' >steps.json
+printf -- '--speculative-algorithm EAGLE --speculative-draft-model-path d --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4 --speculative-adaptive --speculative-adaptive-config steps.json' >command.txt
+checks=$((checks + 1))
+"$TREELINE" lint command.txt >out.txt
+[ $? -eq 1 ] && grep -q 'is 3, which is no candidate' out.txt || fail "the adaptive config is not read: $(cat out.txt)"
+
+# --engine: that engine alone, at that version; and what is recommended is clean.
+workload=$SOURCE/examples/llama-3-8b-eagle-h100.json
+expect 0 'To run it: vLLM 0\.19 ' recommend "$workload" --engine vllm@0.19
+grep -qE 'SGLang|TensorRT' out.txt && fail "--engine vllm@0.19 prints other engines"
+expect 0 'vLLM 0\.33.*SGLang 0\.5\.23.*TensorRT-LLM 1\.4.*llama.cpp b9987' recommend "$workload"
+expect 2 'vLLM "0.9" is older than all that were read; known are 0.10' recommend "$workload" --engine vllm@0.9
+expect 2 'there is no engine "vlmm"; did you mean "vllm"' report "$workload" --engine vlmm --output page.html
+expect 0 'Report' report "$workload" --engine sglang --engine vllm@0.24 --output page.html
+for engine in vllm@0.10 vllm@0.19 vllm@0.24 vllm sglang@0.5.9 sglang@0.5.11 sglang; do
+    "$TREELINE" recommend "$workload" --engine "$engine" --format json --output answer.json
+    text=$("$JSON_GET" answer.json /engine_flags/0/flags)
+    file=$("$JSON_GET" answer.json /engine_flags/0/file_text)
+    [ -n "$text" ] || fail "nothing to paste for $engine"
+    [ -z "$file" ] || text="$text
+# $("$JSON_GET" answer.json /engine_flags/0/file)
+$file"
+    lints 0 'no findings' "$text" --engine "$engine"
+done
+finish

@@ -1,0 +1,324 @@
+// Does lint find the mistakes that people make, and stay silent where there is none? The rules are those of the engines' own
+// validation; the right examples are the ones of their documentation.
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "engines/command_line.h"
+#include "engines/lint.h"
+#include "json/reader.h"
+
+using namespace treeline;
+
+namespace {
+
+std::map<std::string, std::string> files;
+
+LintResult checked(const std::string& text, const std::string& engine = "") {
+    return lint(text, engine.empty() ? std::nullopt : std::optional(find_engine(engine)), [](const std::string& name) {
+        const auto at = files.find(name);
+        return at == files.end() ? std::nullopt : std::optional(at->second);
+    });
+}
+
+/// Every finding, one a line, with its kind.
+std::string findings(const std::string& text, const std::string& engine = "") {
+    std::string all;
+    for (const LintFinding& finding : checked(text, engine).findings) {
+        all += std::string(name_of(finding.kind)) + ": " + finding.text + "\n";
+    }
+    return all;
+}
+
+bool finds(const std::string& text, const std::string& what, const std::string& engine = "") {
+    const std::string all = findings(text, engine);
+    const bool found = all.find(what) != std::string::npos;
+    if (!found) {
+        UNSCOPED_INFO("findings: " << all);
+    }
+    return found;
+}
+
+std::string vllm(const std::string& members) { return "{" + members + "}"; }
+
+std::string problem(const std::string& text, const std::string& engine = "") {
+    try {
+        checked(text, engine);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("examples of the engines' own documentation are clean") {
+    const std::vector<std::string> clean = {
+        // vLLM: docs/features/speculative_decoding/dynamic_speculative_decoding.md, draft_model.md, n_gram.md, suffix.md
+        R"({"method": "eagle", "model": "yuhuili/EAGLE-LLaMA3.1-Instruct-8B", "num_speculative_tokens": 3,
+            "num_speculative_tokens_per_batch_size": [[1, 64, 3], [65, 128, 1], [129, 512, 0]]})",
+        "VLLM_USE_V2_MODEL_RUNNER=0 vllm serve meta-llama/Llama-3.1-8B-Instruct \\\n  --speculative-config '{\n \"method\": "
+        "\"eagle\",\n"
+        " \"model\": \"yuhuili/EAGLE-LLaMA3.1-Instruct-8B\",\n \"num_speculative_tokens\": 3}'",
+        R"(vllm serve Qwen/Qwen3-4B-Thinking-2507 --host 0.0.0.0 -tp 1 --speculative_config '{"model": "Qwen/Qwen3-0.6B", "num_speculative_tokens": 5, "method": "draft_model"}')",
+        R"({"method": "ngram", "num_speculative_tokens": 5, "prompt_lookup_max": 4})",
+        R"({"method": "suffix", "num_speculative_tokens": 32})",
+        R"(vllm serve m --speculative-config.method mtp --speculative-config.num_speculative_tokens 1)",
+        "speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\n",
+        // SGLang: docs/advanced_features/speculative_decoding.md, adaptive_speculative_decoding.md
+        "python3 -m sglang.launch_server --model meta-llama/Llama-2-7b-chat-hf --speculative-algorithm EAGLE "
+        "--speculative-draft-model-path lmsys/sglang-EAGLE-llama2-chat-7B --speculative-num-steps 3 --speculative-eagle-topk 4 "
+        "--speculative-num-draft-tokens 16 --mem-fraction-static 0.7 --cuda-graph-max-bs 8 --log-level warning",
+        "python3 -m sglang.launch_server --model deepseek-ai/DeepSeek-R1 --speculative-algo NEXTN --tp 8 --trust-remote-code",
+        R"({"ema_alpha": 0.2, "warmup_batches": 10, "update_interval": 5,
+            "1": {"candidate_steps": [1, 3, 7], "up_hysteresis": 0.0, "down_hysteresis": -0.25, "ceiling_coeff": 0},
+            "8": {"candidate_steps": [1], "up_hysteresis": 0.0, "down_hysteresis": 0.0, "ceiling_coeff": 0}})",
+        // TensorRT-LLM: docs/source/features/speculative-decoding.md, llm_args.py
+        "speculative_config:\n  decoding_type: Eagle3\n  max_draft_len: 4\n  speculative_model_dir: /path/to/draft/model\n",
+        "# trees\nspeculative_config:\n  decoding_type: Eagle3\n  max_draft_len: 6\n  speculative_model: /path\n  "
+        "use_dynamic_tree: true\n"
+        "  dynamic_tree_max_topK: 10\n  max_total_draft_tokens: 60\n",
+        "speculative_config: {decoding_type: MTP, max_draft_len: 4, draft_len_schedule: {4: 4, 8: 2, 32: 1}}",
+        // llama.cpp: docs/speculative.md
+        "llama-server -m Qwen3-4B.gguf -md Qwen3-4B-eagle3.gguf --spec-type draft-eagle3",
+        "llama-server ... --spec-type ngram-mod --spec-ngram-mod-n-match 24 --spec-ngram-mod-n-min 48 --spec-ngram-mod-n-max "
+        "64",
+        "llama-server -m a.gguf -hfd user/model:Q8_0"};
+    for (const std::string& text : clean) {
+        INFO(text);
+        CHECK(findings(text) == "");
+    }
+}
+
+TEST_CASE("keys that vLLM does not take") {
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "tensor_parallel_size": 4)"),
+                "removed: tensor_parallel_size is refused here; the drafter's is draft_tensor_parallel_size"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_token": 2)"), "did you mean \"num_speculative_tokens\"?"));
+    CHECK(finds(vllm(R"("method": "eagel3", "model": "m", "num_speculative_tokens": 2)"), "did you mean \"eagle3\"?"));
+    CHECK(finds(vllm(R"("method": "deepseek_mtp", "num_speculative_tokens": 2)"),
+                "removed: method is deepseek_mtp, an old name"));
+    const std::string scheduled = vllm(
+        R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens_per_batch_size": [[1, 8, 2], [9, 64, 0]])");
+    CHECK(findings(scheduled) == "");
+    CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size came with 0.24", "vllm@0.19"));
+    CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size came with 0.24", "vllm@0.21.1"));
+    const std::string tree =
+        vllm(R"("method": "eagle", "model": "m", "num_speculative_tokens": 2, "speculative_token_tree": "[(0,)]")");
+    CHECK(finds(tree, "removed: speculative_token_tree"));
+    CHECK(findings(tree, "vllm@0.19") == "");
+    CHECK(finds("vllm serve m --speculative-model d --num-speculative-tokens 3", "went with the V0 engine"));
+    CHECK(finds(vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)"), "this version refuses",
+                "vllm@0.10"));
+}
+
+TEST_CASE("keys of vLLM that do nothing, are missing or contradict each other") {
+    CHECK(finds(vllm(R"("method": "ngram", "model": "m", "num_speculative_tokens": 2)"),
+                "ignored: model is not used by method ngram"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "prompt_lookup_max": 3)"), "ignored: prompt_lookup_max"));
+    CHECK(finds(vllm(R"("method": "ngram", "num_speculative_tokens": 2, "prompt_lookup_min": 5, "prompt_lookup_max": 3)"),
+                "contradiction: prompt_lookup_min is 5, above prompt_lookup_max, 3"));
+    CHECK(finds(vllm(R"("method": "eagle3", "num_speculative_tokens": 2)"), "missing: model is needed by method eagle3"));
+    CHECK(finds(vllm(R"("method": "ngram")"), "missing: num_speculative_tokens"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 0)"), "value: num_speculative_tokens"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "suffix_decoding_max_tree_depth": 3)"),
+                "ignored: suffix_decoding"));
+    CHECK(finds(vllm(R"("method": "ngram", "num_speculative_tokens": 2, "parallel_drafting": true)"),
+                "contradiction: parallel_drafting"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "enable_adaptive_verification": true)"),
+                "needs method dspark"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens": 3)"), "stands twice"));
+    const std::string synthetic = R"("method": "mtp", "num_speculative_tokens": 2, "rejection_sample_method": "synthetic")";
+    CHECK(finds(vllm(synthetic), "needs exactly one of"));
+    CHECK(findings(vllm(synthetic + R"(, "synthetic_acceptance_length": 2.4)")) == "");
+    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_length": 3.4)"), "must lie between 1 and 3"));
+    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5])"), "must hold 2 rates"));
+    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5, 0.6])"), "must not rise"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "synthetic_acceptance_length": 2)"), "only valid with"));
+}
+
+TEST_CASE("schedules that vLLM refuses or does not follow") {
+    const auto with = [](const std::string& schedule, const std::string& k = "5") {
+        return vllm(R"("method": "eagle3", "model": "m", "num_speculative_tokens": )" + k +
+                    R"(, "num_speculative_tokens_per_batch_size": )" + schedule);
+    };
+    CHECK(finds(with("[[2, 16, 5]]"), "must start at batch 1, not 2"));
+    CHECK(finds(with("[[1, 16, 5], [16, 32, 3]]"), "ranges that overlap: 1 to 16 and 16 to 32"));
+    CHECK(finds(with("[[1, 16, 5], [20, 32, 3]]"), "leaves out batches 17 to 19; they draft 5"));
+    CHECK(finds(with("[[1, 16, 5]]", "3"), "asks for 5 draft tokens at batches 1 to 16"));
+    CHECK(finds(with("[[1, 16, -1]]"), "K must be 0 or more"));
+    CHECK(finds(with("[[9, 1, 2]]"), "holds the range 9 to 1"));
+    CHECK(finds(with("[[1, 16]]"), "is not [from, to, K]"));
+    CHECK(finds(with("[]"), "at least one entry"));
+    CHECK(finds(with(R"({"1-16": 3})"), "an early form"));
+    CHECK(finds(with("[[1, 16, 1, 4096, 5]]"), "no release takes them yet"));
+    const std::string config = "--speculative-config '" + with("[[1, 16, 5], [17, 99, 0]]") + "'";
+    CHECK(findings("vllm serve m " + config) == "");
+    CHECK(finds("vllm serve m --data-parallel-size 4 " + config, "dropped under data parallelism"));
+    CHECK(finds("VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m " + config, "no effect on model runner V2"));
+}
+
+TEST_CASE("SGLang's flags") {
+    const std::string eagle = "--speculative-algorithm EAGLE3 --speculative-draft-model-path d ";
+    const std::string chain = eagle + "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4 ";
+    CHECK(findings(chain) == "");
+    CHECK(finds(chain + "--pp-size 2",
+                "contradiction: --pp-size above 1 is refused with speculation unless SGLANG_ENABLE_PP_SPEC=1"));
+    CHECK(findings("SGLANG_ENABLE_PP_SPEC=1 python -m sglang.launch_server --pp-size 2 " + chain) == "");
+    CHECK(finds(chain + "--pipeline-parallel-size 2", "--pp-size above 1 is refused with speculation", "sglang@0.5.11"));
+    CHECK(finds(chain + "--enable-mixed-chunk", "is switched off by speculation"));
+    CHECK(finds(eagle + "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 8",
+                "SGLang sets it to steps + 1 = 4"));
+    CHECK(finds(eagle + "--speculative-num-steps 3", "give all three, or none"));
+    CHECK(finds(eagle + "--speculative-num-steps 1 --speculative-eagle-topk 2 --speculative-num-draft-tokens 16",
+                "cannot be reached"));
+    CHECK(finds("--speculative-algorithm EAGLE3", "missing: --speculative-draft-model-path"));
+    CHECK(finds("--speculative-algorithm EGALE3 --speculative-draft-model-path d", "did you mean \"EAGLE3\"?"));
+    CHECK(finds(chain + "--speculative-num-draft-token-count 3", "unknown: --speculative-num-draft-token-count"));
+    CHECK(finds("--speculative-algorithm NGRAM --speculative-draft-model-path d --speculative-eagle-topk 2",
+                "ignored: --speculative-eagle-topk is overwritten"));
+    CHECK(finds(chain + "--speculative-ngram-capacity 5", "is not read by EAGLE3"));
+    CHECK(finds(chain + "--speculative-token-map f", "ignored: --speculative-token-map"));
+    CHECK(finds("--speculative-algorithm NGRAM --enable-dp-attention", "is refused with NGRAM"));
+    CHECK(finds("--speculative-algorithm NGRAM --speculative-ngram-branch-length 4", "was removed in 0.5.10"));
+    CHECK(findings("--speculative-algorithm NGRAM --speculative-ngram-branch-length 4", "sglang@0.5.9") == "");
+    CHECK(finds("python -m sglang.launch_server --model m", "nothing is drafted"));
+}
+
+TEST_CASE("SGLang's adaptive steps and their file") {
+    const std::string chain =
+        "--speculative-algorithm EAGLE --speculative-draft-model-path d --speculative-num-steps 5 --speculative-eagle-topk 1 "
+        "--speculative-num-draft-tokens 6 ";
+    const std::string slots = R"({"1": {"candidate_steps": [5]}, "22": {"candidate_steps": [2]}})";
+    files = {{"slots.json", slots}, {"other.json", R"({"1": {"candidate_steps": [3]}})"}};
+    CHECK(findings(chain + "--speculative-adaptive --speculative-adaptive-config slots.json") == "");
+    CHECK(finds(chain + "--speculative-adaptive --speculative-adaptive-config other.json", "is 5, which is no candidate"));
+    CHECK(finds(chain + "--speculative-adaptive-config slots.json", "is not read without --speculative-adaptive"));
+    CHECK(finds(chain + "--speculative-adaptive --enable-dp-attention", "does not go with --enable-dp-attention"));
+    CHECK(finds("--speculative-algorithm STANDALONE --speculative-draft-model-path d --speculative-adaptive",
+                "runs with EAGLE, EAGLE3"));
+    CHECK(finds(chain + "--speculative-adaptive", "came with 0.5.11", "sglang@0.5.9"));
+    CHECK(finds(chain + "--speculative-adaptive", "needs --disable-overlap-schedule", "sglang@0.5.11"));
+    CHECK(finds(slots, "slots by batch size came later", "sglang@0.5.11"));
+    CHECK(finds(R"({"8": {"candidate_steps": [5]}})", "batches below 8 take the slot of 8"));
+    CHECK(finds(R"({"1": {"candidate_steps": []}})", "must be a list of whole numbers"));
+    CHECK(finds(R"({"1": {"candidate_steps": [1], "ema_alfa": 0.2}})", "did you mean \"ema_alpha\"?"));
+    CHECK(finds(R"({"1": {"candidate_steps": [1]}, "strategy": "fast"})", "must be ema or throughput_aware"));
+}
+
+TEST_CASE("TensorRT-LLM's YAML") {
+    const auto yaml = [](const std::string& lines) { return "speculative_config:\n" + lines; };
+    const std::string eagle = "  decoding_type: Eagle3\n  speculative_model: /d\n  max_draft_len: 4\n";
+    CHECK(findings(yaml(eagle)) == "");
+    CHECK(finds(yaml(eagle + "  draft_len_schedule: {4: 4, 8: 2}\n  max_concurrency: 8\n"), "excludes draft_len_schedule"));
+    CHECK(finds(yaml("  decoding_type: Medusa\n  max_draft_len: 4\n  speculative_model: /d\n"),
+                "which the PyTorch backend refuses"));
+    CHECK(findings("backend: tensorrt\n" + yaml("  decoding_type: Medusa\n  max_draft_len: 4\n  speculative_model: /d\n"),
+                   "tensorrt-llm@1.2") == "");
+    CHECK(finds(yaml(eagle + "  draft_len_schedule: {4: 3, 8: 2}\n"), "drafts 3 at its smallest key, 4"));
+    CHECK(finds(yaml(eagle + "  draft_len_schedule: {4: 4, 8: 5}\n"), "drafts 5 at 8, more than max_draft_len, 4"));
+    CHECK(finds(yaml(eagle + "  draft_len_schedule: {0: 4}\n"), "batches count from 1"));
+    CHECK(finds(yaml(eagle + "  draft_len_schedule: {1: 4, 8: 0}\n"), "is not read in 1.2 by Eagle3", "tensorrt-llm@1.2"));
+    const std::string ngram = "  decoding_type: NGram\n  max_draft_len: 4\n";
+    CHECK(findings(yaml(ngram + "  draft_len_schedule: {1: 4, 8: 0}\n"), "tensorrt-llm@1.2") == "");
+    CHECK(finds(yaml(ngram + "  draft_len_schedule: {4: 4, 8: 2}\n"), "must hold batch size 1", "tensorrt-llm@1.2"));
+    CHECK(findings(yaml(ngram + "  draft_len_schedule: {4: 4, 8: 2}\n")) == "");
+    CHECK(finds(yaml(ngram + "  speculative_model: /d\n"), "is not used by NGram"));
+    CHECK(finds(yaml(ngram + "  eagle_choices: [[0]]\n"), "belongs to Eagle and Eagle3 and is refused with NGram",
+                "tensorrt-llm@1.3"));
+    CHECK(finds(yaml(ngram + "  eagle_choices: [[0]]\n"), "was removed in 1.4"));
+    CHECK(finds(yaml(ngram + "  max_matching_ngram_sise: 3\n"), "did you mean \"max_matching_ngram_size\"?"));
+    CHECK(finds(yaml("  decoding_type: DraftTarget\n  max_draft_len: 4\n  speculative_model: /d\n"),
+                "did you mean \"Draft_Target\"?"));
+    CHECK(finds(yaml("  decoding_type: Eagle3\n  max_draft_len: 4\n"), "missing: speculative_model is needed by Eagle3"));
+    CHECK(finds(yaml("  decoding_type: Eagle3\n  speculative_model: /d\n"), "missing: max_draft_len"));
+    CHECK(finds(yaml(eagle + "  max_batch_size: 4\n"), "hands its own max_batch_size down"));
+    CHECK(finds(yaml(eagle + "  max_draft_len: 5\n"), "stands twice"));
+    const std::string mtp = "  decoding_type: MTP\n  num_nextn_predict_layers: 3\n";
+    CHECK(finds(yaml(mtp), "deprecated since 1.3"));
+    CHECK(findings(yaml(mtp), "tensorrt-llm@1.2") == "");
+    CHECK(finds(yaml("  decoding_type: MTP\n  max_draft_len: 3\n"), "overwritten in 1.2 by num_nextn_predict_layers",
+                "trtllm@1.2"));
+    CHECK(finds(yaml(eagle + "  use_dynamic_tree: true\n  dynamic_tree_max_topK: 2\n  max_total_draft_tokens: 9\n"),
+                "must lie between"));
+    CHECK(finds(yaml(eagle + "  use_dynamic_tree: true\n"), "dynamic_tree_max_topK must say"));
+    CHECK(finds("tensor_parallel_size: 8\nspeculative_config:\n  max_draft_len: 3\n", "decoding_type is not there"));
+    files = {{"extra.yaml", yaml("  decoding_type: Medusa\n")}};
+    CHECK(finds("trtllm-serve m --extra_llm_api_options extra.yaml", "PyTorch backend refuses"));
+    CHECK(problem("trtllm-serve m --config none.yaml").find("cannot read none.yaml") != std::string::npos);
+}
+
+TEST_CASE("llama.cpp's flags") {
+    for (const char* gone : {"--draft", "--draft-n", "--draft-max", "--draft-min", "--draft-n-min", "--spec-ngram-size-n",
+                             "--spec-ngram-size-m", "--spec-ngram-min-hits"}) {
+        INFO(gone);
+        CHECK(finds(std::string("llama-server -m a.gguf -md b.gguf --spec-type draft-simple ") + gone + " 8",
+                    std::string("removed: ") + gone + " was removed"));
+    }
+    CHECK(finds("llama-server -m a.gguf -md b.gguf", "-md does not switch speculation on"));
+    CHECK(finds("llama-server -m a.gguf --model-draft b.gguf --spec-type ngram-simple", "--model-draft does not switch"));
+    CHECK(finds("--spec-type draft-simple", "missing: --spec-draft-model is needed by --spec-type draft-simple"));
+    CHECK(findings("--spec-type draft-mtp --spec-draft-n-max 2") == "");
+    CHECK(
+        finds("--spec-type ngram-simple --spec-draft-n-max 8", "does not bound ngram-simple; use --spec-ngram-simple-size-m"));
+    CHECK(finds("--spec-type ngram-mod --spec-ngram-simple-size-m 8", "is read by --spec-type ngram-simple only"));
+    CHECK(findings("--spec-type ngram-map-k4v --spec-ngram-map-k4v-size-m 8") == "");
+    CHECK(finds("--spec-type ngram-simple --spec-ngram-simple-size-m 2048", "between 1 and 1024"));
+    CHECK(finds("--spec-type ngram-simpel", "did you mean \"ngram-simple\"?"));
+    CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-min 3", "is 3, above --spec-draft-n-max, 2"));
+    CHECK(finds("--spec-type draft-mtp --spec-draft-nmax 2", "did you mean \"--spec-draft-n-max\"?"));
+    CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-max 3", "stands twice"));
+}
+
+TEST_CASE("a command line is split as a shell splits it") {
+    const CommandLine line = split_command_line("A=1 B='x y' prog 'a \"b\"' \"c \\\"d\\\" $e\" f\\ g \\\n  h # the rest\n\"\"");
+    CHECK(line.environment == std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B", "x y"}});
+    CHECK(line.words == std::vector<std::string>{"prog", "a \"b\"", "c \"d\" $e", "f g", "h", ""});
+    CHECK(split_command_line("").words.empty());
+    CHECK_THROWS_AS(split_command_line("a 'b"), InputError);
+    const Flags flags({"x", "--a_b=1", "--c", "-5", "--d", "--e.f_g", "h", "-md", "i", "--c", "7"});
+    CHECK(flags.number({"--a-b"}) == 1);
+    CHECK(flags.number({"--c"}) == 7);
+    CHECK(flags.has({"--d"}));
+    CHECK_FALSE(flags.find({"--d"})->value);
+    CHECK(flags.find({"--e.f_g"})->value == "h");
+    CHECK(flags.find({"-md"})->value == "i");
+    CHECK_FALSE(flags.number({"--d"}));
+}
+
+TEST_CASE("what cannot be read, or belongs to another engine, is one sentence") {
+    CHECK(problem("").find("is empty") != std::string::npos);
+    CHECK(problem("hello").find("neither a command line") != std::string::npos);
+    CHECK(problem("{\"method\": ").find("no JSON") != std::string::npos);
+    CHECK(problem("a: [1\n").find("no YAML") != std::string::npos);
+    CHECK(problem("{\"a\": 1}").find("names no engine") != std::string::npos);
+    CHECK(problem("{\"method\": \"mtp\"}", "sglang").find("is for vLLM, not for SGLang") != std::string::npos);
+    CHECK(problem("vllm serve m --speculative-config '{\"method\": '").find("--speculative-config") != std::string::npos);
+    CHECK(problem("vllm serve m --speculative-config '{").find("ends within a quote") != std::string::npos);
+    CHECK(problem("{\"a\": 1}", "llama.cpp").find("takes flags") != std::string::npos);
+}
+
+TEST_CASE("engines and versions are found by name, and others are refused in one sentence") {
+    const auto refusal = [](const std::string& text) {
+        try {
+            find_engine(text);
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(find_engine("vllm").version == "0.33");
+    CHECK(find_engine("vllm@0.19").label() == "vLLM 0.19");
+    CHECK(find_engine("vllm@v0.19.1").version == "0.19");
+    CHECK(find_engine("vllm@0.21").label() == "vLLM 0.21 (as 0.19)");
+    CHECK(find_engine("vllm@0.21").schedule == ScheduleForm::none);
+    CHECK(find_engine("vllm@0.24.0").schedule == ScheduleForm::ranges);
+    CHECK(find_engine("sglang@0.5.10").version == "0.5.9");
+    CHECK(find_engine("TRTLLM@1.3.0rc27").version == "1.3");
+    CHECK(find_engine("llama.cpp@b9987").name == EngineName::llama_cpp);
+    CHECK(refusal("vlm") == "--engine: there is no engine \"vlm\"; did you mean \"vllm\"?");
+    CHECK(refusal("tgi").find("; the engines are vllm, sglang, tensorrt-llm and llama.cpp") != std::string::npos);
+    CHECK(refusal("vllm@0.9") ==
+          "--engine: vLLM \"0.9\" is older than all that were read; known are 0.10, 0.19, 0.24 and 0.33");
+    CHECK(refusal("vllm@1.0").find("is newer than all that were read") != std::string::npos);
+    CHECK(refusal("vllm@new").find("is no version") != std::string::npos);
+    CHECK(refusal("vllm@").find("is no version") != std::string::npos);
+}

@@ -1,0 +1,173 @@
+// Do configs of all families count to the totals that their publishers state, and do other names of a family find it?
+#include <catch2/catch.hpp>
+
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "models/hugging_face/import.h"
+#include "models/hugging_face/names.h"
+#include "sim/operations.h"
+#include "source_folder.h"
+
+using namespace treeline;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Model import(const Json& config, const std::string& name = "m") {
+    json::Document document = json::Document::parse(config.dump(), "config.json");
+    json::Reader root = document.root();
+    Model model = import_hugging_face(root, name);
+    document.throw_if_problems();
+    CHECK(problems_of(model) == std::vector<std::string>{});
+    return model;
+}
+
+std::string failure(const Json& config) {
+    try {
+        import(config);
+    } catch (const InputError& error) {
+        CHECK(error.problems().size() == 1);
+        return error.what();
+    }
+    return "";
+}
+
+bool has_note(const Model& model, const std::string& part) {
+    return std::any_of(model.notes.begin(), model.notes.end(),
+                       [&](const std::string& note) { return note.find(part) != std::string::npos; });
+}
+
+const Json llama = {{"architectures", {"LlamaForCausalLM"}},
+                    {"model_type", "llama"},
+                    {"hidden_size", 4096},
+                    {"intermediate_size", 14336},
+                    {"num_attention_heads", 32},
+                    {"num_hidden_layers", 32},
+                    {"num_key_value_heads", 8},
+                    {"vocab_size", 128256}};
+
+Json with(Json config, const Json& changes) {
+    config.update(changes);
+    return config;
+}
+
+}  // namespace
+
+TEST_CASE("families count to the published totals, to the last digit") {
+    std::ifstream file(treeline::testing::source_folder() / "tests" / "models" / "published_totals.json");
+    const Json table = Json::parse(file);
+    for (const Json& row : table.at("rows")) {
+        INFO(row.at("model"));
+        const Model model = import(row.at("config"));
+        // What the description leaves out is said in a note, and "what" says why it is as many.
+        const Count left_out = row.value("left_out", Count(0));
+        CHECK(parameter_count(model) + left_out == row.at("parameters").get<Count>());
+        CHECK((left_out == 0 || has_note(model, "left out")));
+    }
+    CHECK(table.at("rows").size() == 70);
+}
+
+TEST_CASE("text-only names, model types and wrapped language models find their family") {
+    for (const char* name : {"LLaMAForCausalLM", "LlamaModel", "llama", "LlamaForConditionalGeneration"}) {
+        INFO(name);
+        CHECK(parameter_count(import(with(llama, {{"architectures", {name}}}))) == 8'030'261'248);
+    }
+    Json no_class = llama;
+    no_class.erase("architectures");
+    CHECK(parameter_count(import(no_class)) == 8'030'261'248);
+    for (const char* key : {"text_config", "llm_config", "language_config"}) {
+        INFO(key);
+        const Model model = import({{"architectures", {"UnheardOfForConditionalGeneration"}}, {key, no_class}});
+        CHECK(parameter_count(model) == 8'030'261'248);
+        CHECK(has_note(model, "Only the language model is described"));
+    }
+    CHECK(parameter_count(import({{"architectures", {"Qwen2_5OmniModel"}}, {"thinker_config", {{"text_config", no_class}}}})) ==
+          8'030'261'248);
+    using hugging_face::plain_family;
+    CHECK(plain_family("MiniMaxM3SparseForConditionalGeneration") == plain_family("MiniMaxM3ForCausalLM"));
+    CHECK(plain_family("Qwen3_5MoeForCausalLM") == plain_family("qwen3_5_moe_text"));
+    CHECK(plain_family("Gemma3TextModel") == "gemma3");
+}
+
+TEST_CASE("of the classes that engines know, 95 in 100 are imported or refused with a reason") {
+    std::ifstream file(treeline::testing::source_folder() / "tests" / "models" / "known_classes.json");
+    const Json lists = Json::parse(file);
+    for (const char* list : {"vllm", "transformers"}) {
+        INFO(list);
+        double known = 0.0;
+        for (const Json& name : lists.at(list)) {
+            json::Document document = json::Document::parse(Json{{"architectures", {name}}}.dump(), "config.json");
+            json::Reader root = document.root();
+            static_cast<void>(import_hugging_face(root, "m"));
+            const std::string& problem = document.problems().at(0);
+            known += problem.find("is not an architecture that can be imported") == std::string::npos ? 1.0 : 0.0;
+        }
+        CHECK(known / static_cast<double>(lists.at(list).size()) >= 0.95);
+    }
+}
+
+TEST_CASE("windows follow the family's rule, or the config's list") {
+    const Json gemma = {{"architectures", {"Gemma3ForCausalLM"}},
+                        {"hidden_size", 1152},
+                        {"intermediate_size", 6912},
+                        {"num_attention_heads", 4},
+                        {"num_key_value_heads", 1},
+                        {"head_dim", 256},
+                        {"num_hidden_layers", 26},
+                        {"vocab_size", 262144},
+                        {"sliding_window", 512}};
+    const auto global_layers = [](const Json& config) {
+        const Model model = import(config);
+        return std::count_if(model.order.begin(), model.order.end(), [&](std::size_t kind) {
+            return std::get<Attention>(model.kinds[kind].blocks[0].kind).reach.window == unlimited;
+        });
+    };
+    CHECK(global_layers(gemma) == 4);  // layers 6, 12, 18 and 24
+    CHECK(global_layers(with(gemma, {{"sliding_window_pattern", 2}})) == 13);
+    Json types = Json::array();
+    for (int i = 0; i < 26; ++i) {
+        types.push_back(i < 3 ? "full_attention" : "sliding_attention");
+    }
+    CHECK(global_layers(with(gemma, {{"layer_types", types}})) == 3);
+    CHECK(global_layers(with(gemma, {{"sliding_window", nullptr}})) == 26);
+    CHECK(global_layers(with(llama, {{"sliding_window", 4096}})) == 32);  // Llama has no windows
+    CHECK(global_layers(with(llama, {{"architectures", {"MistralForCausalLM"}}, {"sliding_window", 4096}})) == 0);
+}
+
+TEST_CASE("what cannot be imported is refused with a reason, or with what to do next") {
+    const auto refused = [&](const std::string& architecture) {
+        return failure(with(llama, {{"architectures", {architecture}}, {"model_type", "x"}}));
+    };
+    CHECK_THAT(refused("T5ForConditionalGeneration"), Catch::Contains("cross-attention has no block"));
+    CHECK_THAT(refused("BertModel"), Catch::Contains("nothing to speculate on"));
+    CHECK_THAT(refused("Rwkv6ForCausalLM"), Catch::Contains("RWKV's recurrence"));
+    CHECK_THAT(refused("MiniMaxText01ForCausalLM"), Catch::Contains("lightning"));
+    CHECK_THAT(refused("LlamaForSequenceClassification"), Catch::Contains("nothing to speculate on"));
+    CHECK_THAT(refused("LlamaForCausalLMEagle3"), Catch::Contains("is a drafter of another model"));
+    const std::string unknown = refused("FooBarForCausalLM");
+    CHECK_THAT(unknown, Catch::Contains("\"FooBarForCausalLM\" is not an architecture that can be imported.") &&
+                            Catch::Contains("copy the description in models/ that is most like it"));
+    CHECK_THAT(unknown, !Catch::Contains("did you mean"));
+    CHECK_THAT(refused("LamaForCausalLM"), Catch::Contains("did you mean \"Llama\"?"));
+    CHECK_THAT(refused("LamnaForCausalLM"), !Catch::Contains("did you mean"));  // two edits
+}
+
+TEST_CASE("modules for multi-token prediction are said to be left out, whatever the family") {
+    CHECK(has_note(import(with(llama, {{"num_nextn_predict_layers", 2}})), "num_nextn_predict_layers 2"));
+    CHECK(has_note(import(with(llama, {{"num_mtp_modules", 3}})), "num_mtp_modules 3"));
+    CHECK_FALSE(has_note(import(with(llama, {{"num_nextn_predict_layers", 0}})), "prediction"));
+}
+
+TEST_CASE("one edit is one letter, or two neighbours swapped") {
+    using hugging_face::one_edit_apart;
+    CHECK(one_edit_apart("lama", "llama"));
+    CHECK(one_edit_apart("llamma", "llama"));
+    CHECK(one_edit_apart("llbma", "llama"));
+    CHECK(one_edit_apart("llmaa", "llama"));
+    CHECK(one_edit_apart("llama", "llama"));
+    CHECK_FALSE(one_edit_apart("lam", "llama"));
+    CHECK_FALSE(one_edit_apart("gamma", "llama"));
+    CHECK_FALSE(one_edit_apart("", "ab"));
+}

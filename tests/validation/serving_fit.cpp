@@ -1,0 +1,133 @@
+// How well do three measured batches of a deployment foretell its other batches?
+//
+// Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
+// ai-dynamo/aiconfigurator). Each engine, version, model, device, precision, length and degree of parallelism is a deployment
+// of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and foretells the
+// others: between them (fitted to the smallest, a middle and the largest) and beyond them (fitted to the three smallest). Rows
+// are used as they were measured: the prompts of other requests, which are part of their TPOT, are the fit's to find.
+//
+// Exits with 77 without the data and with 1 when a goal below is missed.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "calibrate/stack_fit.h"
+#include "calibrate/timings.h"
+#include "setups.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+constexpr double goal_between = 0.03;  ///< median error of batches between those that were fitted
+constexpr double goal_beyond = 0.06;   ///< and of those beyond
+
+/// Steps of one deployment by batch; of repeated batches, the first.
+using Deployment = std::map<double, MeasuredStep>;
+
+Precision precision_named(const std::string& name) {
+    Precision precision = uniform_precision(NumberFormat::bf16);
+    if (name == "fp8") {
+        precision.weights = precision.experts = Storage{NumberFormat::fp8};
+        precision.math = NumberFormat::fp8;
+    } else if (name == "fp4") {
+        precision.weights = precision.experts = Storage{NumberFormat::fp4, 16.0, 8.0};
+        precision.math = NumberFormat::fp4;
+    }
+    return precision;
+}
+
+Model model_named(const std::string& name) {
+    if (name.find("Qwen3-32B") != std::string::npos) {
+        return load_model(source_folder() / "models",
+                          (source_folder() / "../shared/data/hf_configs/Qwen--Qwen3-32B.json").string())
+            .value;
+    }
+    return model(name.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
+}
+
+/// Columns: id, backend, backend_version, model, system, precision, isl, osl, batch_size, tp, pp, ttft_ms, tpot_ms,
+/// concurrency. Rows that the data's README says to drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under
+/// 1,024 tokens.
+std::map<std::string, Deployment> read_deployments(std::istream& file) {
+    const std::map<std::string, std::string> devices = {{"h100_sxm", "h100-sxm"}, {"h200_sxm", "h200"}, {"b200_sxm", "b200"}};
+    const std::map<std::string, std::string> stacks = {{"vllm", "vllm"}, {"sglang", "sglang"}, {"trtllm", "tensorrt-llm"}};
+    std::map<std::string, Deployment> deployments;
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line)) {
+        std::vector<std::string> cells;
+        std::stringstream stream(line);
+        for (std::string cell; std::getline(stream, cell, ',');) {
+            cells.push_back(cell);
+        }
+        if (!devices.contains(cells[4]) || std::stod(cells[11]) > 2000.0 || std::stod(cells[7]) < 1024.0) {
+            continue;
+        }
+        MeasuredStep step;
+        step.setup.target = model_named(cells[3]);
+        step.setup.precision = precision_named(cells[5]);
+        step.setup.platform = platform(devices.at(cells[4]), stacks.at(cells[1]), std::stod(cells[9]));
+        step.setup.drafter = NgramDrafter{};
+        step.setup.acceptance = Acceptance::geometric(0.0);
+        step.setup.speculations = chains_up_to(0);
+        step.point = {0, std::stod(cells[8]), std::stod(cells[6]) + 0.5 * std::stod(cells[7])};
+        step.time = Seconds(1e-3 * std::stod(cells[12]));
+        const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", cells[1], cells[2], cells[3], cells[4], cells[5],
+                                             cells[6], cells[7], cells[9]);
+        deployments[name].emplace(step.point.batch, step);
+    }
+    std::erase_if(deployments, [](const auto& deployment) { return deployment.second.size() < 4; });
+    return deployments;
+}
+
+struct Errors {
+    std::vector<double> before, fitted;  ///< |predicted / measured − 1|
+};
+
+/// Fits to the steps numbered so, by rising batch, and foretells the others.
+void foretell(const Deployment& deployment, const std::vector<std::size_t>& fitted_to, Errors& errors) {
+    std::vector<MeasuredStep> seen, unseen;
+    std::size_t number = 0;
+    for (const auto& [batch, step] : deployment) {
+        const bool is_seen = std::find(fitted_to.begin(), fitted_to.end(), number++) != fitted_to.end();
+        (is_seen ? seen : unseen).push_back(step);
+    }
+    const Stack stack = fit_stack(seen).stack;
+    for (const MeasuredStep& step : unseen) {
+        errors.before.push_back(std::abs(predicted_time(step, step.setup.platform.stack) / step.time - 1.0));
+        errors.fitted.push_back(std::abs(predicted_time(step, stack) / step.time - 1.0));
+    }
+}
+
+void print(const char* name, const Errors& errors) {
+    fmt::print("{:<40} {:>4} rows   median {:>5.1f} % with the stack, {:>5.1f} % fitted   p90 {:>5.1f} %, {:>5.1f} %\n", name,
+               errors.before.size(), 100.0 * quantile(errors.before, 0.5), 100.0 * quantile(errors.fitted, 0.5),
+               100.0 * quantile(errors.before, 0.9), 100.0 * quantile(errors.fitted, 0.9));
+}
+
+}  // namespace
+
+int main() {
+    std::ifstream file(source_folder() / "../shared/data/serving/silicon_tpot.csv");
+    if (!file) {
+        fmt::print("skipped: no ../shared/data/serving/silicon_tpot.csv beside the checkout\n");
+        return 77;
+    }
+    const std::map<std::string, Deployment> deployments = read_deployments(file);
+    Errors between, beyond;
+    for (const auto& [name, deployment] : deployments) {
+        const std::size_t last = deployment.size() - 1;
+        foretell(deployment, {0, last / 2, last}, between);
+        foretell(deployment, {0, 1, 2}, beyond);
+    }
+    fmt::print("{} deployments of four batches or more, fitted to three of them\n", deployments.size());
+    print("batches between those fitted", between);
+    print("batches beyond those fitted", beyond);
+    return quantile(between.fitted, 0.5) <= goal_between && quantile(beyond.fitted, 0.5) <= goal_beyond ? 0 : 1;
+}
