@@ -98,6 +98,8 @@ const std::string& Document::name() const { return state_->name; }
 const std::vector<std::string>& Document::problems() const { return state_->problems; }
 const std::vector<Provenance>& Document::provenance() const { return state_->provenance; }
 
+const std::map<std::string, std::set<std::string>>& Document::known_keys() const { return state_->known_keys; }
+
 void Document::add_problems(const std::vector<std::string>& sentences) {
     for (const std::string& sentence : sentences) {
         state_->add_problem(name() + ": " + sentence);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +37,7 @@ struct DocumentState {
     std::deque<nlohmann::ordered_json> expanded;  ///< objects that texts stand for (Reader::object_or_text)
     std::vector<std::string> problems;
     std::vector<Provenance> provenance;
+    std::map<std::string, std::set<std::string>> known_keys;
 };
 
 }  // namespace treeline::json::detail

@@ -15,6 +15,19 @@ const Json& empty_object() {
     return nothing;
 }
 
+/// "drafters[1].acceptance" → "drafters.acceptance"
+std::string without_indices(std::string_view path) {
+    std::string text;
+    bool inside = false;
+    for (const char c : path) {
+        inside = c == '[' || (inside && c != ']');
+        if (!inside && c != ']') {
+            text += c;
+        }
+    }
+    return text;
+}
+
 }  // namespace
 
 Reader::Reader(detail::DocumentState& document, const Json* node, std::string path)
@@ -280,6 +293,7 @@ std::vector<std::int64_t> Reader::counts(std::string_view key, std::int64_t low,
 
 void Reader::finish() {
     const std::vector<std::string> known(known_.begin(), known_.end());
+    document_->known_keys[without_indices(path_)].insert(known.begin(), known.end());
     for (const std::string& name : keys()) {
         if (known_.count(name) == 0) {
             const std::string hint = did_you_mean(name, known);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -169,6 +170,9 @@ public:
     [[nodiscard]] const std::string& name() const;
     [[nodiscard]] const std::vector<std::string>& problems() const;
     [[nodiscard]] const std::vector<Provenance>& provenance() const;
+    /// Of every object on which finish() was called, the keys that its reader knows, by its place without list indices: "" is
+    /// the top level, "drafters.acceptance" that of every drafter. Tests hold the documentation against it.
+    [[nodiscard]] const std::map<std::string, std::set<std::string>>& known_keys() const;
     /// Adds sentences found by a validate() step; each is prefixed with the file's name.
     void add_problems(const std::vector<std::string>& sentences);
     void throw_if_problems() const;

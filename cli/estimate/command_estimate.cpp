@@ -73,9 +73,7 @@ Run add_estimate(CLI::App& app) {
         ->type_name("NAME");
     app.add_option("--stack", point.stack, "Software stack (default cuda-graph, on CPUs cpu)")->type_name("NAME|PATH");
     app.add_option("--mode", point.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
-    app.add_option(
-           "--drafter", point.drafter,
-           "A model, or one of sparse-self, spire, eagle, eagle3, mtp, medusa, ngram, or JSON (default: plain decoding)")
+    app.add_option("--drafter", point.drafter, "Who drafts (default: plain decoding): " + drafter_choices())
         ->type_name("NAME|KIND|JSON");
     app.add_option("--acceptance", point.acceptance, "Acceptance rate of a draft token, or a list by position: 0.8,0.65,0.5")
         ->type_name("RATE");

@@ -132,6 +132,12 @@ FlagJson shares_of_flag(const std::string& flag, const std::string& text) {
 
 FlagJson words_of_flag(const std::string& text) { return text == "auto" ? FlagJson(text) : FlagJson(split(text, ',')); }
 
+std::string drafter_choices() {
+    std::vector<std::string> kinds = drafter_kinds();
+    std::erase(kinds, "model");
+    return fmt::format("a model, or one of {}, or JSON", fmt::join(kinds, ", "));
+}
+
 FlagJson drafter_of_flag(const std::string& text) {
     const auto& kinds = drafter_kinds();
     if (text != "model" && std::find(kinds.begin(), kinds.end(), text) != kinds.end()) {

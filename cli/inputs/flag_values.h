@@ -23,6 +23,8 @@ FlagJson shares_of_flag(const std::string& flag, const std::string& text);
 /// "packed,unrolled" as a list; "auto" stays a text.
 FlagJson words_of_flag(const std::string& text);
 
+/// What a --drafter may be, for help texts: "a model, or one of sparse-self, ..., or JSON".
+std::string drafter_choices();
 /// A kind of drafter, a JSON object, or else the name or path of a model.
 FlagJson drafter_of_flag(const std::string& text);
 /// "0.8" is the rate of every draft token, "0.8,0.62" is by position, and an object stands as it is.

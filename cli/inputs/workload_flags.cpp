@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -158,11 +159,40 @@ void set_limits(FlagJson& workload, const WorkloadFlags& flags) {
     set_flag(workload, "objective", flags.objective);
 }
 
-/// What a command line without FILE need not say.
-FlagJson default_workload() {
-    FlagJson workload = FlagJson::object();
-    workload["draft_tokens"] = {{"from", 1}, {"to", 8}};
-    workload["traffic"] = {{"batch", 1}, {"context", 2048}};
+/// Draft tokens that the acceptance was measured to; 0 where it is a rate, which holds for any number.
+int measured_positions(const FlagJson& drafter) {
+    const FlagJson acceptance = drafter.is_object() ? drafter.value("acceptance", FlagJson()) : FlagJson();
+    if (!acceptance.is_object()) {
+        return 0;
+    }
+    if (acceptance.contains("per_position")) {
+        return static_cast<int>(acceptance["per_position"].size());
+    }
+    const FlagJson curve = acceptance.value("curve", FlagJson::object());
+    int longest = 0;
+    for (const auto& [draft_tokens, length] : curve.items()) {
+        longest = std::max(longest, std::atoi(draft_tokens.c_str()));
+    }
+    return longest;
+}
+
+/// What a command line without FILE need not say. Drafts beyond the measured positions would rest on a guess.
+FlagJson with_defaults(FlagJson workload) {
+    constexpr int usual = 8;
+    int most = 0;
+    for (const FlagJson& drafter : elements_of(workload.value("drafters", FlagJson()))) {
+        const int measured = measured_positions(drafter);
+        most = std::max(most, measured > 0 ? measured : usual);
+    }
+    if (!workload.contains("draft_tokens")) {
+        workload["draft_tokens"] = {{"from", 1}, {"to", most > 0 ? most : usual}};
+    }
+    FlagJson& traffic = object_under(workload, "traffic", "batch");
+    for (const auto& [key, value] : {std::pair{"batch", 1}, std::pair{"context", 2048}}) {
+        if (!traffic.contains(key)) {
+            traffic[key] = value;
+        }
+    }
     return workload;
 }
 
@@ -212,9 +242,6 @@ FlagJson with_flags(FlagJson workload, const WorkloadFlags& flags) {
         return workload;  // the reader says what is wrong with it
     }
     const bool from_nothing = workload.empty();
-    if (from_nothing) {
-        workload = default_workload();
-    }
     if (!flags.title.empty()) {
         workload["title"] = flags.title;
     }
@@ -230,7 +257,7 @@ FlagJson with_flags(FlagJson workload, const WorkloadFlags& flags) {
     set_speculation(workload, flags);
     set_traffic(workload, flags);
     set_limits(workload, flags);
-    return from_nothing ? in_usual_order(workload) : workload;
+    return from_nothing ? in_usual_order(with_defaults(std::move(workload))) : workload;
 }
 
 std::vector<std::string> in_terms_of_workload_flags(std::vector<std::string> problems) {

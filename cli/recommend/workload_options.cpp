@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/engine_flag.h"
+#include "cli/inputs/flag_values.h"
 
 namespace treeline {
 namespace {
@@ -50,8 +51,7 @@ DrafterFlags& last_drafter(WorkloadOptions& options) {
 
 void add_drafter_flags(CLI::App& app, const Shared& options) {
     WorkloadFlags& flags = options->flags;
-    add_repeated(app, "--drafter", "NAME|KIND|JSON",
-                 "Candidate, one a flag: a model, or one of sparse-self, spire, eagle, mtp, medusa, ngram, or JSON",
+    add_repeated(app, "--drafter", "NAME|KIND|JSON", "Candidate, one a flag: " + drafter_choices(),
                  [options](const std::string& text) {
                      options->flags.drafters.push_back({text, "", ""});
                  });
@@ -61,7 +61,8 @@ void add_drafter_flags(CLI::App& app, const Shared& options) {
     add_repeated(app, "--accept-length", "K:TOKENS,...",
                  "Instead: mean tokens a round of K drafts, bonus token included: 4:2.6",
                  [options](const std::string& text) { last_drafter(*options).accept_length = text; });
-    app.add_option("--draft-tokens", flags.draft_tokens, "Draft tokens to try: 5, 1,2,4 or a range (default 1-8)")
+    app.add_option("--draft-tokens", flags.draft_tokens,
+                   "Draft tokens to try: 5, 1,2,4 or a range (default: from 1 to as many as were measured, else 8)")
         ->type_name("K,...");
     add_repeated(app, "--shape", "TREE",
                  "Trees to try beside chains, one a flag: sglang:5,4,32, a name of examples/trees or a path",

@@ -92,6 +92,24 @@ void check_objective(json::Reader& root, Objective objective, const std::vector<
     }
 }
 
+/// A tree that no drafter's acceptance says anything about would be left out without a word.
+void check_shapes(json::Reader& root, const std::vector<Speculation>& speculations,
+                  const std::vector<DrafterChoice>& drafters) {
+    for (const Speculation& speculation : speculations) {
+        std::string why_not;
+        const bool priced =
+            is_chain(speculation) || std::any_of(drafters.begin(), drafters.end(), [&](const DrafterChoice& drafter) {
+                const DraftTree tree =
+                    build_tree(speculation.shape, RankAcceptance::known_or_assumed(drafter.acceptance.siblings));
+                why_not = acceptance_problem(drafter.acceptance, speculation.shape, tree);
+                return why_not.empty();
+            });
+        if (!priced && !drafters.empty()) {
+            root.problem("shapes", speculation.label + " cannot be priced with any of the drafters: " + why_not);
+        }
+    }
+}
+
 VariantLists read_lists(json::Reader& root, Descriptions& descriptions) {
     VariantLists lists;
     lists.targets = {read_target(root.object_or_text("target", "model"), descriptions)};
@@ -131,6 +149,7 @@ WorkloadInput read_workload(json::Document& document, Descriptions& descriptions
     check_objective(root, workload.objective, lists.platforms);
     root.finish();
     if (document.problems().empty()) {
+        check_shapes(root, workload.speculations, lists.drafters);
         document.add_problems(platform_problems(lists));
         workload.variants = all_variants(lists);
         for (Variant& variant : workload.variants) {  // memory is that of the prompts where the file says how long they are

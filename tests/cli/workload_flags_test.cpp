@@ -65,10 +65,24 @@ TEST_CASE("flags alone are a workload, in the order in which one is written") {
                     {"device": "b200", "stack": "sglang"}],
       "drafters": [{"kind": "eagle", "acceptance": {"per_position": [0.7, 0.5]}},
                    {"kind": "model", "model": "qwen3-0.6b", "acceptance": {"curve": {"4": 2.9}}}],
-      "draft_tokens": {"from": 1, "to": 8},
+      "draft_tokens": {"from": 1, "to": 4},
       "traffic": {"batch": [{"value": 8, "share": 0.3}, {"value": 16, "share": 0.7}], "context": 2048},
       "limits": {"tpot_ms": 30, "minimum_gain": 1.1},
       "objective": "latency"})"));
+}
+
+TEST_CASE("without --draft-tokens, what was measured is tried") {
+    WorkloadFlags flags;
+    flags.model = "qwen3-8b";
+    const auto most = [&](std::vector<DrafterFlags> drafters) {
+        flags.drafters = std::move(drafters);
+        return with_flags(FlagJson::object(), flags)["draft_tokens"]["to"].get<int>();
+    };
+    CHECK(most({{"eagle", "0.7,0.5,0.35", ""}}) == 3);
+    CHECK(most({{"eagle", "0.7,0.5,0.35", ""}, {"mtp", "", "2:1.8,5:2.6"}}) == 5);
+    CHECK(most({{"eagle", "0.7,0.5,0.35", ""}, {"ngram", "0.3", ""}}) == 8);
+    flags.draft_tokens = "2-4";
+    CHECK(most({{"ngram", "0.3", ""}}) == 4);
 }
 
 TEST_CASE("flags change the keys of a file that they speak of") {

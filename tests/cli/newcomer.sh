@@ -1,0 +1,76 @@
+# Eight questions of a newcomer, each one command line that README and --help suggest, and an answer in its first lines.
+. "$(dirname "$0")/lib.sh"
+
+# (a) Qwen3-32B on two A100 with vLLM and an EAGLE head, 8 to 40 users at 6k context: what was measured is recommended, no more.
+a="--target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm --drafter eagle3 --acceptance 0.7,0.5,0.35 \
+   --batch 8:0.3,16:0.4,40:0.3 --context 6000"
+expect 0 'Run qwen3-32b on 2x a100-sxm-80 with eagle3 drafting 3 tokens: [0-9.]+x the tokens/s .*"method":"eagle3".*num_speculative_tokens' recommend $a
+expect 0 'ms a token' recommend $a --objective latency --max-tpot-ms 40 --minimum-gain 1.1
+expect 0 'No configuration .* keeps the limits.*Excluded: .* ms where ' recommend $a --max-tpot-ms 2
+
+# (b) DeepSeek-R1 from its config.json (Hugging Face, deepseek-ai/DeepSeek-R1: the keys that its cost depends on) on eight H200 with MTP.
+mkdir model
+cat >model/config.json <<'JSON'
+{"architectures": ["DeepseekV3ForCausalLM"], "model_type": "deepseek_v3", "first_k_dense_replace": 3, "hidden_act": "silu", "hidden_size": 7168,
+ "intermediate_size": 18432, "kv_lora_rank": 512, "moe_intermediate_size": 2048, "moe_layer_freq": 1, "n_group": 8, "n_routed_experts": 256,
+ "n_shared_experts": 1, "num_attention_heads": 128, "num_experts_per_tok": 8, "num_hidden_layers": 61, "num_key_value_heads": 128,
+ "num_nextn_predict_layers": 1, "q_lora_rank": 1536, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "tie_word_embeddings": false,
+ "topk_method": "noaux_tc", "torch_dtype": "bfloat16", "v_head_dim": 128, "vocab_size": 129280, "quantization_config": {"activation_scheme":
+ "dynamic", "fmt": "e4m3", "quant_method": "fp8", "weight_block_size": [128, 128]}}
+JSON
+expect 0 'Run [^ ]+ on 8x h200 with mtp drafting [12] tokens?: [0-9.]+x the tokens/s' \
+    recommend --target model/config.json --device h200 --tensor-parallel 8 --stack sglang --drafter mtp --acceptance 0.85,0.6 --batch 1-64 --context 4096
+expect 0 'Run deepseek-r1 on 8x h200' recommend --target deepseek-r1 --device h200 --tensor-parallel 8 --drafter mtp --acceptance 0.85
+
+# (c) gpt-oss-20b on an L40S with n-gram.
+expect 0 'Run gpt-oss-20b on l40s with (ngram|n-gram) drafting .*"method":"ngram"' \
+    recommend --target gpt-oss-20b --device l40s --stack vllm --drafter ngram --accept-length 3:1.6 --batch 1,8,32 --context 4096
+
+# (d) A hybrid on an H100: tree or chain, and which rollback.
+expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*Rollback +verification .*(packed|unrolled)' \
+    recommend --target qwen3.5-27b --device h100-sxm --drafter mtp --acceptance '{"per_rank": [0.75, 0.1, 0.05]}' \
+    --draft-tokens 1-4 --shape branching:2,2,1 --shape sglang:3,2,8 --batch 1,4
+
+# (e) Mixtral on a CPU: its own stack, and a justified no where nothing gains.
+expect 0 'Platform +generic-x86, cpu ' recommend --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3
+expect 0 'Run mixtral-8x7b on generic-x86 without speculation: no drafter gains' recommend --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3
+
+# (h) A GPU that is not in the catalogue: the ten lines of hardware/README.md.
+sed -n '/^## A device in ten lines/,/^## /{/^```json/,/^```/p}' "$SOURCE/hardware/README.md" | grep -v '^```' >my-gpu.json
+expect 0 'Run llama-3.1-8b on [^ ]*my-gpu with eagle drafting' recommend --target llama-3.1-8b --device my-gpu.json --drafter eagle --acceptance 0.7,0.5,0.35
+expect 2 '--device: there is no device "h100"; did you mean' recommend --target llama-3.1-8b --device h100 --drafter eagle --acceptance 0.7
+
+# (i) Does a tree pay with SGLang at batch 4? Chains are tried beside it.
+i="--target llama-3.1-8b --device h100-sxm --stack sglang --drafter eagle --draft-tokens 1-5"
+expect 0 'Run .* in the tree sglang 5,4,32: .*truncate +unrolled ' recommend $i --acceptance '{"per_rank": [0.7, 0.12, 0.05]}' --shape sglang:5,4,32 --batch 4
+expect 2 '^treeline: --shape: sglang 5,4,32 cannot be priced .*per_rank' recommend $i --acceptance 0.7 --shape sglang:5,4,32 --batch 4
+
+# (j) Two GPUs for the money.
+expect 0 'Device .*\$/M tokens .*is the best device for price per token' \
+    recommend --target qwen3-8b --device h100-sxm,l40s --stack vllm --drafter eagle --acceptance 0.7,0.5,0.35 --batch 16 --objective cost
+
+# Flags and the file that they mean are one workload.
+"$TREELINE" recommend $a --print-input >printed.json || fail "--print-input"
+"$TREELINE" recommend $a --format json >flags.json && "$TREELINE" recommend printed.json --format json >file.json || fail "recommend"
+cmp -s flags.json file.json || fail "the file that --print-input writes gives another answer than its flags"
+"$TREELINE" recommend printed.json --print-input | cmp -s - printed.json || fail "--print-input changes what it prints"
+expect 0 '"stack": "sglang".*"batch": 4' recommend printed.json --stack sglang --batch 4 --print-input
+expect 0 'Report: page.html' report $a --output page.html
+"$TREELINE" report $a --output also.json --print-input || fail "report --print-input"
+cmp -s also.json printed.json || fail "report --print-input prints another workload"
+
+# A file may lie elsewhere: its paths are relative to it, those of flags to here.
+mkdir -p elsewhere && cp my-gpu.json elsewhere/its-gpu.json
+sed 's/"a100-sxm-80"/"its-gpu.json"/; s/, "tensor_parallel": 2//; s/qwen3-32b/llama-3.2-3b/; s/6000/1000/' printed.json >elsewhere/workload.json
+expect 0 'on [^ ]*its-gpu with' recommend elsewhere/workload.json
+expect 0 'on [^ ]*its-gpu with' recommend elsewhere/workload.json --batch 2
+expect 0 'on [^ ]*my-gpu with' recommend elsewhere/workload.json --device my-gpu.json
+
+# What flags leave open is said.
+expect 2 '--target: is missing.*--device: is missing.*--drafter: is missing' recommend
+expect 2 '--drafter eagle: say behind it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
+expect 2 'accept-length: say of how many draft tokens' recommend --target qwen3-8b --device l40s --drafter eagle --accept-length 2.5
+expect 2 '--batch: give every value a share' recommend --target qwen3-8b --device l40s --drafter ngram --acceptance 0.3 --batch 8:0.3,16
+expect 2 'belong to the --drafter before them' recommend "$SOURCE/examples/starter.json" --acceptance 0.5
+expect 0 'with ngram' recommend "$SOURCE/examples/starter.json" --drafter ngram --acceptance 0.6
+finish
