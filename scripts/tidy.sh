@@ -47,7 +47,7 @@ chosen() {
                 git ls-files --others --exclude-standard -- "${kinds[@]}"
                 git diff --name-only --diff-filter=d HEAD -- "${kinds[@]}"
                 git log --format= --name-only -n 200 -- "${kinds[@]}"
-            } | while read -r file; do [ ! -f "$file" ] || echo "$file"; done | awk -v last="$last" '!seen[$0]++ && ++n <= last' ;;
+            } | while read -r file; do [ ! -f "$file" ] || echo "$file"; done | awk -v most="$last" '!seen[$0]++ && ++count <= most' ;;
     esac
 }
 
@@ -60,7 +60,7 @@ with_source() {
             *) if [ -f "${file%.h}.cpp" ]; then
                    echo "${file%.h}.cpp"
                else
-                   git grep -l -E "#include \"(.*/)?$(basename "$file")\"" -- '*.cpp' | sed -n 1p
+                   { git grep -l -E "#include \"(.*/)?$(basename "$file")\"" -- '*.cpp' || true; } | sed -n 1p
                fi ;;
         esac
     done | awk '!seen[$0]++'
@@ -78,7 +78,8 @@ readable() {
 
 # One file: silent where it is clean.
 if [ "${1:-}" = --one ]; then
-    output=$(clang-tidy --quiet -p build-tidy "$2" 2>/dev/null) || { echo "$output"; exit 1; }
+    # clang has no <omp.h> without its own OpenMP library; GCC's says the same.
+    output=$(clang-tidy --quiet -p build-tidy --extra-arg="-idirafter$(dirname "$(g++ -print-file-name=include/omp.h)")" "$2" 2>/dev/null) || { echo "$output"; exit 1; }
     exit 0
 fi
 

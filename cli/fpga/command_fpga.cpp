@@ -24,12 +24,6 @@ struct Flags {
     std::string html;
 };
 
-/// One verb of the command. A further one is a function that adds it and a line in add_fpga.
-struct Verb {
-    CLI::App* app;
-    Run run;
-};
-
 void add_run_flags(CLI::App& app, FpgaFlags& run) {
     app.add_option("FILE", run.file, "Run (JSON), or an earlier result; flags replace its keys");
     app.add_option("--design", run.design, "Accelerator: name in hardware/fpga/designs, or description")
@@ -60,7 +54,7 @@ void estimate(const Flags& flags) {
                                                  : fpga_table(result));
 }
 
-Verb add_estimate_verb(CLI::App& fpga) {
+FpgaVerb add_estimate_verb(CLI::App& fpga) {
     auto flags = std::make_shared<Flags>();
     CLI::App* app = fpga.add_subcommand("estimate", "explain one design: cycles of a layer, a round, resources, energy");
     add_run_flags(*app, flags->run);
@@ -127,7 +121,7 @@ std::string catalogue_text(const std::filesystem::path& hardware) {
     return boards_table(boards) + "\n" + designs_table(designs);
 }
 
-Verb add_list_verb(CLI::App& fpga) {
+FpgaVerb add_list_verb(CLI::App& fpga) {
     auto flags = std::make_shared<CommonFlags>();
     CLI::App* app = fpga.add_subcommand("list", "boards and published designs of the catalogue");
     app->add_option("--output", flags->output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
@@ -135,7 +129,7 @@ Verb add_list_verb(CLI::App& fpga) {
     return {app, [flags] { flags->deliver(catalogue_text(flags->find().hardware)); }};
 }
 
-Verb add_explore_verb(CLI::App& fpga) {
+FpgaVerb add_explore_verb(CLI::App& fpga) {
     auto flags = std::make_shared<FileFlags>();
     CLI::App* app = fpga.add_subcommand("explore", "search tiles, lanes, trees, drafters and plans under a board's resources");
     app->add_option("FILE", flags->file, "What to search (JSON)")->required();
@@ -145,7 +139,7 @@ Verb add_explore_verb(CLI::App& fpga) {
     return {app, [flags] { explore_file(*flags); }};
 }
 
-Verb add_claims_verb(CLI::App& fpga) {
+FpgaVerb add_claims_verb(CLI::App& fpga) {
     auto flags = std::make_shared<FileFlags>();
     CLI::App* app =
         fpga.add_subcommand("claims", "a paper's claims as experiments: draft sizes, ablation, formats, memories, trees");
@@ -160,14 +154,14 @@ Verb add_claims_verb(CLI::App& fpga) {
 void add_fpga_run_flags(CLI::App& app, FpgaFlags& flags) { add_run_flags(app, flags); }
 
 Run add_fpga(CLI::App& app) {
-    const Verb estimate_verb = add_estimate_verb(app);
+    const FpgaVerb estimate_verb = add_estimate_verb(app);
     const FpgaVerb simulate = add_fpga_simulate(app);
-    const std::vector<Verb> verbs = {
+    const std::vector<FpgaVerb> verbs = {
         estimate_verb, {simulate.app, simulate.run}, add_explore_verb(app), add_claims_verb(app), add_list_verb(app)};
     app.footer(
         "Example:\n  treeline fpga estimate examples/fpga/specmamba-vck190.json\n\n`treeline fpga VERB --help` explains one.");
     return [verbs] {
-        for (const Verb& verb : verbs) {
+        for (const FpgaVerb& verb : verbs) {
             if (verb.app->parsed()) {
                 return verb.run();
             }

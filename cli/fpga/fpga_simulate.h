@@ -13,7 +13,7 @@
 
 namespace treeline {
 
-/// A verb of `treeline fpga`, declared by a file of its own.
+/// A verb of `treeline fpga`. A further one is a function that adds it and a line in add_fpga.
 struct FpgaVerb {
     CLI::App* app = nullptr;
     Run run;
