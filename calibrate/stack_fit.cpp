@@ -128,9 +128,9 @@ Stack stack_with(const LinearProblem& linear, const Solution& solution, Stack st
     return stack;
 }
 
-std::vector<FittedNumber> numbers_of(const LinearProblem& linear, const Solution& solution) {
+std::vector<FittedStackNumber> numbers_of(const LinearProblem& linear, const Solution& solution) {
     const double quantile = solution.degrees_of_freedom > 0.0 ? student_t(confidence, solution.degrees_of_freedom) : 0.0;
-    std::vector<FittedNumber> numbers;
+    std::vector<FittedStackNumber> numbers;
     for (const std::size_t j : solution.free) {
         const stack_fit::Candidate& candidate = linear.problem.candidates[j];
         const double half = quantile * solution.standard_errors[j];

@@ -38,7 +38,7 @@ struct MeasuredStep {
     Seconds time;       ///< of the whole batch; above 0
 };
 
-struct FittedNumber {
+struct FittedStackNumber {
     StackNumber number = StackNumber::host_per_pass;
     double before = 0.0, value = 0.0;  ///< seconds, or a factor
     /// Of 90 %, by Student's t, within the bounds of the number; nothing but the value where it lies on a bound.
@@ -53,9 +53,9 @@ struct StepTimes {
 };
 
 struct StackFit {
-    Stack stack;                        ///< the one to begin with, its fitted numbers replaced
-    std::vector<FittedNumber> numbers;  ///< empty where none of them helps
-    std::vector<StepTimes> steps;       ///< in the order of the input
+    Stack stack;                             ///< the one to begin with, its fitted numbers replaced
+    std::vector<FittedStackNumber> numbers;  ///< empty where none of them helps
+    std::vector<StepTimes> steps;            ///< in the order of the input
 };
 
 /// Every reason why no stack can be fitted, as sentences.

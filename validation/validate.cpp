@@ -97,16 +97,16 @@ void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<
         result_.problems.push_back(fmt::format("{}: {}; its {} rows are left out", platform.file, problem, places.size()));
         return;
     }
-    std::vector<FittedNumber>& known = known_numbers_[platform.name];
-    known = known_numbers_[platform.inherits];
+    std::vector<FittedNumber>& numbers = known_numbers_[platform.name];
+    numbers = known_numbers_[platform.inherits];
     ExperimentPlatform informed = platform;
-    for (const FittedNumber& inherited : known) {
+    for (const FittedNumber& inherited : numbers) {
         set_value(inherited.parameter, inherited.value, informed.platform);
     }
     const std::size_t fit = result_.fits.size();
     result_.fits.push_back(fit_platform(informed, fit_rows));
-    result_.fits.back().inherited = known;
-    known.insert(known.end(), result_.fits.back().parameters.begin(), result_.fits.back().parameters.end());
+    result_.fits.back().inherited = numbers;
+    numbers.insert(numbers.end(), result_.fits.back().parameters.begin(), result_.fits.back().parameters.end());
     const Platform& fitted = result_.fits.back().fitted;
     for (const Place& place : places) {
         note_memory(place, fitted);

@@ -58,7 +58,7 @@ std::string numbers_table(const ServingFit& serving) {
                            serving.stack);
     }
     TextTable table({{"Number", Align::left}, {"before"}, {"fitted"}, {"90 % interval"}});
-    for (const FittedNumber& number : serving.fit.numbers) {
+    for (const FittedStackNumber& number : serving.fit.numbers) {
         const auto text = [&](double value) { return value_text(number.number, value); };
         const bool bound = number.low == number.high;
         table.add({std::string(name_of(number.number)), text(number.before), text(number.value),
@@ -108,7 +108,7 @@ Json stack_description(const ServingFit& serving, Json base) {
     base["title"] = fmt::format("{}; fitted to {}", base.value("title", serving.stack),
                                 std::filesystem::path(serving.table.path).filename().string());
     const Stack& stack = serving.fit.stack;
-    for (const FittedNumber& number : serving.fit.numbers) {
+    for (const FittedStackNumber& number : serving.fit.numbers) {
         const std::string name(name_of(number.number));
         if (number.number == StackNumber::host_per_draft_pass && !base.contains("host_per_rollback")) {
             base["host_per_rollback"] = base["host_per_draft_pass"];  // which it is unless it is stated
@@ -140,7 +140,7 @@ std::string serving_fit_table(const ServingFit& serving) {
 
 Json serving_fit_json(const ServingFit& serving) {
     Json numbers = Json::array(), rows = Json::array(), errors = Json::object();
-    for (const FittedNumber& number : serving.fit.numbers) {
+    for (const FittedStackNumber& number : serving.fit.numbers) {
         const bool factor = number.number == StackNumber::kernel_time;
         const double scale = factor ? 1.0 : 1e6;
         numbers.push_back({{"number", name_of(number.number)},

@@ -71,9 +71,9 @@ struct FormattedKind {
 /// A copy of a kind whose layers are stored otherwise: "experts in bf16", after the format of its largest operation.
 std::size_t add_kind(std::size_t original, const std::vector<WeightedOperation>& operations, const Formats& formats,
                      Model& model) {
-    const auto largest = std::max_element(operations.begin(), operations.end(),
+    const auto biggest = std::max_element(operations.begin(), operations.end(),
                                           [](const auto& a, const auto& b) { return a.elements < b.elements; });
-    const StoredFormat& format = formats[static_cast<std::size_t>(largest - operations.begin())];
+    const StoredFormat& format = formats[static_cast<std::size_t>(biggest - operations.begin())];
     LayerKind copy = model.kinds[original];
     const std::string name = copy.name + " in " + std::string(name_of(format.storage.format));
     copy.name = name;
@@ -135,9 +135,9 @@ StoredFormat most_common(const std::vector<FormattedKind>& kinds, bool experts, 
             }
         }
     }
-    const auto largest =
+    const auto biggest =
         std::max_element(totals.begin(), totals.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    return largest == totals.end() ? fallback : largest->first;
+    return biggest == totals.end() ? fallback : biggest->first;
 }
 
 /// Operations that are stored otherwise than the precision says of their kind. One name stands for an operation of all layers.

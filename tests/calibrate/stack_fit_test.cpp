@@ -32,7 +32,7 @@ Stack vllm() { return platform("h100-sxm", "vllm").stack; }
 
 /// The fitted value; the one before where it is not free.
 double value_of(const StackFit& fit, StackNumber number, double otherwise) {
-    for (const FittedNumber& fitted : fit.numbers) {
+    for (const FittedStackNumber& fitted : fit.numbers) {
         if (fitted.number == number) {
             return fitted.value;
         }
@@ -110,7 +110,7 @@ TEST_CASE("times never fall below zero, and a stack that is right already is lef
         step.time = step.time - truth.host_per_pass - Seconds(300e-6);  // less than kernels take
     }
     const StackFit fit = fit_stack(steps);
-    for (const FittedNumber& number : fit.numbers) {
+    for (const FittedStackNumber& number : fit.numbers) {
         CHECK(number.value >= 0.0);
     }
     CHECK(problems_of(fit.stack).empty());
@@ -130,7 +130,7 @@ TEST_CASE("there is always a step more than fitted numbers, whatever was measure
             const StackFit fit = fit_stack(steps);
             CHECK(fit.numbers.size() <= std::min(count - 1, most_free_numbers));
             CHECK(problems_of(fit.stack).empty());
-            for (const FittedNumber& number : fit.numbers) {
+            for (const FittedStackNumber& number : fit.numbers) {
                 CHECK(number.low <= number.value);
                 CHECK(number.high >= number.value);
             }
@@ -153,7 +153,7 @@ TEST_CASE("with noise of 2 % the fit is nearer the truth than the stack to begin
             step.time = step.time * std::exp(noise(random));
         }
         const StackFit fit = fit_stack(steps);
-        for (const FittedNumber& number : fit.numbers) {
+        for (const FittedStackNumber& number : fit.numbers) {
             if (number.number == StackNumber::host_per_sequence && fit.numbers.size() == 2) {
                 ++free;
                 held += number.low <= 40e-6 && 40e-6 <= number.high ? 1 : 0;
