@@ -18,6 +18,7 @@
 #include "calibrate/stack_fit.h"
 #include "calibrate/timings.h"
 #include "setups.h"
+#include "shared_measurements.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -45,7 +46,7 @@ Precision precision_named(const std::string& name) {
 Model model_named(const std::string& name) {
     if (name.find("Qwen3-32B") != std::string::npos) {
         return load_model(source_folder() / "models",
-                          (source_folder() / "../shared/data/hf_configs/Qwen--Qwen3-32B.json").string())
+                          shared_measurements("data/hf_configs/Qwen--Qwen3-32B.json").value().string())
             .value;
     }
     return model(name.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
@@ -114,11 +115,11 @@ void print(const char* name, const Errors& errors) {
 }  // namespace
 
 int main() {
-    std::ifstream file(source_folder() / "../shared/data/serving/silicon_tpot.csv");
-    if (!file) {
-        fmt::print("skipped: no ../shared/data/serving/silicon_tpot.csv beside the checkout\n");
-        return 77;
+    const auto path = shared_measurements("data/serving/silicon_tpot.csv");
+    if (!path) {
+        return skipped_exit_code;
     }
+    std::ifstream file(*path);
     const std::map<std::string, Deployment> deployments = read_deployments(file);
     Errors between, beyond;
     for (const auto& [name, deployment] : deployments) {
