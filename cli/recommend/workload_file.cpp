@@ -68,7 +68,9 @@ WorkloadSource read_flags(const WorkloadOptions& options, const Catalogue& catal
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload)};
     } catch (const InputError& error) {
-        throw InputError(in_terms_of_workload_flags(error.problems()));
+        std::vector<std::string> problems = in_terms_of_workload_flags(error.problems());
+        problems.emplace_back("no FILE is given, so that flags must say the whole workload (see --help)");
+        throw InputError(std::move(problems));
     }
 }
 

@@ -161,7 +161,6 @@ function lines(rows, colourOf, batches, palette, inner) {
         encoding: {
           x,
           y,
-          color,
           stroke: color,
           fill: { condition: { test: 'datum.extrapolated', value: palette.surface }, field: 'colour', type: 'nominal', scale: null },
           tooltip,
