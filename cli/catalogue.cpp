@@ -1,5 +1,6 @@
 #include "cli/catalogue.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -44,12 +45,15 @@ Catalogue find_catalogue(const std::string& flag) {
     throw InputError({"the catalogue of models and hardware is not beside the program; name its folder by --catalogue"});
 }
 
-std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue, const std::string& read,
-                                         const std::string& given) {
+std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue,
+                                         const std::vector<NamedFile>& files) {
     const std::string folder = (catalogue.models.parent_path() / "").string();
     for (Provenance& entry : entries) {
-        if (!read.empty() && entry.path.starts_with(read)) {
-            entry.path.replace(0, read.size(), given);
+        const auto named = std::find_if(files.begin(), files.end(), [&](const NamedFile& file) {
+            return file.read != file.given && entry.path.starts_with(file.read);
+        });
+        if (named != files.end()) {
+            entry.path.replace(0, named->read.size(), named->given);
         } else if (entry.path.starts_with(folder)) {
             entry.path.erase(0, folder.size());
         }

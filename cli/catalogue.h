@@ -25,10 +25,15 @@ struct Catalogue {
 /// none is found.
 Catalogue find_catalogue(const std::string& flag);
 
-/// Entries whose files are named as readers know them, not by where this machine keeps them: a file of the catalogue from the
-/// catalogue's folder on ("models/llama-3-8b.json"), the file that was read at the path `read` by its name in the input,
-/// `given`.
+/// A file under the path at which it was read and the name that the input gives it.
+struct NamedFile {
+    std::string read;
+    std::string given;
+};
+
+/// Entries whose files are named as readers know them, not by where this machine keeps them: `files` as the input calls them,
+/// files of the catalogue from its folder on ("models/llama-3-8b.json").
 std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue,
-                                         const std::string& read = {}, const std::string& given = {});
+                                         const std::vector<NamedFile>& files = {});
 
 }  // namespace treeline

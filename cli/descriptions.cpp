@@ -25,28 +25,32 @@ std::string Descriptions::resolved(const std::string& name_or_path) const {
 std::vector<std::string> Descriptions::calibrated_devices() const { return treeline::calibrated_devices(catalogue_.hardware); }
 
 void Descriptions::add_provenance(const std::vector<Provenance>& more) {
-    const std::vector<Provenance> entries = named(more);
+    const std::vector<Provenance> entries = with_known_names(more, catalogue_);
     provenance_.insert(provenance_.end(), entries.begin(), entries.end());
 }
 
-std::vector<Provenance> Descriptions::named(std::vector<Provenance> entries, const std::string& given) const {
-    return with_known_names(std::move(entries), catalogue_, resolved(given), given);
+std::vector<Provenance> Descriptions::named(std::vector<Provenance> entries, const std::vector<std::string>& given) const {
+    std::vector<NamedFile> files;
+    for (const std::string& name : given) {
+        files.push_back({resolved(name), name});
+    }
+    return with_known_names(std::move(entries), catalogue_, files);
 }
 
 template <class T, class Load>
 const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load,
-                            const std::string& addition) {
+                            const std::string& design) {
     if (name.empty()) {
         return nullptr;  // the reader has noted why
     }
     const std::string wanted = resolved(name);
-    const std::string id = wanted + addition;
+    const std::string id = wanted + "\n" + resolved(design);
     if (const auto known = cache.find(id); known != cache.end()) {
         return &known->second;
     }
     try {
         Described<T> described = load(wanted);
-        add_provenance(named(std::move(described.provenance), name));
+        add_provenance(named(std::move(described.provenance), {name, design}));
         return &cache.emplace(id, std::move(described.value)).first->second;
     } catch (const InputError& error) {
         for (const std::string& problem : error.problems()) {
@@ -61,14 +65,9 @@ const Model* Descriptions::model(json::Reader& at, std::string_view key) {
 }
 
 const Platform* Descriptions::hardware(json::Reader& at, std::string_view key) {
-    const std::string given = at.text_or("design", "");
-    const std::string design = resolved(given);
-    const auto load = [&](const std::string& name) {
-        Described<Platform> described = load_hardware(catalogue_.hardware, name, design);
-        described.provenance = named(std::move(described.provenance), given);
-        return described;
-    };
-    return find(hardware_, at, key, at.text(key), load, "\n" + design);
+    const std::string design = at.text_or("design", "");
+    const auto load = [&](const std::string& name) { return load_hardware(catalogue_.hardware, name, resolved(design)); };
+    return find(hardware_, at, key, at.text(key), load, design);
 }
 
 const Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {

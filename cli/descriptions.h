@@ -35,8 +35,8 @@ public:
     /// Devices of the catalogue whose kernels were measured.
     [[nodiscard]] std::vector<std::string> calibrated_devices() const;
     void add_provenance(const std::vector<Provenance>& more);
-    /// Entries of catalogue files, and of the file that the input calls `given`, under the names that with_known_names gives.
-    [[nodiscard]] std::vector<Provenance> named(std::vector<Provenance> entries, const std::string& given = {}) const;
+    /// Entries under the names that with_known_names gives, for files that the input calls `given`.
+    [[nodiscard]] std::vector<Provenance> named(std::vector<Provenance> entries, const std::vector<std::string>& given) const;
 
 private:
     template <class T>
@@ -44,7 +44,7 @@ private:
 
     template <class T, class Load>
     const T* find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load,
-                  const std::string& addition = {});
+                  const std::string& design = {});
 
     Catalogue catalogue_;
     std::filesystem::path base_folder_;

@@ -78,7 +78,7 @@ T loaded(json::Reader& at, std::string_view key, const std::string& name, const 
          Load load) {
     try {
         Described<T> described = load(descriptions.resolved(name));
-        const std::vector<Provenance> entries = descriptions.named(std::move(described.provenance), name);
+        const std::vector<Provenance> entries = descriptions.named(std::move(described.provenance), {name});
         run.provenance.insert(run.provenance.end(), entries.begin(), entries.end());
         return std::move(described.value);
     } catch (const InputError& error) {
