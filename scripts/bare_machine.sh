@@ -142,7 +142,9 @@ run_script() {
     chroot "$root" apt-mark showmanual >"$work/packages.manual"
     echo
     echo "=== ./$script as $who, nvcc: $nvcc"
-    as_stranger "./$script" 2>&1 | tee "$work/output" || status=$?
+    # Processor seconds count on a machine that is in use.
+    local TIMEFORMAT="%U %S"
+    { time { as_stranger "./$script" 2>&1 | tee "$work/output"; } 2>&3; } 3>&2 2>"$work/cpu" || status=$?
     local seconds=$((SECONDS - before))
     print_installed "$work/packages"
     if [ "$who" = no-sudo ]; then
@@ -154,7 +156,8 @@ run_script() {
     elif [ -n "$(as_stranger "git status --porcelain")" ]; then
         complaint="it left files that git does not ignore: $(as_stranger "git status --porcelain" | head -3 | tr '\n' ' ')"
     fi
-    printf '%-8s %-8s %-5s %5s s  %s\n' "./$script" "$who" "$nvcc" "$seconds" "${complaint:-passed}" >>"$summary"
+    printf '%-8s %-8s nvcc %-4s %5d s (%d s of processors)  %s\n' "./$script" "$who" "$nvcc" "$seconds" \
+        "$(awk '{ print int($1 + $2) }' "$work/cpu")" "${complaint:-passed}" >>"$summary"
     [ -z "$complaint" ]
 }
 
