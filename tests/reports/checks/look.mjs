@@ -109,6 +109,7 @@ export const checks = ({ data, withReport, noOverflow }) => ({
       };
       assert.equal(await theme(), null);
       await page.getByLabel('Theme').selectOption('Dark');
+      await page.waitForTimeout(500); // the browser writes storage a moment later
       await again();
       assert.equal(await theme(), 'dark');
       assert.equal(await page.getByLabel('Theme').inputValue(), 'dark');
@@ -124,6 +125,7 @@ export const checks = ({ data, withReport, noOverflow }) => ({
       });
     await withReport({ before: forbid }, async (page) => {
       await page.getByLabel('Theme').selectOption('Dark');
+      await page.waitForTimeout(500); // the browser writes storage a moment later
       assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark');
     });
   },
