@@ -79,8 +79,8 @@ build_base() {
             [ ! -s "$file" ] || sources+=("$file")
         done
     fi
-    # What a container image has, git to clone with, and certificates.
-    mmdebstrap --quiet --variant=minbase --include=ca-certificates,git bookworm "$root" "${sources[@]}"
+    # What a container image has, git to clone with, certificates, and sudo, which is removed again where it is not wanted.
+    mmdebstrap --quiet --variant=minbase --include=ca-certificates,git,sudo bookworm "$root" "${sources[@]}"
     copy_configuration "$root"
 }
 
@@ -182,8 +182,9 @@ try_machine() {
         chroot "$root" useradd --create-home --shell /bin/bash stranger
     fi
     if [ "$who" = user ]; then
-        chroot "$root" apt-get install -y -qq --no-install-recommends sudo >/dev/null 2>&1
         echo "stranger ALL=(ALL) NOPASSWD:ALL" >"$root/etc/sudoers.d/stranger"
+    else
+        chroot "$root" dpkg --purge sudo >/dev/null
     fi
     [ ! -f "$root/etc/skel/.npmrc" ] || cp "$root/etc/skel/.npmrc" "$root$home/.npmrc"
     git clone --quiet --no-hardlinks . "$root$home/treeline"
