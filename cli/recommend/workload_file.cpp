@@ -64,6 +64,10 @@ WorkloadSource read_file(const WorkloadOptions& options, const Catalogue& catalo
 WorkloadSource read_flags(const WorkloadOptions& options, const Catalogue& catalogue) {
     try {
         Json workload = with_flags(Json::object(), options.flags);
+        if (!workload.contains("target") && !workload.contains("platforms") && !workload.contains("drafters")) {
+            throw InputError(
+                {"give a FILE (a workload), or at least --target, --device and --drafter; --help lists all flags"});
+        }
         json::Document document = json::Document::parse(workload.dump(), "flags");
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload)};

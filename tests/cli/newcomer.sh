@@ -67,7 +67,8 @@ expect 0 'on [^ ]*its-gpu with' recommend elsewhere/workload.json --batch 2
 expect 0 'on [^ ]*my-gpu with' recommend elsewhere/workload.json --device my-gpu.json
 
 # What flags leave open is said.
-expect 2 '--target: is missing.*--device: is missing.*--drafter: is missing' recommend
+expect 2 'give a FILE .*--target, --device and --drafter' recommend
+expect 2 '--device: is missing.*--drafter: is missing' recommend --target qwen3-8b
 expect 2 '--drafter eagle: say behind it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
 expect 2 'accept-length: say of how many draft tokens' recommend --target qwen3-8b --device l40s --drafter eagle --accept-length 2.5
 expect 2 '--batch: give every value a share' recommend --target qwen3-8b --device l40s --drafter ngram --acceptance 0.3 --batch 8:0.3,16
