@@ -48,8 +48,9 @@ const Variant& recommended_variant(const Answer& answer) {
 }
 
 std::string sentence_of(const Answer& answer) {
-    return answer.result.recommendation ? answer_sentence(answer.input.workload, *answer.result.recommendation)
-                                        : fmt::format("No configuration for {} keeps the limits.", answer.input.target.label);
+    return answer.result.recommendation
+               ? answer_sentence(answer.input.workload, *answer.result.recommendation)
+               : fmt::format("No configuration for {} fits in memory and keeps the limits.", answer.input.target.label);
 }
 
 std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& answer) {
