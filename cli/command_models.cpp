@@ -11,6 +11,7 @@
 #include "cli/estimate/estimate.h"
 #include "models/catalogue.h"
 #include "reports/number_text.h"
+#include "reports/precision_text.h"
 #include "reports/table.h"
 #include "sim/operations.h"
 

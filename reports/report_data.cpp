@@ -12,6 +12,7 @@
 #include "reports/number_text.h"
 #include "reports/objective_text.h"
 #include "reports/policy_figures.h"
+#include "reports/precision_text.h"
 #include "reports/report_parts.h"
 #include "reports/tree_search_figures.h"
 #include "sweeps/uncertainty.h"
@@ -57,7 +58,8 @@ Json configuration_of(const ReportInputs& inputs) {
         list.push_back({{"name", name}, {"value", value}});
     };
     add("Target", variant.labels.target);
-    add("Precision", variant.labels.precision);
+    const bool accelerated = variant.setup.platform.accelerator.has_value();  // computes in formats of its own
+    add("Precision", accelerated ? variant.labels.precision : text_of(variant.setup.precision));
     add("Drafter", draft_text(recommendation));
     if (recommendation.speculate && best.variant < inputs.acceptance.size()) {
         const AcceptanceNote& note = inputs.acceptance[best.variant];

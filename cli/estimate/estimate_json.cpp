@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/estimate/estimate.h"
+#include "reports/precision_text.h"
 #include "reports/shape_text.h"
 
 namespace treeline {

@@ -6,6 +6,7 @@
 
 #include "cli/estimate/estimate.h"
 #include "reports/number_text.h"
+#include "reports/precision_text.h"
 #include "reports/shape_text.h"
 #include "reports/table.h"
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
+#include "reports/precision_text.h"
 
 namespace treeline {
 namespace {

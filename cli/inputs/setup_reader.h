@@ -29,8 +29,6 @@ TargetChoice read_target(json::Reader at, Descriptions& descriptions);
 Precision read_precision(json::Reader& at, std::string_view key, const Precision& published);
 /// The same from an object already opened.
 Precision read_precision_parts(json::Reader parts, const Precision& published);
-/// By parts, those that differ from the weights: "weights int4 (16-bit scale per 128), activations bf16; products in bf16".
-std::string text_of(const Precision& precision);
 
 /// {"device": name or path, "tensor_parallel"?: 8, "interconnect"?: "nvlink", "stack"?: name or path, "mode"?: "roofline",
 /// "calibrated" or "hoi"}, or the device's name alone. The device may be an accelerator design, on its own board, or a board

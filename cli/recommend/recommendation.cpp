@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/objective_text.h"
+#include "reports/precision_text.h"
 #include "reports/report_data.h"
 #include "reports/shape_text.h"
 

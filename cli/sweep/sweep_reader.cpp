@@ -9,6 +9,7 @@
 #include "cli/inputs/speculation_reader.h"
 #include "cli/inputs/variant_reader.h"
 #include "json/wording.h"
+#include "reports/precision_text.h"
 
 namespace treeline {
 namespace {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "json_input.h"
+#include "reports/precision_text.h"
 
 using namespace treeline;
 using treeline::testing::Input;

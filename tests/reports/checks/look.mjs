@@ -103,18 +103,22 @@ export const checks = ({ data, withReport, noOverflow }) => ({
   'the theme is remembered, and a browser that forbids storage still shows the page': async () => {
     await withReport({}, async (page) => {
       const theme = () => page.locator('html').getAttribute('data-theme');
-      const again = async () => {
-        await page.reload();
-        await page.waitForSelector('html[data-ready]');
+      // A busy browser writes storage some time after the page did: look again until it has, for ten seconds at most.
+      const again = async (expected) => {
+        for (let i = 0; i < 20; i++) {
+          await page.waitForTimeout(500);
+          await page.reload();
+          await page.waitForSelector('html[data-ready]');
+          if ((await theme()) === expected) return;
+        }
       };
       assert.equal(await theme(), null);
       await page.getByLabel('Theme').selectOption('Dark');
-      await page.waitForTimeout(500); // the browser writes storage a moment later
-      await again();
+      await again('dark');
       assert.equal(await theme(), 'dark');
       assert.equal(await page.getByLabel('Theme').inputValue(), 'dark');
       await page.getByLabel('Theme').selectOption('Auto');
-      await again();
+      await again(null);
       assert.equal(await theme(), null);
     });
     const forbid = () =>
