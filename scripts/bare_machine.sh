@@ -184,7 +184,7 @@ try_machine() {
     if [ "$who" = user ]; then
         echo "stranger ALL=(ALL) NOPASSWD:ALL" >"$root/etc/sudoers.d/stranger"
     else
-        chroot "$root" dpkg --purge sudo >/dev/null
+        SUDO_FORCE_REMOVE=yes chroot "$root" dpkg --purge sudo >/dev/null
     fi
     [ ! -f "$root/etc/skel/.npmrc" ] || cp "$root/etc/skel/.npmrc" "$root$home/.npmrc"
     git clone --quiet --no-hardlinks . "$root$home/treeline"
