@@ -15,8 +15,6 @@
 #include "source_folder.h"
 
 using namespace treeline;
-namespace fs = std::filesystem;
-
 namespace {
 
 TimingFile from_csv(std::string_view text) {
