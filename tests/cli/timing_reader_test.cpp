@@ -15,6 +15,7 @@
 #include "source_folder.h"
 
 using namespace treeline;
+
 namespace {
 
 TimingFile from_csv(std::string_view text) {
