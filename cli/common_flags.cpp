@@ -7,7 +7,7 @@
 
 #include "json/reader.h"
 #include "json/wording.h"
-#include "reports/output_file.h"
+#include "text/output_file.h"
 
 namespace treeline {
 
@@ -22,19 +22,10 @@ Format CommonFlags::chosen_format() const {
         return Format::csv;
     }
     throw InputError({fmt::format("--format: must be table, json or csv, not \"{}\"{}", format,
-                                  json::did_you_mean(format, {"table", "json", "csv"}))});
+                                  did_you_mean(format, {"table", "json", "csv"}))});
 }
 
 void CommonFlags::deliver(const std::string& text) const { write_file(output, text); }
-
-long long whole_number(const std::string& flag, const std::string& text, long long low, long long high) {
-    long long value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
-        throw InputError({fmt::format("{}: must be a whole number between {} and {}, not \"{}\"", flag, low, high, text)});
-    }
-    return value;
-}
 
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags) {
     app.add_option("--catalogue", flags.catalogue,

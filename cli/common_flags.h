@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "cli/catalogue.h"
+#include "requests/catalogue.h"
+#include "requests/flag_values.h"
 
 namespace CLI {
 class App;
@@ -24,9 +25,6 @@ struct CommonFlags {
     /// Writes a result to where --output says.
     void deliver(const std::string& text) const;
 };
-
-/// The value of a flag that wants a whole number within [low, high]; throws InputError.
-long long whole_number(const std::string& flag, const std::string& text, long long low, long long high);
 
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags);
 /// --catalogue, --format and --output.

@@ -12,7 +12,7 @@
 #include "cli/interrupt.h"
 #include "json/reader.h"
 #include "json/wording.h"
-#include "reports/output_file.h"
+#include "text/output_file.h"
 
 namespace treeline {
 
@@ -97,12 +97,12 @@ void refuse_extras(const CLI::App& app) {
     for (const std::string& extra : app.remaining()) {
         if (extra.starts_with("-") && extra != "-") {
             const std::string flag = extra.substr(0, extra.find('='));
-            const std::string hint = json::did_you_mean(flag, long_flags(app));
+            const std::string hint = did_you_mean(flag, long_flags(app));
             problems.push_back(fmt::format("{}: unknown flag \"{}\"{}", full_name(app), flag,
                                            hint.empty() ? fmt::format("; see treeline {} --help", full_name(app)) : hint));
         } else if (problems.empty()) {
             problems.push_back(fmt::format("{}: unexpected argument \"{}\"{}", full_name(app), extra,
-                                           json::did_you_mean(extra, subcommand_names(app))));
+                                           did_you_mean(extra, subcommand_names(app))));
         }
     }
     if (!problems.empty()) {
@@ -116,9 +116,9 @@ void refuse_unknown_command(const std::string& word) {
         names.push_back(command.name);
     }
     if (!word.starts_with("-") && std::find(names.begin(), names.end(), word) == names.end()) {
-        const std::string hint = json::did_you_mean(word, names);
+        const std::string hint = did_you_mean(word, names);
         throw InputError({fmt::format("there is no command \"{}\"{}", word,
-                                      hint.empty() ? "; the commands are " + json::listed(names, "and") : hint)});
+                                      hint.empty() ? "; the commands are " + listed(names, "and") : hint)});
     }
 }
 

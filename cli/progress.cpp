@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "reports/number_text.h"
+#include "text/number_text.h"
 
 namespace treeline {
 namespace {

@@ -9,6 +9,9 @@ foreach(folder ${folders})
           FILES_MATCHING PATTERN "*.h" PATTERN "page" EXCLUDE)
 endforeach()
 
+# Its headers are among those of kernels/.
+install(TARGETS treeline_kernels_hls EXPORT treelineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 install(TARGETS treeline RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(catalogue models hardware examples)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${catalogue} DESTINATION ${CMAKE_INSTALL_DATADIR}/treeline

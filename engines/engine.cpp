@@ -66,9 +66,9 @@ std::vector<Engine> versions_of(const std::string& word) {
     for (const Engine& engine : newest_engines()) {
         words.push_back(engine.word);
     }
-    throw InputError({fmt::format(
-        "--engine: there is no engine \"{}\"{}", json::shown_key(word),
-        json::nearest(word, words) ? json::did_you_mean(word, words) : "; the engines are " + json::listed(words, "and"))});
+    throw InputError(
+        {fmt::format("--engine: there is no engine \"{}\"{}", json::shown_key(word),
+                     nearest(word, words) ? did_you_mean(word, words) : "; the engines are " + listed(words, "and"))});
 }
 
 [[noreturn]] void refuse_version(const std::vector<Engine>& versions, const std::string& version, const std::string& why) {
@@ -77,7 +77,7 @@ std::vector<Engine> versions_of(const std::string& word) {
         known.push_back(engine.version);
     }
     throw InputError({fmt::format("--engine: {} \"{}\" {}; known are {}", versions.front().title, json::shown_key(version), why,
-                                  json::listed(known, "and"))});
+                                  listed(known, "and"))});
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ void Findings::add_unknown(const Engine& engine, const std::string& key) {
         return;
     }
     add(FindingKind::unknown, json::shown_key(key),
-        fmt::format("is unknown to {}{}", engine.label(), json::did_you_mean(key, engine.keys)));
+        fmt::format("is unknown to {}{}", engine.label(), did_you_mean(key, engine.keys)));
 }
 
 std::optional<long long> whole(const Json& object, const std::string& key) {

@@ -30,7 +30,7 @@ std::set<std::string> types_of(const Flags& flags, const Engine& engine, Finding
             if (std::find(engine.methods.begin(), engine.methods.end(), type) == engine.methods.end()) {
                 findings.add(
                     Kind::unknown, "--spec-type",
-                    fmt::format("is \"{}\", which llama.cpp does not know{}", type, json::did_you_mean(type, engine.methods)));
+                    fmt::format("is \"{}\", which llama.cpp does not know{}", type, did_you_mean(type, engine.methods)));
             } else if (type != "none") {
                 types.insert(type);
             }

@@ -44,9 +44,9 @@ std::string check_algorithm(const Flags& flags, const Engine& engine, Findings& 
     std::string word = *flag->value;
     std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     if (std::find(engine.methods.begin(), engine.methods.end(), word) == engine.methods.end()) {
-        findings.add(Kind::unknown, algorithm_flag,
-                     fmt::format("is {}, which {} does not know{}", *flag->value, engine.label(),
-                                 json::did_you_mean(word, engine.methods)));
+        findings.add(
+            Kind::unknown, algorithm_flag,
+            fmt::format("is {}, which {} does not know{}", *flag->value, engine.label(), did_you_mean(word, engine.methods)));
         return "";
     }
     return word == "NEXTN" ? "EAGLE" : word;

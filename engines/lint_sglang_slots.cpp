@@ -47,8 +47,7 @@ void check_slot(const std::string& batch, const Json& slot, Findings& findings) 
     }
     for (const auto& [key, value] : slot.items()) {
         if (!contains(slot_keys, key)) {
-            findings.add(Kind::unknown, place + "." + json::shown_key(key),
-                         "is read by nobody" + json::did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, place + "." + json::shown_key(key), "is read by nobody" + did_you_mean(key, slot_keys));
         }
     }
 }
@@ -59,7 +58,7 @@ void check_single_set(const Json& slots, Findings& findings) {
         if (is_slot(key)) {
             findings.add(Kind::ignored, fmt::format("\"{}\"", key), "is not read by 0.5.11: slots by batch size came later");
         } else if (!contains(slot_keys, key) || key == "ceiling_coeff") {
-            findings.add(Kind::unknown, json::shown_key(key), "is read by nobody" + json::did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, json::shown_key(key), "is read by nobody" + did_you_mean(key, slot_keys));
         }
     }
     const auto steps = slots.find("candidate_steps");
@@ -111,7 +110,7 @@ void check_sglang_slots(const Json& slots, const std::vector<std::string>& repea
             const long long batch = key.size() > 9 ? 1'000'000'000 : std::stoll(key);
             smallest = smallest < 0 ? batch : std::min(smallest, batch);
         } else if (!contains(slot_keys, key) && !contains(strategy_keys, key)) {
-            findings.add(Kind::unknown, json::shown_key(key), "is read by nobody" + json::did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, json::shown_key(key), "is read by nobody" + did_you_mean(key, slot_keys));
         }
     }
     if (smallest < 0 && !measured) {

@@ -62,7 +62,7 @@ void check_keys(const Json& config, const Engine& engine, const std::string& typ
                    types != types_of_keys().end() && !type.empty() &&
                    std::find(types->second.begin(), types->second.end(), type) == types->second.end()) {
             findings.add(Kind::contradiction, key,
-                         fmt::format("belongs to {} and is refused with {}", json::listed(types->second, "and"), type));
+                         fmt::format("belongs to {} and is refused with {}", listed(types->second, "and"), type));
         }
     }
 }
@@ -77,7 +77,7 @@ std::string check_type(const Json& config, const Engine& engine, bool pytorch, F
     if (std::find(engine.methods.begin(), engine.methods.end(), type) == engine.methods.end()) {
         findings.add(Kind::unknown, "decoding_type",
                      fmt::format("is {}, which {} does not know{}", json::shown(config["decoding_type"]), engine.label(),
-                                 json::did_you_mean(type, engine.methods)));
+                                 did_you_mean(type, engine.methods)));
         return "";
     }
     if (pytorch && (type == "Medusa" || type == "Lookahead")) {

@@ -40,7 +40,7 @@ std::string check_method(const Json& config, const Engine& engine, Findings& fin
     if (std::find(engine.methods.begin(), engine.methods.end(), method) == engine.methods.end()) {
         findings.add(Kind::unknown, "method",
                      fmt::format("is {}, which {} does not know{}", json::shown(config["method"]), engine.label(),
-                                 json::did_you_mean(method, engine.methods)));
+                                 did_you_mean(method, engine.methods)));
         return "";
     }
     if (engine.version == "0.10" && method == "draft_model") {
@@ -157,9 +157,8 @@ void check_synthetic(const Json& config, const Engine& engine, Findings& finding
                                                     : std::vector<std::string>{"standard", "synthetic"};
     if (!sampling.empty() && engine.takes("rejection_sample_method") &&
         std::find(known.begin(), known.end(), sampling) == known.end()) {
-        findings.add(
-            Kind::unknown, "rejection_sample_method",
-            fmt::format("must be {}, not {}", json::listed(known, "or"), json::shown(config["rejection_sample_method"])));
+        findings.add(Kind::unknown, "rejection_sample_method",
+                     fmt::format("must be {}, not {}", listed(known, "or"), json::shown(config["rejection_sample_method"])));
     }
     const bool rates = config.contains("synthetic_acceptance_rates");
     const bool length = config.contains("synthetic_acceptance_length");

@@ -33,7 +33,7 @@ std::string why_no_design(const fs::path& catalogue, const std::string& board) {
     const std::vector<std::string> designs = designs_for(catalogue, board);
     return "is an FPGA board: it needs a \"design\"" +
            (designs.empty() ? ", the name or path of an accelerator for it"
-                            : "; " + json::listed(designs, "and") + (designs.size() > 1 ? " are" : " is") + " made for it");
+                            : "; " + listed(designs, "and") + (designs.size() > 1 ? " are" : " is") + " made for it");
 }
 
 Described<Platform> on_board(const fs::path& catalogue, const std::string& design, const std::string& board) {

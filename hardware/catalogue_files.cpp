@@ -46,7 +46,7 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
         }
         known += (known.empty() ? "" : ", ") + file.stem().string();
     }
-    const std::optional<std::string> near = json::nearest(name_or_path, catalogue_names(catalogue, folders));
+    const std::optional<std::string> near = nearest(name_or_path, catalogue_names(catalogue, folders));
     throw InputError({"there is no " + what + " \"" + name_or_path + "\"" + (near ? "; did you mean \"" + *near + "\"?" : ".") +
                       " Known: " + known + ". A path to a description (.json) works, too."});
 }

@@ -46,8 +46,8 @@ std::vector<Policy> read_policies(Reader& reader, const char* key, Named named, 
         if (const auto policy = named(name)) {
             policies.push_back(*policy);
         } else {
-            reader.problem(key, "must hold " + json::listed(names, "or") + ", not \"" + json::shown_key(name) + "\"" +
-                                    json::did_you_mean(name, names));
+            reader.problem(key, "must hold " + listed(names, "or") + ", not \"" + json::shown_key(name) + "\"" +
+                                    did_you_mean(name, names));
         }
     }
     return policies;

@@ -24,26 +24,10 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "sim/units.h"
+#include "text/input_error.h"
+#include "text/provenance.h"
 
 namespace treeline {
-
-/// Bad input: the message holds one sentence a line, each naming file and key. The program exits with 2 on it.
-class InputError : public std::runtime_error {
-public:
-    explicit InputError(std::vector<std::string> problems);
-    [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
-
-private:
-    std::vector<std::string> problems_;
-};
-
-/// Where a number comes from; reports repeat it.
-struct Provenance {
-    std::string path;    ///< "hardware/gpu/h100-sxm.json: memory_bandwidth"
-    std::string text;    ///< "3.35 TB/s"
-    std::string source;  ///< "vendor data sheet"
-    std::string kind;    ///< datasheet | measured | published | fitted | assumed | derived
-};
 
 namespace json {
 
@@ -182,9 +166,6 @@ private:
 
     std::unique_ptr<detail::DocumentState> state_;
 };
-
-/// The choice nearest to `word` (by edits; or one contains the other), if it is near enough to be what was meant.
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& choices);
 
 }  // namespace json
 }  // namespace treeline

@@ -7,6 +7,7 @@
 #include "models/description.h"
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
+#include "text/wording.h"
 
 namespace treeline {
 
@@ -100,7 +101,7 @@ Described<Model> load_file(const fs::path& path) {
     for (const std::string& entry : known) {
         list += (list.empty() ? "" : ", ") + entry;
     }
-    const std::optional<std::string> meant = json::nearest(name, known);
+    const std::optional<std::string> meant = nearest(name, known);
     throw InputError({"model \"" + name + "\" is not in the catalogue" + (meant ? "; did you mean \"" + *meant + "\"?" : ".") +
                       " Known are " + list + "; a path to a description or to a Hugging Face config.json is accepted, too"});
 }

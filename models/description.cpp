@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
+#include "text/wording.h"
 
 namespace treeline {
 
@@ -92,7 +93,7 @@ std::vector<std::size_t> read_step(json::Reader& step, const std::vector<LayerKi
             indices.push_back(static_cast<std::size_t>(at - names.begin()));
             continue;
         }
-        const std::optional<std::string> meant = json::nearest(name, names);
+        const std::optional<std::string> meant = nearest(name, names);
         step.problem("layers", "\"" + name + "\" is not one of the layers described above" +
                                    (meant ? "; did you mean \"" + *meant + "\"?" : ""));
     }

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "reports/number_text.h"
 #include "reports/objective_text.h"
+#include "text/number_text.h"
 
 namespace treeline {
 namespace {

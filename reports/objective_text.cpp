@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "reports/number_text.h"
+#include "text/number_text.h"
 
 namespace treeline {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "reports/number_text.h"
 #include "reports/report_parts.h"
+#include "text/number_text.h"
 
 namespace treeline {
 namespace {

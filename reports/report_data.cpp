@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/device_figures.h"
-#include "reports/number_text.h"
 #include "reports/objective_text.h"
 #include "reports/policy_figures.h"
-#include "reports/precision_text.h"
 #include "reports/report_parts.h"
 #include "reports/tree_search_figures.h"
 #include "sweeps/uncertainty.h"
+#include "text/number_text.h"
+#include "text/precision_text.h"
 
 namespace treeline {
 namespace {

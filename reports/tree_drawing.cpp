@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "reports/number_text.h"
-#include "reports/table.h"
+#include "text/number_text.h"
+#include "text/table.h"
 
 namespace treeline {
 namespace {

@@ -4,10 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/acceptance/acceptance_study.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "reports/output_file.h"
+#include "reports/acceptance/acceptance_output.h"
+#include "requests/acceptance/acceptance_study_reader.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {

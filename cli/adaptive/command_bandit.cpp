@@ -5,10 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/adaptive/bandit_output.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "reports/output_file.h"
+#include "reports/adaptive/bandit_output.h"
+#include "requests/adaptive/bandit_reader.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {

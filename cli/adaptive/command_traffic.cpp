@@ -5,10 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "cli/adaptive/traffic_study.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "reports/output_file.h"
+#include "reports/adaptive/traffic_output.h"
+#include "requests/adaptive/traffic_reader.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {

@@ -5,16 +5,17 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/calibrate/calibration_output.h"
-#include "cli/calibrate/fit_tables.h"
-#include "cli/calibrate/kernel_tables.h"
+#include "calibrate/tables/fit_tables.h"
+#include "calibrate/tables/kernel_tables.h"
 #include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/serving/serving_fit.h"
 #include "hardware/catalogue.h"
 #include "json/reader.h"
-#include "reports/output_file.h"
+#include "reports/calibrate/calibration_output.h"
+#include "reports/calibrate/serving_output.h"
+#include "requests/fit/serving_fit_reader.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {

@@ -7,17 +7,18 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "calibrate/tables/decoder_check.h"
+#include "calibrate/tables/fit_tables.h"
+#include "calibrate/tables/kernel_tables.h"
+#include "calibrate/tables/measured_machine.h"
+#include "calibrate/tables/measurement_files.h"
 #include "calibrate/timings.h"
-#include "cli/calibrate/decoder_check.h"
-#include "cli/calibrate/fit_tables.h"
-#include "cli/calibrate/kernel_tables.h"
-#include "cli/calibrate/measured_machine.h"
-#include "cli/calibrate/measurement_files.h"
 #include "cli/progress.h"
 #include "hardware/catalogue.h"
 #include "json/reader.h"
 #include "kernels/cuda_queue.h"
-#include "reports/output_file.h"
+#include "reports/calibrate/calibration_output.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/calibrate/calibration_output.h"
+#include "calibrate/tables/calibration_answer.h"
 
 namespace treeline {
 

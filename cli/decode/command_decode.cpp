@@ -6,7 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/decode/decode_output.h"
+#include "reports/decode/decode_output.h"
+#include "requests/decode/decode_reader.h"
 
 namespace treeline {
 namespace {

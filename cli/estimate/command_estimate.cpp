@@ -6,8 +6,9 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/estimate/estimate.h"
-#include "cli/inputs/flag_values.h"
+#include "reports/estimate/estimate_output.h"
+#include "requests/flag_values.h"
+#include "requests/point_reader.h"
 
 namespace treeline {
 namespace {

@@ -5,9 +5,10 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/fit/break_even_output.h"
 #include "json/reader.h"
-#include "reports/output_file.h"
+#include "reports/fit/break_even_output.h"
+#include "requests/fit/break_even_reader.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/fit/fit_output.h"
 #include "json/reader.h"
 #include "json/wording.h"
-#include "reports/output_file.h"
+#include "reports/fit/fit_output.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {
@@ -35,8 +35,8 @@ std::optional<Choice> chosen(const std::string& flag, const std::string& text, c
         names.emplace_back(name_of(choice));
     }
     if (text != automatic) {
-        throw InputError({fmt::format("{}: must be {}, not \"{}\"{}", flag, json::listed(names, "or"), text,
-                                      json::did_you_mean(text, names))});
+        throw InputError(
+            {fmt::format("{}: must be {}, not \"{}\"{}", flag, listed(names, "or"), text, did_you_mean(text, names))});
     }
     return std::nullopt;
 }
@@ -45,8 +45,8 @@ double number_of(const std::string& flag, std::string_view text, double low, dou
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
-        throw InputError({fmt::format("{}: must be a number between {} and {}, not \"{}\"", flag, json::number_text(low),
-                                      json::number_text(high), text)});
+        throw InputError({fmt::format("{}: must be a number between {} and {}, not \"{}\"", flag, number_text(low),
+                                      number_text(high), text)});
     }
     return value;
 }

@@ -7,13 +7,15 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/fpga/fpga_catalogue.h"
-#include "cli/fpga/fpga_claims.h"
-#include "cli/fpga/fpga_estimate.h"
-#include "cli/fpga/fpga_explore.h"
-#include "cli/fpga/fpga_simulate.h"
+#include "cli/fpga/fpga_verbs.h"
 #include "hardware/fpga.h"
-#include "reports/output_file.h"
+#include "reports/fpga/fpga_catalogue.h"
+#include "reports/fpga/fpga_claims_output.h"
+#include "reports/fpga/fpga_exploration_output.h"
+#include "reports/fpga/fpga_output.h"
+#include "requests/fpga/fpga_claims_reader.h"
+#include "requests/fpga/fpga_explore_reader.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {

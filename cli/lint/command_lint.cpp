@@ -12,8 +12,8 @@
 #include "engines/lint.h"
 #include "json/reader.h"
 #include "json/wording.h"
-#include "reports/output_file.h"
-#include "reports/table.h"
+#include "text/output_file.h"
+#include "text/table.h"
 
 namespace treeline {
 namespace {
@@ -77,7 +77,7 @@ Json json_of(const LintResult& result) {
 void lint_for(const LintFlags& flags) {
     if (flags.format != "table" && flags.format != "json") {
         throw InputError({fmt::format("--format: must be table or json, not \"{}\"{}", flags.format,
-                                      json::did_you_mean(flags.format, {"table", "json"}))});
+                                      did_you_mean(flags.format, {"table", "json"}))});
     }
     const std::optional<Engine> engine = flags.engine.empty() ? std::nullopt : std::optional(find_engine(flags.engine));
     const std::filesystem::path folder = flags.file == "-" ? "" : std::filesystem::path(flags.file).parent_path();

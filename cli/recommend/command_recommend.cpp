@@ -6,7 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/recommend/workload_file.h"
+#include "cli/recommend/workload_options.h"
+#include "reports/recommend/recommendation_output.h"
 
 namespace treeline {
 namespace {
@@ -17,9 +18,9 @@ void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
         return common.deliver(workload_text(read_workload(options, common.find()).raw));
     }
     const AnsweredFile result = answer_file(options, common.find());
-    common.deliver(format == Format::json  ? recommendation_json(result.answer, result.raw).dump(2) + "\n"
+    common.deliver(format == Format::json  ? recommendation_json(result.answer, result.raw, result.engines).dump(2) + "\n"
                    : format == Format::csv ? recommendation_csv(result.answer)
-                                           : recommendation_table(result.answer));
+                                           : recommendation_table(result.answer, result.engines));
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/common_flags.h"
 #include "cli/engine_flag.h"
-#include "cli/inputs/flag_values.h"
+#include "requests/flag_values.h"
 
 namespace treeline {
 namespace {
@@ -105,6 +106,17 @@ void add_workload_options(CLI::App& app, const Shared& options) {
     app.add_option("--threads", options->threads, "Threads to use; 0 is one a core; results do not depend on it")
         ->type_name("N")
         ->capture_default_str();
+}
+
+WorkloadSource read_workload(const WorkloadOptions& options, const Catalogue& catalogue) {
+    return read_workload(options.file, options.flags, catalogue);
+}
+
+AnsweredFile answer_file(const WorkloadOptions& options, const Catalogue& catalogue) {
+    const auto thread_count = static_cast<unsigned>(whole_number("--threads", options.threads, 0, 1024));
+    std::vector<Engine> engines = chosen_engines(options.engines);
+    WorkloadSource source = read_workload(options, catalogue);
+    return {answer(std::move(source.input), thread_count), std::move(source.raw), std::move(engines)};
 }
 
 }  // namespace treeline

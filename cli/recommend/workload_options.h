@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/inputs/workload_flags.h"
+#include "engines/engine.h"
+#include "requests/recommend/workload_file.h"
+#include "sweeps/recommend_answer.h"
 
 namespace CLI {
 class App;
@@ -23,5 +25,16 @@ struct WorkloadOptions {
 
 /// Declares FILE, the flags of a workload, --engine, --print-input and --threads. The options share ownership of `options`.
 void add_workload_options(CLI::App& app, const std::shared_ptr<WorkloadOptions>& options);
+
+/// The workload of the options, as read.
+WorkloadSource read_workload(const WorkloadOptions& options, const Catalogue& catalogue);
+
+struct AnsweredFile {
+    Answer answer;
+    nlohmann::ordered_json raw;   ///< the workload as the file or the flags have it
+    std::vector<Engine> engines;  ///< whose flags are shown
+};
+/// Reads and answers it.
+AnsweredFile answer_file(const WorkloadOptions& options, const Catalogue& catalogue);
 
 }  // namespace treeline

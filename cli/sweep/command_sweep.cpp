@@ -11,11 +11,12 @@
 #include "cli/common_flags.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "cli/sweep/sweep_files.h"
-#include "cli/sweep/sweep_output.h"
-#include "cli/sweep/sweep_summary.h"
 #include "json/wording.h"
-#include "reports/table.h"
+#include "reports/sweep/sweep_files.h"
+#include "reports/sweep/sweep_output.h"
+#include "reports/sweep/sweep_summary.h"
+#include "requests/sweep/sweep_reader.h"
+#include "text/table.h"
 
 namespace treeline {
 namespace {
@@ -40,7 +41,7 @@ const SweepColumn* column_of(const std::string& flag, const std::string& name) {
     for (const SweepColumn& column : sweep_columns) {
         names.emplace_back(column.name);
     }
-    const std::string suggestion = json::did_you_mean(name, names);
+    const std::string suggestion = did_you_mean(name, names);
     throw InputError({fmt::format("{}: a sweep has no numeric column \"{}\"{}", flag, json::shown_key(name),
                                   suggestion.empty() ? "; it has " + fmt::format("{}", fmt::join(names, ", ")) : suggestion)});
 }

@@ -8,13 +8,13 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/inputs/tree_reader.h"
-#include "cli/tree/tree_output.h"
-#include "cli/tree/tree_search.h"
 #include "json/reader.h"
-#include "reports/output_file.h"
+#include "reports/tree/tree_output.h"
+#include "reports/tree/tree_search_output.h"
 #include "reports/tree_drawing.h"
+#include "requests/tree_reader.h"
 #include "sim/trees/optimal_tree.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {

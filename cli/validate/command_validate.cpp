@@ -9,11 +9,11 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/validate/experiment_reader.h"
-#include "cli/validate/validation_output.h"
 #include "json/reader.h"
 #include "json/wording.h"
-#include "reports/output_file.h"
+#include "reports/validate/validation_output.h"
+#include "requests/validate/experiment_reader.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {
@@ -28,8 +28,8 @@ struct ValidateFlags {
 void check_format(const std::string& format) {
     const std::vector<std::string> formats = {"table", "json", "csv", "markdown", "html"};
     if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
-        throw InputError({fmt::format("--format: must be {}, not \"{}\"{}", json::listed(formats, "or"), format,
-                                      json::did_you_mean(format, formats))});
+        throw InputError(
+            {fmt::format("--format: must be {}, not \"{}\"{}", listed(formats, "or"), format, did_you_mean(format, formats))});
     }
 }
 

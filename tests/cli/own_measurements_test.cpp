@@ -5,13 +5,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/calibrate/fit_tables.h"
-#include "cli/calibrate/kernel_tables.h"
+#include "calibrate/tables/fit_tables.h"
+#include "calibrate/tables/kernel_tables.h"
+#include "calibrate/tables/measured_machine.h"
+#include "calibrate/tables/measurement_files.h"
 #include "cli/calibrate/measure_device.h"
-#include "cli/calibrate/measured_machine.h"
-#include "cli/calibrate/measurement_files.h"
 #include "json/reader.h"
 #include "own_machine.h"
+#include "reports/calibrate/calibration_output.h"
 #include "setups.h"
 
 using namespace treeline;

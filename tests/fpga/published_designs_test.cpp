@@ -5,10 +5,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/fpga/fpga_estimate.h"
 #include "hardware/fpga.h"
+#include "requests/fpga/fpga_run_reader.h"
 #include "sim/fpga/ablation.h"
 #include "source_folder.h"
+#include "sweeps/fpga/fpga_estimate.h"
 
 using namespace treeline;
 

@@ -5,8 +5,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/fpga/fpga_simulate.h"
+#include "requests/fpga/fpga_run_reader.h"
 #include "source_folder.h"
+#include "sweeps/fpga/fpga_simulate.h"
 
 using namespace treeline;
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "json/reader.h"
+#include "text/wording.h"
 
 using namespace treeline;
 using json::Document;
@@ -288,10 +289,10 @@ TEST_CASE("files that cannot be read are refused with the reason", "[json]") {
 
 TEST_CASE("the nearest name is what was meant, or nothing", "[json]") {
     const std::vector<std::string> names = {"h100-sxm", "h200", "b200", "a100-sxm-80", "rtx-4090"};
-    CHECK(json::nearest("h100", names) == "h100-sxm");
-    CHECK(json::nearest("H200", names) == "h200");
-    CHECK(json::nearest("rtx4090", names) == "rtx-4090");
-    CHECK(json::nearest("200b", names) == std::nullopt);
-    CHECK(json::nearest("tpu", names) == std::nullopt);
-    CHECK(json::nearest(std::string(1'000'000, 'h'), names) == std::nullopt);
+    CHECK(nearest("h100", names) == "h100-sxm");
+    CHECK(nearest("H200", names) == "h200");
+    CHECK(nearest("rtx4090", names) == "rtx-4090");
+    CHECK(nearest("200b", names) == std::nullopt);
+    CHECK(nearest("tpu", names) == std::nullopt);
+    CHECK(nearest(std::string(1'000'000, 'h'), names) == std::nullopt);
 }

@@ -1,5 +1,5 @@
 // Files appear whole or not at all. (Full disks and closed pipes: tests/cli/output_files.sh.)
-#include "reports/output_file.h"
+#include "text/output_file.h"
 
 #include <fstream>
 #include <sstream>

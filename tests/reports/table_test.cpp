@@ -1,5 +1,5 @@
 // Numbers, tables and CSV as text.
-#include "reports/table.h"
+#include "text/table.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "reports/number_text.h"
+#include "text/number_text.h"
 
 using namespace treeline;
 

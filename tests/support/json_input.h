@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/descriptions.h"
 #include "json/reader.h"
+#include "requests/descriptions.h"
 #include "setups.h"
 
 namespace treeline::testing {

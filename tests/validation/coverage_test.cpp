@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/validate/experiment_reader.h"
+#include "requests/validate/experiment_reader.h"
 #include "shared_measurements.h"
 #include "source_folder.h"
 

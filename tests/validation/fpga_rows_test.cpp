@@ -3,9 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "cli/fpga/fpga_estimate.h"
-#include "cli/validate/experiment_reader.h"
+#include "requests/fpga/fpga_run_reader.h"
+#include "requests/validate/experiment_reader.h"
 #include "source_folder.h"
+#include "sweeps/fpga/fpga_estimate.h"
 #include "validation/breakdown.h"
 #include "validation/predict.h"
 #include "validation/validate.h"

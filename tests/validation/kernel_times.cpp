@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/kernel_fit.h"
-#include "cli/calibrate/kernel_tables.h"
+#include "calibrate/tables/kernel_tables.h"
 #include "setups.h"
 #include "shared_measurements.h"
 

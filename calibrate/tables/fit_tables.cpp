@@ -1,0 +1,73 @@
+#include "calibrate/tables/fit_tables.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "calibrate/tables/kernel_tables.h"
+#include "json/reader.h"
+
+namespace treeline {
+namespace {
+
+/// Moves the tables that hold too little into the notes.
+void leave_out_small(std::vector<KernelTable>& tables, std::vector<std::string>& notes) {
+    std::erase_if(tables, [&](const KernelTable& table) {
+        const std::vector<std::string> sentences = why_not_fitted(table);
+        notes.insert(notes.end(), sentences.begin(), sentences.end());
+        return !sentences.empty();
+    });
+}
+
+std::string no_law(const KernelTable& table) {
+    return fmt::format("no law fits the measurements of {} in {}: every form ends with a parameter on its bound",
+                       name_of(table.kernel), name_of(table.format));
+}
+
+/// The law of each table, nothing where none fits. Tables do not depend on each other: all cores take them in turn.
+std::vector<std::optional<KernelFit>> fits_of(const std::vector<KernelTable>& tables, const Device& device,
+                                              const KernelFitOptions& options) {
+    std::vector<std::optional<KernelFit>> fits(tables.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < tables.size(); i = next++) {
+            fits[i] = calibrate(tables[i], data_sheet_of(device, tables[i].kernel, tables[i].format), options);
+        }
+    };
+    std::vector<std::jthread> workers(std::max(1U, std::thread::hardware_concurrency()));
+    for (std::jthread& worker : workers) {
+        worker = std::jthread(work);
+    }
+    workers.clear();
+    return fits;
+}
+
+}  // namespace
+
+std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const Device& device, const KernelFitOptions& options) {
+    std::vector<std::string> problems;
+    std::vector<CalibratedTable> result = fitted_where_possible(std::move(tables), device, options, problems);
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    return result;
+}
+
+std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const Device& device,
+                                                   const KernelFitOptions& options, std::vector<std::string>& notes) {
+    leave_out_small(tables, notes);
+    std::vector<std::optional<KernelFit>> fits = fits_of(tables, device, options);
+    std::vector<CalibratedTable> result;
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        if (fits[i]) {
+            result.push_back({std::move(tables[i]), std::move(*fits[i])});
+        } else {
+            notes.push_back(no_law(tables[i]));
+        }
+    }
+    return result;
+}
+
+}  // namespace treeline

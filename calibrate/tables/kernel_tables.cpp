@@ -1,0 +1,170 @@
+#include "calibrate/tables/kernel_tables.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "calibrate/kernel_fit.h"
+#include "calibrate/tables/table_rows.h"
+#include "json/reader.h"
+
+namespace treeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+/// "h100" of "h100-sxm".
+std::string first_word(const std::string& device) { return device.substr(0, device.find('-')); }
+
+/// A sentence where a file is of another device, by what it says or by its name ("l40s_gemm.csv").
+std::string device_problem(const MeasuredFile& file, const Device& device) {
+    const std::string word = first_word(device.name);
+    if (!file.device.empty() && lower(file.device).find(word) == std::string::npos) {
+        return fmt::format("{}: was measured on {}, not on {}", file.path, file.device, device.name);
+    }
+    const std::string stem = fs::path(file.path).stem().string();
+    for (const TableKind& kind : table_kinds()) {
+        const std::string suffix = fmt::format("_{}", kind.name);
+        if (stem.size() > suffix.size() && stem.ends_with(suffix) && stem.substr(0, stem.size() - suffix.size()) != word &&
+            stem.substr(0, stem.size() - suffix.size()) != device.name) {
+            return fmt::format("{}: is a table of {} by its name, not of {}", file.path,
+                               stem.substr(0, stem.size() - suffix.size()), device.name);
+        }
+    }
+    return {};
+}
+
+/// Traffic below this share of the last-level cache takes no time beside the launch.
+constexpr double tiny_share = 1.0 / 32.0;
+
+void add(const TableKind& kind, ConvertedRow converted, const Device& device, const std::string& file,
+         std::vector<KernelTable>& tables) {
+    auto table = std::find_if(tables.begin(), tables.end(), [&](const KernelTable& known) {
+        return known.kernel == converted.kernel && known.format == converted.format;
+    });
+    if (table == tables.end()) {
+        const Bytes ramp = device.cache * (converted.kernel == KernelClass::gemm ? 2.0 : 1.0);
+        const bool on_cpu = device.kind == DeviceKind::cpu;
+        tables.push_back({converted.kernel, converted.format, {}, {}, ramp, std::string(kind.domain), 0, on_cpu, file});
+        table = std::prev(tables.end());
+    }
+    if (converted.of_decoding && converted.stationary > device.cache) {
+        table->samples.push_back(std::move(converted.sample));
+    } else if (converted.of_decoding && bytes_at(converted.sample) < device.cache * tiny_share) {
+        table->tiny.push_back(std::move(converted.sample));
+    } else {
+        ++table->left_out;
+    }
+}
+
+void add_row(const TableKind& kind, const MeasuredRow& measured, const Device& device, const std::string& file,
+             std::vector<KernelTable>& tables, std::vector<std::string>& problems) {
+    TableRow row(measured, problems);
+    ConvertedRow converted = kind.convert(row);
+    converted.sample.spread = row.number_or("spread", 0.0, 0.0);
+    if (device.kind == DeviceKind::cpu && converted.kernel == KernelClass::attention_ungrouped) {
+        converted.kernel = KernelClass::attention;  // one kernel runs both, and its law tells them by the rows on a cache
+    }
+    // Our own measurements say over how much memory their data rotated: however small a case is, it comes from main memory.
+    if (row.has("rotation_bytes")) {
+        converted.stationary = std::max(converted.stationary, Bytes(0.5 * row.number("rotation_bytes", 0.0)));
+    }
+    if (row.good()) {
+        add(kind, std::move(converted), device, file, tables);
+    }
+}
+
+std::vector<fs::path> tables_in(const fs::path& folder, const Device& device) {
+    std::vector<fs::path> files;
+    for (const TableKind& kind : table_kinds()) {
+        for (const std::string& name : {first_word(device.name), device.name}) {
+            for (const char* ending : {"csv", "json"}) {
+                const fs::path file = folder / fmt::format("{}_{}.{}", name, kind.name, ending);
+                if (fs::is_regular_file(file) && std::find(files.begin(), files.end(), file) == files.end()) {
+                    files.push_back(file);
+                }
+            }
+        }
+    }
+    if (files.empty()) {
+        throw InputError({fmt::format("{}: holds no table of {} (such as {}_gemm.csv)", folder.string(), device.name,
+                                      first_word(device.name))});
+    }
+    return files;
+}
+
+}  // namespace
+
+std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files, const Device& device) {
+    constexpr std::size_t most_problems = 5;
+    std::vector<std::string> problems;
+    std::vector<KernelTable> tables;
+    for (const MeasuredFile& file : files) {
+        if (std::string problem = device_problem(file, device); !problem.empty()) {
+            problems.push_back(std::move(problem));
+            continue;
+        }
+        for (const MeasuredRow& measured : file.rows) {
+            const TableKind* kind = kind_of(measured);
+            if (kind == nullptr) {
+                problems.push_back(fmt::format(
+                    "{}: is no gemm, attention_decode, recurrent_verify or conv1d row by its columns", measured.place));
+            } else if (kind->convert != nullptr) {
+                add_row(*kind, measured, device, file.path, tables, problems);
+            }
+            if (problems.size() >= most_problems) {
+                throw InputError(std::move(problems));
+            }
+        }
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    return tables;
+}
+
+std::vector<std::string> why_not_fitted(const KernelTable& table) {
+    std::vector<std::string> sentences;
+    for (const std::string& problem : problems(table)) {
+        sentences.push_back(fmt::format("{}: {}", table.file, problem));
+    }
+    return sentences;
+}
+
+void require_fittable(const std::vector<KernelTable>& tables) {
+    std::vector<std::string> all;
+    for (const KernelTable& table : tables) {
+        const std::vector<std::string> sentences = why_not_fitted(table);
+        all.insert(all.end(), sentences.begin(), sentences.end());
+    }
+    if (!all.empty()) {
+        throw InputError(std::move(all));
+    }
+}
+
+std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folder, const Device& device) {
+    std::vector<MeasuredFile> files;
+    for (const std::string& path : files_or_folder) {
+        if (fs::is_directory(path)) {
+            for (const fs::path& file : tables_in(path, device)) {
+                files.push_back(read_measured_rows(file));
+            }
+        } else {
+            files.push_back(read_measured_rows(path));
+        }
+    }
+    return files;
+}
+
+std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const Device& device) {
+    std::vector<KernelTable> tables = kernel_tables_of(read_measured_files(files_or_folder, device), device);
+    require_fittable(tables);
+    return tables;
+}
+
+}  // namespace treeline

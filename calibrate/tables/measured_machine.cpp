@@ -1,0 +1,150 @@
+#include "calibrate/tables/measured_machine.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "calibrate/tables/table_rows.h"
+#include "json/reader.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void add_probe(TableRow& row, MachineFigures& figures) {
+    const std::size_t kind = row.choice("probe", {"read", "write", "copy"});
+    const Bytes bytes(row.number("bytes", 1.0) * (kind == 2 ? 2.0 : 1.0));
+    BytesPerSecond& best = kind == 0 ? figures.read : kind == 1 ? figures.write : figures.copy;
+    best = std::max(best, bytes / row.time());
+}
+
+/// A state update of one token moves hardly anything but the state. Memory that is changed where it was read goes back without
+/// being fetched again, so it may be moved faster than a copy moves it.
+void add_update(TableRow& row, MachineFigures& figures) {
+    const double elements =
+        row.number("batch", 1) * row.number("heads", 1) * row.number("head_dim", 1) * row.number("state_size", 1);
+    const Bytes moved = Storage{row.format("state_dtype")}.per_element() * (2.0 * elements);
+    if (row.text("form") == "final" && row.number("tokens", 1) == 1.0) {
+        figures.update = std::max(figures.update, moved / row.time());
+    }
+}
+
+void add_product(TableRow& row, MachineFigures& figures) {
+    const NumberFormat format = row.format("dtype");
+    const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
+    const FlopsPerSecond rate = Flops(2.0 * m * n * k) / row.time();
+    const bool fp32 = format == NumberFormat::fp32;
+    FlopsPerSecond& best = fp32 ? figures.fp32_peak : figures.bf16_peak;
+    if (rate > best) {
+        best = rate;
+        (fp32 ? figures.fp32_shape : figures.bf16_shape) = fmt::format("m {:g}, n {:g}, k {:g}", m, n, k);
+    }
+}
+
+/// Yardsticks are few: one that was measured under other conditions than most is better than none.
+std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
+    std::vector<MeasuredRow> rows = file.rows;
+    const TableKind* kind = rows.empty() ? nullptr : kind_of(rows.front());
+    if (kind == nullptr || (kind->name != "probe" && kind->name != "launch")) {
+        return rows;
+    }
+    for (const MeasuredRow& drifted : file.drifted) {
+        const bool known = std::any_of(file.rows.begin(), file.rows.end(), [&](const MeasuredRow& row) {
+            return std::all_of(row.values.begin(), row.values.end(), [&](const auto& value) {
+                const bool names_it = value.first == "probe" || value.first == "by" || value.first == "launches";
+                const auto other = drifted.values.find(value.first);
+                return !names_it || (other != drifted.values.end() && other->second == value.second);
+            });
+        });
+        if (!known) {
+            rows.push_back(drifted);
+        }
+    }
+    return rows;
+}
+
+/// Three digits: more would pretend what a measurement does not know.
+double shown(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+
+Json number(double value, const char* unit, const std::string& source) {
+    return {{"value", shown(value)}, {"unit", unit}, {"source", source}, {"kind", "measured"}};
+}
+
+}  // namespace
+
+std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files) {
+    std::vector<LaunchCost> costs;
+    std::vector<std::string> problems;
+    for (const MeasuredFile& file : files) {
+        for (const MeasuredRow& measured : rows_for_figures(file)) {
+            const TableKind* kind = kind_of(measured);
+            if (kind != nullptr && kind->name == "launch") {
+                TableRow row(measured, problems);
+                const double launches = row.number("launches", 1.0);
+                costs.push_back({row.text("by"), launches, row.time() / launches});
+            }
+        }
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    std::sort(costs.begin(), costs.end(),
+              [](const LaunchCost& a, const LaunchCost& b) { return a.by != b.by ? a.by > b.by : a.launches < b.launches; });
+    return costs;
+}
+
+MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
+    MachineFigures figures;
+    std::vector<std::string> problems;
+    for (const MeasuredFile& file : files) {
+        for (const MeasuredRow& measured : rows_for_figures(file)) {
+            const TableKind* kind = kind_of(measured);
+            TableRow row(measured, problems);
+            if (kind != nullptr && kind->name == "probe") {
+                add_probe(row, figures);
+            } else if (kind != nullptr && kind->name == "mamba2_scan") {
+                add_update(row, figures);
+            } else if (kind != nullptr && kind->name == "gemm") {
+                add_product(row, figures);
+            }
+        }
+    }
+    figures.launches = launch_costs_of(files);
+    if (!(figures.read > BytesPerSecond(0.0)) || !(figures.fp32_peak > FlopsPerSecond(0.0))) {
+        problems.emplace_back("the measurements hold no read bandwidth, or no linear layer in fp32");
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    return figures;
+}
+
+std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
+                               const std::string& calibration_file) {
+    const BytesPerSecond bandwidth = std::max({figures.read, figures.write, figures.copy, figures.update});
+    const std::string fastest = figures.read >= bandwidth     ? "reading"
+                                : figures.copy >= bandwidth   ? "copying"
+                                : figures.update >= bandwidth ? "updating states in"
+                                                              : "writing";
+    Json peak;
+    peak["fp32"] =
+        number(figures.fp32_peak.value() / 1e12, "TFLOP/s", "the fastest linear layer in fp32, " + figures.fp32_shape);
+    // Elsewhere 16-bit numbers are widened and multiplied in fp32.
+    if (on_gpu && figures.bf16_peak > FlopsPerSecond(0.0)) {
+        peak["bf16"] =
+            number(figures.bf16_peak.value() / 1e12, "TFLOP/s", "the fastest linear layer in bf16, " + figures.bf16_shape);
+    }
+    const Json json = {{"title", machine.title},
+                       {"kind", on_gpu ? "gpu" : "cpu"},
+                       {"memory", number(machine.memory_bytes / 1e9, "GB", "what the system reports")},
+                       {"memory_bandwidth", number(bandwidth.value() / 1e9, "GB/s", fastest + " memory that no cache holds")},
+                       {"cache", number(machine.cache_bytes / 1e6, "MB", "what the system reports")},
+                       {"peak", peak},
+                       {"calibration", calibration_file}};
+    return json.dump(2) + "\n";
+}
+
+}  // namespace treeline

@@ -1,0 +1,41 @@
+// What measurements say of a device as a whole, and its description made of that.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/measure/machine.h"
+#include "calibrate/tables/measured_rows.h"
+#include "sim/device.h"
+
+namespace treeline {
+
+/// One row of the launch table.
+struct LaunchCost {
+    std::string by;  ///< call, stream or graph
+    double launches = 1.0;
+    Seconds each;  ///< time of one
+};
+
+/// The yardsticks of a device.
+struct MachineFigures {
+    BytesPerSecond read, write, copy;  ///< a copy counts its bytes twice
+    BytesPerSecond update;             ///< of states changed in place, which count twice as well; 0: none was measured
+    std::vector<LaunchCost> launches;
+    FlopsPerSecond fp32_peak, bf16_peak;  ///< of the fastest linear layer; 0: none was measured
+    std::string fp32_shape, bf16_shape;   ///< that layer
+};
+
+/// From the tables `probe`, `launch`, `gemm` and `mamba2_scan`; throws InputError where bandwidth or products in fp32 are
+/// missing.
+MachineFigures figures_of(const std::vector<MeasuredFile>& files);
+
+/// What the launch tables among the files hold, sorted by the way of launching, then by the length of the chain. Throws
+/// InputError where a row is faulty.
+std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files);
+
+/// A description with measured bandwidth and peaks that refers to `calibration_file` beside it (hardware/README.md).
+std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
+                               const std::string& calibration_file);
+
+}  // namespace treeline

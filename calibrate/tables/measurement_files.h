@@ -1,0 +1,56 @@
+// Raw measurements on disk: a CSV file for each table of kernels, written again as more is known, so that an interrupted run
+// goes on.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "calibrate/measure/machine.h"
+#include "calibrate/measure/protocol.h"
+#include "calibrate/tables/measured_rows.h"
+
+namespace treeline {
+
+/// What a time is made of, in seconds, by name: "draft" becomes the column draft_us. The same names in every row of a table.
+using TimeParts = std::vector<std::pair<std::string, double>>;
+
+class MeasurementFiles {
+public:
+    /// Opens (or makes) the folder and reads what it holds already. Throws InputError where that is of another device or
+    /// unreadable, OutputError where the folder cannot be made.
+    MeasurementFiles(std::filesystem::path folder, const Machine& machine);
+
+    /// Whether a case has been measured already, with so many samples of the machine's typical state at least.
+    [[nodiscard]] bool holds(const KernelCase& kernel, int least_samples = 1) const;
+    /// Puts a measurement into its table, in place of an earlier one of the case. save() brings it to the disk.
+    void put(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes, const TimeParts& parts = {});
+    /// Writes the tables that changed. Throws OutputError.
+    void save();
+    /// Adds what the machine was like in each pass of a run, beside the tables. Throws OutputError.
+    void write_conditions(const ProtocolRun& run) const;
+    /// What was seen beside the cases that are held.
+    [[nodiscard]] std::vector<Conditions> conditions() const;
+    /// Every measurement that was saved, as `treeline calibrate --from` would read it.
+    [[nodiscard]] std::vector<MeasuredFile> read() const;
+
+private:
+    struct Table {
+        std::vector<std::string> columns;           ///< in the order of the file
+        std::map<std::string, std::size_t> places;  ///< in `rows`, by KernelCase::name()
+        std::vector<std::map<std::string, std::string>> rows;
+        bool changed = false;
+    };
+    [[nodiscard]] std::filesystem::path file_of(const std::string& table) const;
+    [[nodiscard]] std::string text_of(const Table& table) const;
+    void load(const MeasuredFile& file);
+
+    std::filesystem::path folder_;
+    const Machine& machine_;
+    std::map<std::string, Table> tables_;  ///< by name
+};
+
+}  // namespace treeline

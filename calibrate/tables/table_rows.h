@@ -1,0 +1,62 @@
+// A row of measured kernels as a sample that a law can be fitted to: one function for each kind of table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/kernel_samples.h"
+#include "calibrate/tables/measured_rows.h"
+
+namespace treeline {
+
+/// A sample and the table it belongs to.
+struct ConvertedRow {
+    KernelClass kernel = KernelClass::gemm;
+    NumberFormat format = NumberFormat::bf16;
+    KernelSample sample;
+    Bytes stationary;         ///< what a replay finds in the cache where it fits: weights, keys and values, states
+    bool of_decoding = true;  ///< false: not a kernel that decoding runs, or one that the simulator prices otherwise
+};
+
+/// Values of a row, with every problem noted.
+class TableRow {
+public:
+    TableRow(const MeasuredRow& row, std::vector<std::string>& problems) : row_(row), problems_(problems) {}
+
+    [[nodiscard]] bool has(std::string_view name) const { return row_.values.find(name) != row_.values.end(); }
+    std::string text(std::string_view name);
+    double number(std::string_view name, double least);
+    /// `otherwise` where there is no such column.
+    double number_or(std::string_view name, double least, double otherwise) {
+        return has(name) ? number(name, least) : otherwise;
+    }
+    NumberFormat format(std::string_view name);
+    /// The index of the value in `words`; 0, and a problem, where it is none of them.
+    std::size_t choice(std::string_view name, const std::vector<std::string>& words);
+
+    [[nodiscard]] bool good() const { return good_; }
+    [[nodiscard]] Seconds time() const { return row_.time; }
+
+private:
+    void problem(const std::string& sentence);
+
+    const MeasuredRow& row_;
+    std::vector<std::string>& problems_;
+    bool good_ = true;
+};
+
+struct TableKind {
+    std::string_view name;
+    std::string_view telling_column;     ///< that only this kind has
+    ConvertedRow (*convert)(TableRow&);  ///< null: read by others (probes), no kernel of a pass
+    std::string_view domain;
+};
+
+/// Every kind of table. The first whose telling column a row has is the row's.
+const std::vector<TableKind>& table_kinds();
+
+/// The kind of a row: by its "benchmark" value where it has one, else by its columns. Null for neither.
+const TableKind* kind_of(const MeasuredRow& row);
+
+}  // namespace treeline

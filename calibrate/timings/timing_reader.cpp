@@ -1,0 +1,90 @@
+#include "calibrate/timings/timing_reader.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "calibrate/timings/timing_formats.h"
+#include "json/reader.h"
+#include "json/wording.h"
+
+namespace treeline {
+namespace {
+
+constexpr std::uintmax_t largest_file = 64u << 20;
+
+std::string content_of(const std::filesystem::path& path) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (!error && size > largest_file) {
+        throw InputError({fmt::format("{}: is larger than {} MiB", path.string(), largest_file >> 20)});
+    }
+    std::ifstream in(path, std::ios::binary);
+    if (!in || std::filesystem::is_directory(path, error)) {
+        throw InputError({fmt::format("{}: cannot be opened", path.string())});
+    }
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool is_json(const std::filesystem::path& path, const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return path.extension() == ".json" || (first != std::string::npos && (text[first] == '[' || text[first] == '{'));
+}
+
+}  // namespace
+
+void add_timing(TimingFile& file, const std::string& series, const Timing& timing) {
+    auto found = std::find_if(file.series.begin(), file.series.end(), [&](const TimingSeries& s) { return s.name == series; });
+    if (found == file.series.end()) {
+        found = file.series.insert(found, TimingSeries{series, {}});
+    }
+    found->timings.push_back(timing);
+}
+
+TimingFile read_timings(const std::filesystem::path& path) {
+    TimingFile file;
+    file.path = path.string();
+    const std::string text = content_of(path);
+    if (is_json(path, text)) {
+        read_timings_json(text, file);
+    } else {
+        read_timings_csv(text, file);
+    }
+    std::vector<std::string> found;
+    if (file.series.empty()) {
+        found.push_back(fmt::format("{}: holds no measurements{}", file.path,
+                                    file.notes.empty() ? "" : fmt::format(" ({})", fmt::join(file.notes, "; "))));
+    }
+    for (const TimingSeries& series : file.series) {
+        for (const std::string& problem : problems(series.timings)) {
+            found.push_back(fmt::format("{}: {}{}", file.path,
+                                        series.name.empty() ? "" : fmt::format("series \"{}\": ", series.name), problem));
+        }
+    }
+    if (!found.empty()) {
+        throw InputError(std::move(found));
+    }
+    return file;
+}
+
+const TimingSeries& series_named(const TimingFile& file, const std::string& name) {
+    std::vector<std::string> names;
+    for (const TimingSeries& series : file.series) {
+        if (series.name == name) {
+            return series;
+        }
+        names.push_back(series.name);
+    }
+    if (name.empty() && file.series.size() == 1) {
+        return file.series.front();
+    }
+    throw InputError({name.empty()
+                          ? fmt::format("{}: holds several series; name one of {}", file.path, listed(names, "and"))
+                          : fmt::format("{}: has no series \"{}\"{}", file.path, name,
+                                        names.size() == 1 && names[0].empty() ? "; its rows name none"
+                                                                              : "; there are " + listed(names, "and"))});
+}
+
+}  // namespace treeline

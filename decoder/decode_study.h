@@ -1,0 +1,34 @@
+// What one asks of the real decoder, and what it measured.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "decoder/decode.h"
+
+namespace treeline {
+
+struct DecodeInput {
+    std::string title, source;
+    std::string drafter_label;  ///< "none", "first 4 layers", a model's name, "n-gram"
+    std::string shape_label;    ///< "chain 4", "branching 3,2"
+    std::string device_label;   ///< as the input has it
+    decoder::DecodeSetup setup;
+    int repeat = 1;             ///< runs, all of whose rounds are timed together
+    bool compare_plain = true;  ///< also decodes without speculation
+};
+
+struct DecodeAnswer {
+    DecodeInput input;
+    decoder::DecodeResult decoded;               ///< of all repetitions, their timed rounds together
+    std::optional<decoder::DecodeResult> plain;  ///< the same without speculation
+
+    [[nodiscard]] bool is_greedy() const { return !input.setup.given_acceptance; }
+    /// Tokens before the first difference from plain decoding, of each sequence and of all together; with `plain` only.
+    [[nodiscard]] long long equal_tokens() const;
+    [[nodiscard]] long long all_tokens() const;
+    /// Time of a token without speculation over that with it.
+    [[nodiscard]] double speedup() const { return decoded.tokens_per_second() / plain->tokens_per_second(); }
+};
+
+}  // namespace treeline

@@ -1,0 +1,29 @@
+// How `treeline traffic` shows what it found.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "reports/figure.h"
+#include "sweeps/adaptive/traffic_study.h"
+
+namespace treeline {
+
+/// The answer: the highest arrival rate that the schedule sustains, against plain decoding and the best single setting; and a
+/// sentence for every policy that cannot keep up.
+std::string sentence_of(const TrafficAnswer& answer);
+std::vector<std::string> overload_sentences(const TrafficAnswer& answer);
+
+std::string traffic_table(const TrafficAnswer& answer);
+/// Format "treeline-traffic", version 1. Columns over the arrival rates for each policy; null where a queue grows without end.
+nlohmann::ordered_json traffic_json(const TrafficAnswer& answer);
+/// Latency by arrival rate, as a section of any page.
+FigureSection traffic_section(const TrafficAnswer& answer);
+/// A self-contained page of charts.
+std::string traffic_html(const TrafficAnswer& answer);
+/// One line an arrival rate and policy.
+std::string traffic_csv(const TrafficAnswer& answer);
+
+}  // namespace treeline

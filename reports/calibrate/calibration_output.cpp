@@ -1,0 +1,222 @@
+#include "reports/calibrate/calibration_output.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "text/table.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Six significant digits: more than any interval supports.
+double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
+
+Json parameter_json(const KernelParameter& parameter, double value, const FittedKernelParameter* fitted) {
+    Json json = {{"value", rounded(value * parameter.in_unit)}, {"unit", parameter.unit}};
+    if (fitted != nullptr) {
+        json["low"] = rounded(fitted->low * parameter.in_unit);
+        json["high"] = rounded(fitted->high * parameter.in_unit);
+    }
+    return json;
+}
+
+const FittedKernelParameter* fitted_one(const KernelFit& fit, std::size_t parameter) {
+    for (const FittedKernelParameter& fitted : fit.parameters) {
+        if (fitted.parameter == parameter) {
+            return &fitted;
+        }
+    }
+    return nullptr;
+}
+
+/// Parameters that the law has: fitted ones with an interval, chosen ones (whole numbers) without.
+Json law_json(const KernelLaw& law, const KernelFit& fit) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < kernel_parameters().size(); ++i) {
+        const KernelParameter& parameter = kernel_parameters()[i];
+        const double value = parameter.get(law);
+        const FittedKernelParameter* fitted = fitted_one(fit, i);
+        if (fitted != nullptr || value != parameter.neutral) {
+            json[std::string(parameter.name)] = parameter_json(parameter, value, fitted);
+        }
+    }
+    return json;
+}
+
+Json errors_json(const KernelErrors& errors) {
+    return {{"median", rounded(errors.median)}, {"p90", rounded(errors.p90)}, {"bias", rounded(errors.bias)}};
+}
+
+Json kernel_json(const CalibratedTable& kernel) {
+    const KernelFit& fit = kernel.fit;
+    Json covariance = Json::array();
+    for (const double value : fit.log_covariance) {
+        covariance.push_back(rounded(value));
+    }
+    return {{"kernel", name_of(kernel.table.kernel)},
+            {"format", name_of(kernel.table.format)},
+            {"law", law_json(fit.law, fit)},
+            {"domain", kernel.table.domain},
+            {"points", kernel.table.samples.size()},
+            {"left_out", kernel.table.left_out},
+            {"sites", fit.sites},
+            {"fitted", errors_json(fit.fitted)},
+            {"held_out", errors_json(fit.held_out)},
+            {"log_covariance", covariance}};
+}
+
+Json layers_json(const std::vector<CheckRow>& layers) {
+    Json rows = Json::array();
+    for (const CheckRow& row : layers) {
+        rows.push_back({{"held_out", row.family},
+                        {"pass", row.what},
+                        {"measured_us", rounded(1e6 * row.measured.value())},
+                        {"predicted_us", rounded(1e6 * row.predicted.value())}});
+    }
+    return rows;
+}
+
+/// [measured, predicted] of each phase of a round.
+Json phases_json(const DecoderCheck& check) {
+    const auto both = [&](Seconds RoundPhases::*phase) {
+        return Json{rounded(1e6 * (check.measured_phases.*phase).value()),
+                    rounded(1e6 * (check.predicted_phases.*phase).value())};
+    };
+    return {{"draft", both(&RoundPhases::draft)},
+            {"verify", both(&RoundPhases::verify)},
+            {"rollback", both(&RoundPhases::rollback)},
+            {"host", both(&RoundPhases::host)}};
+}
+
+Json decoders_json(const std::vector<DecoderCheck>& decoders) {
+    Json rows = Json::array();
+    for (const DecoderCheck& check : decoders) {
+        rows.push_back({{"decoder", group_of(check.decoder)},
+                        {"round", policy_of(check.decoder)},
+                        {"tokens", check.tokens()},
+                        {"measured_us", rounded(1e6 * check.measured.value())},
+                        {"predicted_us", rounded(1e6 * check.predicted.value())},
+                        {"phases_us", phases_json(check)}});
+    }
+    return rows;
+}
+
+Json check_json(const CalibrationAnswer& answer) {
+    Json check = Json::object();
+    if (!answer.check.empty()) {
+        check["layers"] = layers_json(answer.check);
+        check["layer_errors"] = errors_json(errors_of_checks(answer.check));
+    }
+    if (!answer.decoders.empty()) {
+        check["decoders"] = decoders_json(answer.decoders);
+        check["decoder_errors"] = errors_json(errors_of_checks(answer.decoders));
+    }
+    for (const DecoderChoice& choice : choices_of(answer.decoders)) {
+        check["choices"].push_back({{"decoder", choice.group},
+                                    {"best_measured", choice.best_measured},
+                                    {"best_predicted", choice.best_predicted},
+                                    {"regret", rounded(choice.regret)}});
+    }
+    return check;
+}
+
+}  // namespace
+
+std::string text_of(const KernelParameter& parameter, double base_value) {
+    const std::string unit = parameter.unit == "1" ? "" : " " + std::string(parameter.unit);
+    return fmt::format("{:.3g}{}", base_value * parameter.in_unit, unit);
+}
+
+std::string calibration_table(const CalibrationAnswer& answer) {
+    std::string text = fmt::format("{}: {} kernels, laws of the overlap form, whole shapes held out\n\n", answer.device.title,
+                                   answer.kernels.size());
+    TextTable table(
+        {{"Kernel", Align::left}, {"Parameter", Align::left}, {"Value"}, {"95 % interval"}, {"Meaning", Align::left}});
+    TextTable errors(
+        {{"Kernel", Align::left}, {"Shapes"}, {"Points"}, {"Left out"}, {"Median"}, {"p90"}, {"Bias"}, {"Median, fitted"}});
+    std::vector<double> held_out;
+    std::size_t points = 0, left_out = 0;
+    for (const CalibratedTable& kernel : answer.kernels) {
+        const std::string name = fmt::format("{}, {}", name_of(kernel.table.kernel), name_of(kernel.table.format));
+        held_out.insert(held_out.end(), kernel.fit.held_out_residuals.begin(), kernel.fit.held_out_residuals.end());
+        points += kernel.table.samples.size();
+        left_out += kernel.table.left_out;
+        for (std::size_t i = 0; i < kernel_parameters().size(); ++i) {
+            const KernelParameter& parameter = kernel_parameters()[i];
+            const double value = parameter.get(kernel.fit.law);
+            const FittedKernelParameter* fitted = fitted_one(kernel.fit, i);
+            if (fitted == nullptr && value == parameter.neutral) {
+                continue;
+            }
+            const std::string interval =
+                fitted != nullptr ? fmt::format("{} to {}", text_of(parameter, fitted->low), text_of(parameter, fitted->high))
+                                  : "chosen";
+            table.add({name, std::string(parameter.name), text_of(parameter, value), interval, std::string(parameter.meaning)});
+        }
+        errors.add({name, std::to_string(kernel.fit.sites), std::to_string(kernel.table.samples.size()),
+                    std::to_string(kernel.table.left_out), percent(kernel.fit.held_out.median),
+                    percent(kernel.fit.held_out.p90), fmt::format("{:+.1f} %", 100.0 * kernel.fit.held_out.bias),
+                    percent(kernel.fit.fitted.median)});
+    }
+    if (answer.kernels.size() > 1 && !held_out.empty()) {
+        const KernelErrors all = errors_of(held_out);
+        errors.add({"all", "", std::to_string(points), std::to_string(left_out), percent(all.median), percent(all.p90),
+                    fmt::format("{:+.1f} %", 100.0 * all.bias), ""});
+    }
+    for (const CalibratedKernel& kernel : answer.derived) {
+        for (const KernelParameter& parameter : kernel_parameters()) {
+            if (const double value = parameter.get(kernel.law); value != parameter.neutral) {
+                table.add({fmt::format("{}, {}", name_of(kernel.kernel), name_of(kernel.format)), std::string(parameter.name),
+                           text_of(parameter, value), "as " + answer.derived_from, std::string(parameter.meaning)});
+            }
+        }
+    }
+    text += table.text();
+    return answer.kernels.empty() ? text : text + "\nErrors of predicted times, shapes held out:\n\n" + errors.text();
+}
+
+std::string calibration_json(const CalibrationAnswer& answer) {
+    Json kernels = Json::array();
+    for (const CalibratedTable& kernel : answer.kernels) {
+        kernels.push_back(kernel_json(kernel));
+    }
+    for (const CalibratedKernel& kernel : answer.derived) {
+        kernels.push_back({{"kernel", name_of(kernel.kernel)},
+                           {"format", name_of(kernel.format)},
+                           {"law", law_json(kernel.law, {})},
+                           {"derived_from", answer.derived_from}});
+    }
+    Json json = {{"format", "treeline-calibration"},
+                 {"version", 1},
+                 {"device", answer.device.name},
+                 {"source", answer.source},
+                 {"kind", answer.kernels.empty() ? "derived" : answer.kind},
+                 {"kernels", kernels}};
+    if (!answer.check.empty() || !answer.decoders.empty()) {
+        json["check"] = check_json(answer);
+    }
+    return json.dump(2) + "\n";
+}
+
+std::string calibration_csv(const CalibrationAnswer& answer) {
+    std::string text = "kernel,format,site,sequences,tokens,context,measured_us,predicted_us\n";
+    for (const CalibratedTable& kernel : answer.kernels) {
+        for (std::size_t i = 0; i < kernel.table.samples.size(); ++i) {
+            const KernelSample& sample = kernel.table.samples[i];
+            const double measured = sample.time.value() * 1e6;
+            text += fmt::format("{},{},\"{}\",{:g},{:g},{:g},{:.4f},{:.4f}\n", name_of(kernel.table.kernel),
+                                name_of(kernel.table.format), sample.site, sample.shape.sequences, sample.shape.tokens,
+                                sample.shape.context, measured, measured * std::exp(kernel.fit.held_out_residuals[i]));
+        }
+    }
+    return text;
+}
+
+}  // namespace treeline

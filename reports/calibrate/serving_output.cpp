@@ -1,0 +1,183 @@
+// What `treeline calibrate --serving` found: text, JSON, CSV, and the description of the stack.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "calibrate/timings.h"
+#include "reports/calibrate/serving_output.h"
+#include "text/number_text.h"
+#include "text/table.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double error_of(Seconds predicted, Seconds measured) { return predicted / measured - 1.0; }
+
+std::string error_text(double error) { return fmt::format("{:+.1f} %", 100.0 * error); }
+
+/// Absolute errors of the rows by one of the predictions; rows without it are left out.
+std::vector<double> errors_of(const StackFit& fit, Seconds StepTimes::*prediction) {
+    std::vector<double> errors;
+    for (const StepTimes& step : fit.steps) {
+        if (step.*prediction > Seconds(0.0)) {
+            errors.push_back(std::abs(error_of(step.*prediction, step.measured)));
+        }
+    }
+    return errors;
+}
+
+/// Median and worst.
+struct ErrorSummary {
+    std::string name;
+    std::vector<double> errors;
+
+    [[nodiscard]] double median() const { return quantile(errors, 0.5); }
+    [[nodiscard]] double worst() const { return quantile(errors, 1.0); }
+};
+
+std::vector<ErrorSummary> summaries_of(const StackFit& fit) {
+    std::vector<ErrorSummary> summaries = {{"before", errors_of(fit, &StepTimes::before)},
+                                           {"fitted", errors_of(fit, &StepTimes::fitted)},
+                                           {"left_out", errors_of(fit, &StepTimes::left_out)}};
+    std::erase_if(summaries, [](const ErrorSummary& summary) { return summary.errors.empty(); });
+    return summaries;
+}
+
+std::string value_text(StackNumber number, double value) {
+    return number == StackNumber::kernel_time ? fmt::format("{:.3f}", value) : text_of(Seconds(value));
+}
+
+std::string numbers_table(const ServingFit& serving) {
+    if (serving.fit.numbers.empty()) {
+        return fmt::format("No number is fitted: {} foretells batches that are left out as well as any fit does.\n",
+                           serving.stack);
+    }
+    TextTable table({{"Number", Align::left}, {"before"}, {"fitted"}, {"90 % interval"}});
+    for (const FittedStackNumber& number : serving.fit.numbers) {
+        const auto text = [&](double value) { return value_text(number.number, value); };
+        const bool bound = number.low == number.high;
+        table.add({std::string(name_of(number.number)), text(number.before), text(number.value),
+                   bound ? "on its bound" : fmt::format("{} to {}", text(number.low), text(number.high))});
+    }
+    return table.text();
+}
+
+std::string rows_table(const ServingFit& serving) {
+    TextTable table({{"Batch"}, {"draft tokens"}, {"context"}, {"measured round"}, {"before"}, {"fitted"}, {"batch left out"}});
+    for (std::size_t i = 0; i < serving.steps.size(); ++i) {
+        const StepTimes& step = serving.fit.steps[i];
+        const DesignPoint& point = serving.steps[i].point;
+        table.add({short_text(point.batch), std::to_string(serving.table.rows[i].draft_tokens), short_text(point.context),
+                   text_of(step.measured), error_text(error_of(step.before, step.measured)),
+                   error_text(error_of(step.fitted, step.measured)),
+                   step.left_out > Seconds(0.0) ? error_text(error_of(step.left_out, step.measured)) : ""});
+    }
+    return table.text();
+}
+
+/// A time in microseconds or a share, rounded to four digits, as descriptions hold it.
+Json quantity(double value, const char* unit, const std::string& source) {
+    Json json = {{"value", std::stod(fmt::format("{:.4g}", value))}};
+    if (unit != nullptr) {
+        json["unit"] = unit;
+    }
+    json["source"] = source;
+    json["kind"] = "fitted";
+    return json;
+}
+
+std::string source_of(const ServingFit& serving) {
+    const auto before = errors_of(serving.fit, &StepTimes::before);
+    const auto fitted = errors_of(serving.fit, &StepTimes::fitted);
+    return fmt::format(
+        "treeline calibrate --serving: {} measured steps of {} on {} ({}); median error {:.1f} % with the stack {}, "
+        "{:.1f} % fitted",
+        serving.steps.size(), serving.target, serving.platform, std::filesystem::path(serving.table.path).filename().string(),
+        100.0 * quantile(before, 0.5), serving.stack, 100.0 * quantile(fitted, 0.5));
+}
+
+}  // namespace
+
+Json stack_description(const ServingFit& serving, Json base) {
+    const std::string source = source_of(serving);
+    base["title"] = fmt::format("{}; fitted to {}", base.value("title", serving.stack),
+                                std::filesystem::path(serving.table.path).filename().string());
+    const Stack& stack = serving.fit.stack;
+    for (const FittedStackNumber& number : serving.fit.numbers) {
+        const std::string name(name_of(number.number));
+        if (number.number == StackNumber::host_per_draft_pass && !base.contains("host_per_rollback")) {
+            base["host_per_rollback"] = base["host_per_draft_pass"];  // which it is unless it is stated
+        }
+        if (number.number != StackNumber::kernel_time) {
+            base[name] = quantity(1e6 * number.value, "us", source);
+            continue;
+        }
+        base["memory_efficiency"] = quantity(stack.memory_efficiency, nullptr, source);
+        base["compute_efficiency"] = quantity(stack.compute_efficiency, nullptr, source);
+        if (base.contains("scan_efficiency")) {
+            base["scan_efficiency"] = quantity(stack.scan_efficiency, nullptr, source);
+        }
+    }
+    return base;
+}
+
+std::string serving_fit_table(const ServingFit& serving) {
+    std::string text = fmt::format("The stack {} fitted to {} measured steps of {} on {}\n\n", serving.stack,
+                                   serving.steps.size(), serving.target, serving.platform) +
+                       numbers_table(serving) + "\n" + rows_table(serving) + "\n";
+    TextTable errors({{"Error", Align::left}, {"median"}, {"worst"}});
+    for (const ErrorSummary& summary : summaries_of(serving.fit)) {
+        const std::string title = summary.name == "left_out" ? "each batch by a fit to the others" : summary.name;
+        errors.add({title, percent_text(summary.median()), percent_text(summary.worst())});
+    }
+    return text + errors.text();
+}
+
+Json serving_fit_json(const ServingFit& serving) {
+    Json numbers = Json::array(), rows = Json::array(), errors = Json::object();
+    for (const FittedStackNumber& number : serving.fit.numbers) {
+        const bool factor = number.number == StackNumber::kernel_time;
+        const double scale = factor ? 1.0 : 1e6;
+        numbers.push_back({{"number", name_of(number.number)},
+                           {"unit", factor ? "" : "us"},
+                           {"before", scale * number.before},
+                           {"fitted", scale * number.value},
+                           {"low", scale * number.low},
+                           {"high", scale * number.high}});
+    }
+    for (std::size_t i = 0; i < serving.steps.size(); ++i) {
+        const StepTimes& step = serving.fit.steps[i];
+        const auto milliseconds = [](Seconds time) { return time > Seconds(0.0) ? Json(1e3 * time.value()) : Json(); };
+        rows.push_back({{"batch", serving.steps[i].point.batch},
+                        {"draft_tokens", serving.table.rows[i].draft_tokens},
+                        {"context", serving.steps[i].point.context},
+                        {"round_ms", milliseconds(step.measured)},
+                        {"before_ms", milliseconds(step.before)},
+                        {"fitted_ms", milliseconds(step.fitted)},
+                        {"left_out_ms", milliseconds(step.left_out)}});
+    }
+    for (const ErrorSummary& summary : summaries_of(serving.fit)) {
+        errors[summary.name] = {{"median", summary.median()}, {"worst", summary.worst()}};
+    }
+    return {{"format", "treeline-serving-fit"}, {"version", 1},       {"stack", serving.stack}, {"target", serving.target},
+            {"platform", serving.platform},     {"numbers", numbers}, {"rows", rows},           {"errors", errors}};
+}
+
+std::string serving_fit_csv(const ServingFit& serving) {
+    std::string text = csv_line({"batch", "draft_tokens", "context", "round_ms", "before_ms", "fitted_ms", "left_out_ms"});
+    for (std::size_t i = 0; i < serving.steps.size(); ++i) {
+        const StepTimes& step = serving.fit.steps[i];
+        const DesignPoint& point = serving.steps[i].point;
+        text += fmt::format("{},{},{},{:.6g},{:.6g},{:.6g},{}\n", point.batch, serving.table.rows[i].draft_tokens,
+                            point.context, 1e3 * step.measured.value(), 1e3 * step.before.value(), 1e3 * step.fitted.value(),
+                            step.left_out > Seconds(0.0) ? fmt::format("{:.6g}", 1e3 * step.left_out.value()) : "");
+    }
+    return text;
+}
+
+}  // namespace treeline

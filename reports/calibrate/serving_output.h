@@ -1,0 +1,19 @@
+// How `treeline calibrate --serving` shows what it found.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "calibrate/serving_fit.h"
+
+namespace treeline {
+
+/// Numbers, every row, and the errors before and after.
+std::string serving_fit_table(const ServingFit& fit);
+/// Format "treeline-serving-fit", version 1.
+nlohmann::ordered_json serving_fit_json(const ServingFit& fit);
+/// One line a row.
+std::string serving_fit_csv(const ServingFit& fit);
+
+}  // namespace treeline

@@ -1,0 +1,24 @@
+// Devices and software stacks of the catalogue, as `treeline hardware` shows them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sim/device.h"
+#include "sim/stack.h"
+
+namespace treeline {
+
+std::string devices_table(const std::vector<Device>& devices);
+std::string stacks_table(const std::vector<Stack>& stacks);
+
+/// Keys end in their unit; what the description leaves out is null.
+nlohmann::ordered_json device_json(const Device& device);
+nlohmann::ordered_json stack_json(const Stack& stack);
+
+/// "quantity,value" lines of a description behind `prefix`; nested objects join their keys by dots.
+void append_facts_csv(const nlohmann::ordered_json& json, const std::string& prefix, std::string& text);
+
+}  // namespace treeline

@@ -1,0 +1,24 @@
+// Models of the catalogue, as `treeline models` shows them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "json/described.h"
+#include "sim/model.h"
+
+namespace treeline {
+
+/// What of a model matters for its cost: layers, parameters, bytes of weights, cache and state.
+nlohmann::ordered_json model_summary_json(const Model& model);
+/// Such summaries as CSV, one line a model.
+std::string model_rows_csv(const nlohmann::ordered_json& rows);
+std::string models_table(const std::vector<Model>& models);
+
+/// One model in full, with where its numbers come from.
+nlohmann::ordered_json model_json(const Described<Model>& described);
+std::string model_table(const Described<Model>& described);
+
+}  // namespace treeline

@@ -1,0 +1,196 @@
+#include "reports/decode/decode_output.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "text/number_text.h"
+#include "text/table.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using decoder::DecodeResult;
+using decoder::median;
+
+struct NamedPhase {
+    const char* name;
+    std::vector<double> decoder::PhaseSeconds::*seconds;
+};
+constexpr NamedPhase phases[] = {{"draft", &decoder::PhaseSeconds::draft},   {"verify", &decoder::PhaseSeconds::verify},
+                                 {"accept", &decoder::PhaseSeconds::accept}, {"rollback", &decoder::PhaseSeconds::rollback},
+                                 {"host", &decoder::PhaseSeconds::host},     {"round", &decoder::PhaseSeconds::round}};
+
+double total(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+std::string phase_table(const DecodeAnswer& answer) {
+    std::vector<Column> columns = {{"Phase", Align::left}, {"median"}, {"total"}, {"share"}};
+    if (answer.plain) {
+        columns.push_back({"plain, median"});
+    }
+    TextTable table(std::move(columns));
+    const double all = total(answer.decoded.seconds.round);
+    for (const NamedPhase& phase : phases) {
+        const std::vector<double>& seconds = answer.decoded.seconds.*phase.seconds;
+        if (seconds.empty()) {
+            continue;
+        }
+        if (phase.seconds == &decoder::PhaseSeconds::round) {
+            table.add_rule();
+        }
+        std::vector<std::string> cells = {phase.name, text_of(Seconds(median(seconds))), text_of(Seconds(total(seconds))),
+                                          percent_text(total(seconds) / all)};
+        if (answer.plain) {
+            cells.push_back(text_of(Seconds(median(answer.plain->seconds.*phase.seconds))));
+        }
+        table.add(std::move(cells));
+    }
+    return table.text();
+}
+
+std::string accepted_text(const DecodeResult& result) {
+    std::string text;
+    for (std::size_t accepted = 0; accepted < result.rounds_by_accepted.size(); ++accepted) {
+        text += fmt::format("{}{}: {}", accepted == 0 ? "" : ", ", accepted, result.rounds_by_accepted[accepted]);
+    }
+    return text;
+}
+
+std::string same_tokens_text(const DecodeAnswer& answer) {
+    if (answer.equal_tokens() == answer.all_tokens()) {
+        return fmt::format("all {} are those of plain greedy decoding", grouped_text(answer.all_tokens()));
+    }
+    return fmt::format("{} of {} before the first difference from plain decoding{}", grouped_text(answer.equal_tokens()),
+                       grouped_text(answer.all_tokens()),
+                       answer.is_greedy() ? ": rounding decided between two ids" : ", as acceptance is given");
+}
+
+std::string facts(const DecodeAnswer& answer) {
+    const DecodeInput& input = answer.input;
+    const decoder::DecodeSetup& setup = input.setup;
+    FactList list;
+    list.add("Target", setup.target.name);
+    list.add("Drafter", input.drafter_label);
+    list.add("Draft", fmt::format("{}, {}, {}", input.shape_label, name_of(setup.verification), name_of(setup.rollback)));
+    list.add("Run", fmt::format("batch {}, context {} + prompt {}, {} new tokens, {} (states {}), {}", setup.batch,
+                                setup.context_tokens, setup.prompt_tokens, setup.new_tokens,
+                                setup.elements == kernels::ElementType::bf16 ? "bf16" : "fp32",
+                                setup.state_elements == kernels::ElementType::bf16 ? "bf16" : "fp32", answer.decoded.device));
+    list.add("Rounds", fmt::format("{}, {} of them timed", answer.decoded.rounds, answer.decoded.seconds.round.size()));
+    list.add("Accept length", fmt::format("{} (rounds by accepted drafts {})", fixed_text(answer.decoded.accept_length(), 2),
+                                          accepted_text(answer.decoded)));
+    list.add("Tokens/s", fmt::format("{}{}", short_text(answer.decoded.tokens_per_second()),
+                                     answer.plain ? fmt::format(", plain {}", short_text(answer.plain->tokens_per_second()))
+                                                  : std::string()));
+    if (answer.plain) {
+        list.add("Tokens", same_tokens_text(answer));
+    }
+    list.add("Peak memory", fmt::format("{}, of which weights {}", text_of(Bytes(double(answer.decoded.peak_bytes))),
+                                        text_of(Bytes(double(answer.decoded.weight_bytes)))));
+    list.add("Prompt", text_of(Seconds(answer.decoded.prompt_seconds)));
+    return list.text();
+}
+
+Json result_json(const DecodeResult& result) {
+    Json medians = Json::object(), totals = Json::object(), rounds = Json::object();
+    for (const NamedPhase& phase : phases) {
+        const std::vector<double>& seconds = result.seconds.*phase.seconds;
+        if (!seconds.empty()) {
+            medians[phase.name] = median(seconds);
+            totals[phase.name] = total(seconds);
+            rounds[phase.name] = seconds;
+        }
+    }
+    rounds["tokens"] = result.tokens_per_round;
+    return {{"tokens_per_second", result.tokens_per_second()},
+            {"accept_length", result.accept_length()},
+            {"rounds", result.rounds},
+            {"rounds_by_accepted", result.rounds_by_accepted},
+            {"median_seconds", std::move(medians)},
+            {"total_seconds", std::move(totals)},
+            {"prompt_seconds", result.prompt_seconds},
+            {"peak_bytes", result.peak_bytes},
+            {"weight_bytes", result.weight_bytes},
+            {"device", result.device},
+            {"timed_rounds", std::move(rounds)},
+            {"tokens", result.tokens}};
+}
+
+}  // namespace
+
+std::string sentence_of(const DecodeAnswer& answer) {
+    const DecodeResult& result = answer.decoded;
+    if (result.seconds.round.empty()) {
+        return "Too few rounds ran to time any: ask for more tokens.";
+    }
+    std::string sentence = fmt::format("A round takes {} (median) and yields {} tokens a sequence: {} tokens/s",
+                                       text_of(Seconds(median(result.seconds.round))), fixed_text(result.accept_length(), 2),
+                                       short_text(result.tokens_per_second()));
+    if (answer.plain && !answer.plain->seconds.round.empty()) {
+        sentence += fmt::format(", {} of plain decoding", ratio_text(answer.speedup()));
+    }
+    return sentence + ".";
+}
+
+std::string decode_table(const DecodeAnswer& answer) {
+    std::string text = answer.input.title.empty() ? "" : answer.input.title + "\n\n";
+    text += wrapped(sentence_of(answer), 100) + "\n\n" + facts(answer) + "\n" + phase_table(answer);
+    for (const std::string& note : answer.decoded.notes) {
+        text += "\nNote: " + wrapped(note, 100, "      ");
+    }
+    return text + (answer.decoded.notes.empty() ? "" : "\n");
+}
+
+Json decode_json(const DecodeAnswer& answer) {
+    const DecodeInput& input = answer.input;
+    Json json = {{"format", "treeline-decode"},
+                 {"version", 1},
+                 {"title", input.title},
+                 {"sentence", sentence_of(answer)},
+                 {"target", input.setup.target.name},
+                 {"drafter", input.drafter_label},
+                 {"shape", input.shape_label},
+                 {"verification", name_of(input.setup.verification)},
+                 {"rollback", name_of(input.setup.rollback)},
+                 {"batch", input.setup.batch},
+                 {"prompt_tokens", input.setup.prompt_tokens},
+                 {"context_tokens", input.setup.context_tokens},
+                 {"seed", input.setup.seed},
+                 {"repeat", input.repeat},
+                 {"notes", answer.decoded.notes},
+                 {"decoded", result_json(answer.decoded)}};
+    if (answer.plain) {
+        json["plain"] = result_json(*answer.plain);
+        json["speedup"] = answer.speedup();
+        json["tokens_equal_to_plain"] = answer.equal_tokens();
+        json["tokens_compared"] = answer.all_tokens();
+    }
+    return json;
+}
+
+std::string decode_csv(const DecodeAnswer& answer) {
+    std::vector<std::string> titles = {"timed_round", "tokens"};
+    std::vector<const std::vector<double>*> columns;
+    for (const NamedPhase& phase : phases) {
+        const std::vector<double>& seconds = answer.decoded.seconds.*phase.seconds;
+        if (!seconds.empty()) {
+            titles.push_back(fmt::format("{}_seconds", phase.name));
+            columns.push_back(&seconds);
+        }
+    }
+    std::string text = csv_line(titles);
+    for (std::size_t round = 0; round < answer.decoded.seconds.round.size(); ++round) {
+        std::vector<std::string> fields = {std::to_string(round + 1), exact_text(answer.decoded.tokens_per_round[round])};
+        for (const std::vector<double>* column : columns) {
+            fields.push_back(exact_text((*column)[round]));
+        }
+        text += csv_line(fields);
+    }
+    return text;
+}
+
+}  // namespace treeline

@@ -1,0 +1,152 @@
+// Keys end in their unit; what the device's description leaves out is null.
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/estimate/estimate_output.h"
+#include "reports/provenance_output.h"
+#include "reports/shape_text.h"
+#include "text/precision_text.h"
+
+namespace treeline {
+namespace {
+
+nlohmann::ordered_json training_json(const PointEstimate& estimate) {
+    if (!estimate.input.training) {
+        return {};
+    }
+    const TrainingCost& cost = *estimate.input.training;
+    const double multiplier = estimate.speculative.throughput_multiplier;
+    const std::optional<double> pays_from = break_even_decoding(cost, multiplier);
+    return {{"decoding_saved", decoding_saved(cost, multiplier)},
+            {"net_saving", net_saving(cost, multiplier)},
+            {"pays_from_decoding_budget", pays_from ? nlohmann::ordered_json(*pays_from) : nlohmann::ordered_json()}};
+}
+
+using Json = nlohmann::ordered_json;
+
+double milliseconds(Seconds time) { return 1e3 * time.value(); }
+double gigabytes(Bytes bytes) { return 1e-9 * bytes.value(); }
+
+Json rates_json(const PointEstimate& estimate, const RoundEstimate& round, Seconds first_token) {
+    return {{"tpot_ms", milliseconds(round.time_per_token)},
+            {"ttft_ms", milliseconds(first_token)},
+            {"tokens_per_second_user", round.tokens_per_second_user},
+            {"tokens_per_second_device", round.tokens_per_second_device},
+            {"energy_joules_per_token", estimate.knows_energy ? Json(round.energy_per_token.value()) : Json()},
+            {"price_dollars_per_million_tokens", estimate.knows_price ? Json(1e6 * round.price_per_token.value()) : Json()}};
+}
+
+Json passes_json(const PointEstimate& estimate) {
+    Json passes = Json::array();
+    for (const ExplainedPass& pass : estimate.passes) {
+        Json operations = Json::array();
+        for (const OperationEstimate& operation : pass.operations) {
+            operations.push_back({{"name", operation.name},
+                                  {"kind", name_of(operation.kind)},
+                                  {"count", operation.count},
+                                  {"flop", operation.flops.value()},
+                                  {"bytes", operation.bytes.value()},
+                                  {"time_ms", milliseconds(operation.time)},
+                                  {"bound", name_of(operation.bound)},
+                                  {"share", operation.share}});
+        }
+        passes.push_back({{"phase", pass.phase},
+                          {"runs_per_round", pass.runs},
+                          {"sequences", pass.shape.sequences},
+                          {"tokens_per_sequence", pass.shape.tokens},
+                          {"context", pass.shape.context},
+                          {"time_ms", milliseconds(pass.time)},
+                          {"host_launch_ms", milliseconds(pass.host_limit)},
+                          {"operations", std::move(operations)}});
+    }
+    return passes;
+}
+
+Json memory_json(const PointEstimate& estimate) {
+    Json parts = Json::array();
+    for (const MemoryPart& part : estimate.memory) {
+        parts.push_back({{"part", part.part}, {"gb", gigabytes(part.bytes)}});
+    }
+    const Bytes capacity = estimate.round.memory.capacity;
+    return {{"gb_per_device", gigabytes(estimate.speculative.memory)},
+            {"capacity_gb", gigabytes(capacity)},
+            {"fits", estimate.speculative.fits},
+            {"missing_gb", estimate.speculative.fits ? 0.0 : gigabytes(estimate.speculative.memory - capacity)},
+            {"parts", std::move(parts)}};
+}
+
+Json policies_json(const PointEstimate& estimate) {
+    Json tried = Json::array();
+    for (const PolicyTrial& trial : estimate.trials) {
+        const Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
+        Json row = {{"rollback", name_of(trial.rollback)}, {"verification", name_of(speculation.verification)}};
+        if (trial.problem.empty()) {
+            row["speedup"] = trial.estimate.throughput_multiplier;
+            row["gb_per_device"] = gigabytes(trial.estimate.memory);
+            row["fits"] = trial.estimate.fits;
+        } else {
+            row["left_out"] = trial.problem;
+        }
+        tried.push_back(std::move(row));
+    }
+    return tried;
+}
+
+Json configuration_json(const PointEstimate& estimate) {
+    const PointInput& input = estimate.input;
+    Json json = {{"target", input.target.label},
+                 {"precision", text_of(input.target.precision)},
+                 {"platform", label_of(input.platform)},
+                 {"mode", name_of(input.platform.mode)},
+                 {"drafter", input.drafter ? Json(input.drafter->label) : Json()}};
+    if (input.drafter) {
+        json["acceptance"] = input.drafter->acceptance_text;
+        json["acceptance_source"] = input.drafter->acceptance_source;
+        json["acceptance_basis"] = name_of(row_of(estimate).accepted.basis);
+    }
+    json["draft_tokens"] = static_cast<int>(row_of(estimate).draft_tokens);
+    json["shape"] = speculation_of(estimate).label;
+    json["verification"] = name_of(speculation_of(estimate).verification);
+    json["batch"] = input.batch;
+    json["context"] = input.context;
+    json["prompt_tokens"] = input.prompt_tokens;
+    json["decoding"] = name_of(input.decoding);
+    json["rollback"] = name_of(estimate.rollback);
+    return json;
+}
+
+}  // namespace
+
+Json estimate_json(const PointEstimate& estimate, const Json& echo) {
+    const RoundEstimate& round = estimate.speculative;
+    return {{"format", "treeline-estimate"},
+            {"version", 1},
+            {"input", echo},
+            {"sentence", sentence_of(estimate)},
+            {"configuration", configuration_json(estimate)},
+            {"fits", round.fits},
+            {"speedup", round.throughput_multiplier},
+            {"iteration_time_multiplier", round.iteration_multiplier},
+            {"accept_length", round.accept_length},
+            {"break_even_accept_length", round.iteration_multiplier},
+            {"wasted_draft_share", round.wasted_draft_share},
+            {"critical_context", std::isfinite(estimate.critical_context) ? Json(estimate.critical_context) : Json()},
+            {"critical_batch", estimate.critical_batch ? Json(*estimate.critical_batch) : Json()},
+            {"training", training_json(estimate)},
+            {"speculative", rates_json(estimate, round, estimate.first_token)},
+            {"plain", rates_json(estimate, estimate.plain, estimate.plain_first_token)},
+            {"round_ms",
+             {{"draft", milliseconds(round.draft)},
+              {"verify", milliseconds(round.verify)},
+              {"rollback", milliseconds(round.rollback)},
+              {"host", milliseconds(round.host)},
+              {"total", milliseconds(round.round)}}},
+            {"memory", memory_json(estimate)},
+            {"policies_tried", policies_json(estimate)},
+            {"passes", passes_json(estimate)},
+            {"inputs", provenance_json(estimate.input.provenance)},
+            {"notes", estimate.input.target.model.notes}};
+}
+
+}  // namespace treeline

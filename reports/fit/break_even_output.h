@@ -1,0 +1,23 @@
+// What `treeline break-even` answers, as sentence, table, JSON, CSV and page.
+#pragma once
+
+#include <string>
+
+#include "reports/figure.h"
+#include "sweeps/break_even_study.h"
+
+namespace treeline {
+
+/// From which to which size a tree pays, where most, and where it stops; or why none does.
+std::string sentence_of(const BreakEvenAnswer& answer);
+std::string break_even_table(const BreakEvenAnswer& answer);
+/// Format "treeline-break-even", version 1.
+std::string break_even_json(const BreakEvenAnswer& answer);
+/// One line a size.
+std::string break_even_csv(const BreakEvenAnswer& answer);
+/// Its charts, as a section of any page.
+FigureSection break_even_section(const BreakEvenAnswer& answer);
+/// A self-contained page: the ratio needed and reached by size (STree's Figure 2c), the gain, the times of rounds.
+std::string break_even_page(const BreakEvenAnswer& answer);
+
+}  // namespace treeline

@@ -1,0 +1,20 @@
+// What `treeline fit` finds, as table, JSON, CSV and page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/timings/timing_fit.h"
+
+namespace treeline {
+
+std::string fit_table(const FitAnswer& answer);
+/// Format "treeline-fit", version 1. Its `rows` are the measurements, so `treeline fit` reads it again, and its `series` hold
+/// the laws, which `treeline break-even` reads.
+std::string fit_json(const FitAnswer& answer);
+/// One line a measurement.
+std::string fit_csv(const FitAnswer& answer);
+/// A self-contained page: data, law, prediction interval, residuals, laws compared.
+std::string fit_page(const FitAnswer& answer);
+
+}  // namespace treeline

@@ -1,0 +1,19 @@
+// How `treeline fpga claims` shows what it found.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sweeps/fpga/fpga_claims.h"
+
+namespace treeline {
+
+std::string claims_table(const FpgaClaimsInput& input, const std::vector<FpgaClaim>& claims);
+/// Format "treeline-fpga-claims", version 1.
+nlohmann::ordered_json claims_json(const FpgaClaimsInput& input, const std::vector<FpgaClaim>& claims);
+/// One line a row: the experiment's id, then its cells.
+std::string claims_csv(const std::vector<FpgaClaim>& claims);
+
+}  // namespace treeline

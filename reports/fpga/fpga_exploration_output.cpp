@@ -1,0 +1,154 @@
+#include "reports/fpga/fpga_exploration_output.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reports/fpga/fpga_output.h"
+#include "reports/provenance_output.h"
+#include "text/number_text.h"
+#include "text/table.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::vector<Column> design_columns = {{"Tokens/s"},
+                                            {"round"},
+                                            {"tokens/J"},
+                                            {"used"},
+                                            {"DSP"},
+                                            {"tile"},
+                                            {"tokens"},
+                                            {"lanes"},
+                                            {"FIFO"},
+                                            {"drafter", Align::left},
+                                            {"tree", Align::left},
+                                            {"backtracking", Align::left}};
+
+bool plain(const FpgaExploration& exploration, const FpgaCandidate& candidate) {
+    return exploration.space.speculations[candidate.speculation].drafter.empty();
+}
+
+std::vector<std::string> row_of(const FpgaExploration& exploration, const FpgaCandidate& candidate) {
+    const FpgaSpeculation& how = exploration.space.speculations[candidate.speculation];
+    const bool speculates = !plain(exploration, candidate);
+    return {fixed_text(candidate.tokens_per_second, 2),
+            text_of(candidate.round),
+            candidate.tokens_per_joule > 0.0 ? fixed_text(candidate.tokens_per_joule, 2) : std::string(unknown_text),
+            percent_text(candidate.utilisation),
+            short_text(candidate.used.dsps),
+            fmt::format("{} x {}", short_text(candidate.tile_inputs), short_text(candidate.tile_outputs)),
+            short_text(candidate.tokens),
+            short_text(candidate.lanes),
+            speculates ? std::to_string(candidate.fifo_depth) : "",
+            speculates ? how.drafter : "none",
+            speculates ? how.tree_label : "",
+            speculates ? std::string(fpga::name_of(exploration.space.plans[candidate.plan])) : ""};
+}
+
+std::string rows_text(const FpgaExploration& exploration, const std::vector<FpgaCandidate>& candidates) {
+    TextTable table(design_columns);
+    for (const FpgaCandidate& candidate : candidates) {
+        table.add(row_of(exploration, candidate));
+    }
+    return table.text("  ");
+}
+
+Json candidate_json(const FpgaExploration& exploration, const FpgaCandidate& candidate) {
+    const FpgaSpeculation& how = exploration.space.speculations[candidate.speculation];
+    Json result = {{"tokens_per_second", candidate.tokens_per_second},
+                   {"round_seconds", candidate.round.value()},
+                   {"tokens_per_joule", candidate.tokens_per_joule > 0.0 ? Json(candidate.tokens_per_joule) : Json()},
+                   {"utilisation", candidate.utilisation},
+                   {"dsps", candidate.used.dsps},
+                   {"luts", candidate.used.luts},
+                   {"bram18s", candidate.used.bram18s},
+                   {"urams", candidate.used.urams},
+                   {"tile_inputs", candidate.tile_inputs},
+                   {"tile_outputs", candidate.tile_outputs},
+                   {"tokens", candidate.tokens},
+                   {"lanes", candidate.lanes},
+                   {"drafter", how.drafter.empty() ? Json() : Json(how.drafter)}};
+    if (!how.drafter.empty()) {
+        result["fifo_depth"] = candidate.fifo_depth;
+        result["tree"] = how.tree_label;
+        result["accept_length"] = how.accept_length;
+        result["plan"] = fpga::name_of(exploration.space.plans[candidate.plan]);
+    }
+    return result;
+}
+
+Json candidates_json(const FpgaExploration& exploration, const std::vector<FpgaCandidate>& candidates) {
+    Json list = Json::array();
+    for (const FpgaCandidate& candidate : candidates) {
+        list.push_back(candidate_json(exploration, candidate));
+    }
+    return list;
+}
+
+}  // namespace
+
+std::string exploration_table(const FpgaExploration& exploration) {
+    const FpgaSearchResult& result = exploration.result;
+    const FpgaCandidate& best = result.best.front();
+    const FpgaSpeculation& how = exploration.space.speculations[best.speculation];
+    std::string text =
+        wrapped(fmt::format("Best for {} on {}: a tile of {} x {} weights for {} tokens and {} SSM lanes, {}: {} tokens/s.",
+                            name_of(exploration.objective), exploration.base.board.name, short_text(best.tile_inputs),
+                            short_text(best.tile_outputs), short_text(best.tokens), short_text(best.lanes),
+                            plain(exploration, best) ? std::string("without speculation")
+                                                     : fmt::format("{} drafting {}", how.drafter, how.tree_label),
+                            fixed_text(best.tokens_per_second, 2)),
+                fpga_page_width);
+    text += "\n\n" +
+            wrapped(fmt::format("{} designs, {} of them beyond {} of the DSPs or LUTs, or beyond the memories, of {}.",
+                                grouped_text(static_cast<long long>(result.points)),
+                                grouped_text(static_cast<long long>(result.too_large)),
+                                percent_text(exploration.space.utilisation), exploration.base.board.title),
+                    fpga_page_width) +
+            "\n\n";
+    text += fmt::format("Best by {}\n{}\n", name_of(exploration.objective), rows_text(exploration, result.best));
+    text += fmt::format("Pareto set of tokens/s, tokens/J and the share used of the scarcest resource\n{}\n",
+                        rows_text(exploration, result.pareto));
+    return text + "Inputs: " + provenance_summary(exploration.base.provenance) + ".\n";
+}
+
+Json exploration_json(const FpgaExploration& exploration, const Json& echo) {
+    return {{"format", "treeline-fpga-exploration"},
+            {"version", 1},
+            {"input", echo},
+            {"objective", name_of(exploration.objective)},
+            {"designs", exploration.result.points},
+            {"too_large", exploration.result.too_large},
+            {"best", candidates_json(exploration, exploration.result.best)},
+            {"pareto", candidates_json(exploration, exploration.result.pareto)},
+            {"inputs", provenance_json(exploration.base.provenance)}};
+}
+
+std::string exploration_csv(const FpgaExploration& exploration) {
+    std::string text;
+    const Json rows = candidates_json(exploration, exploration.result.pareto);
+    const std::vector<std::string> keys = {"tokens_per_second", "round_seconds", "tokens_per_joule",
+                                           "utilisation",       "dsps",          "luts",
+                                           "bram18s",           "urams",         "tile_inputs",
+                                           "tile_outputs",      "tokens",        "lanes",
+                                           "fifo_depth",        "drafter",       "tree",
+                                           "accept_length",     "plan"};
+    text += csv_line(keys);
+    for (const Json& row : rows) {
+        std::vector<std::string> fields;
+        for (const std::string& key : keys) {
+            const Json value = row.value(key, Json());
+            fields.push_back(value.is_null()     ? ""
+                             : value.is_string() ? value.get<std::string>()
+                                                 : exact_text(value.get<double>()));
+        }
+        text += csv_line(fields);
+    }
+    return text;
+}
+
+}  // namespace treeline

@@ -1,0 +1,30 @@
+// How `treeline fpga simulate` shows what it found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sweeps/fpga/fpga_simulate.h"
+
+namespace treeline {
+
+/// The FIFOs that hold data (weights, blocks, waiting states), as numbers of the schedule's streams.
+std::vector<int> fifos_of(const FpgaSimulation& simulation);
+/// What the FIFO of waiting states holds while the SSM unit works on its first block: cycles since it began, and states.
+std::vector<std::pair<std::int64_t, int>> steps_of_first_block(const FpgaSimulation& simulation);
+/// Cycles of one of 200 stretches of the layer.
+std::int64_t stretch_of_layer(const FpgaSimulation& simulation);
+
+std::string fpga_simulation_table(const FpgaSimulation& simulation);
+/// Format "treeline-fpga-simulation", version 1, with the FIFO's contents over time.
+nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, const nlohmann::ordered_json& echo);
+/// One line a unit.
+std::string fpga_simulation_csv(const FpgaSimulation& simulation);
+/// A page of charts: units over time, where they wait, FIFOs over time.
+std::string fpga_simulation_html(const FpgaSimulation& simulation);
+
+}  // namespace treeline

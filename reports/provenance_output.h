@@ -1,0 +1,19 @@
+// What the numbers of an answer rest on, as text and JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "text/provenance.h"
+
+namespace treeline {
+
+/// "5 numbers: 3 datasheet, 2 assumed".
+std::string provenance_summary(const std::vector<Provenance>& provenance);
+/// Each value with its kind and source, one a line.
+std::string provenance_table(const std::vector<Provenance>& provenance);
+nlohmann::ordered_json provenance_json(const std::vector<Provenance>& provenance);
+
+}  // namespace treeline

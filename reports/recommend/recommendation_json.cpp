@@ -1,0 +1,181 @@
+#include <nlohmann/json.hpp>
+
+#include "reports/provenance_output.h"
+#include "reports/recommend/recommendation_output.h"
+#include "reports/shape_text.h"
+#include "sweeps/policy_comparison.h"
+#include "sweeps/variants.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Speculation& speculation_of(const Recommendation& found, int speculation) {
+    return found.speculations[static_cast<std::size_t>(speculation)];
+}
+
+Json tokens_per_joule(Joules per_token) { return per_token > Joules(0.0) ? Json(1.0 / per_token.value()) : Json(); }
+
+Json candidate_json(const Recommendation& found, const Candidate& c) {
+    const Variant& variant = found.variants[c.variant];
+    const VariantLabels& labels = variant.labels;
+    const Device& device = variant.setup.platform.device;
+    return {{"target", labels.target},
+            {"precision", labels.precision},
+            {"device", labels.device},
+            {"tensor_parallel", labels.tensor_parallel},
+            {"stack", labels.stack},
+            {"mode", labels.mode},
+            {"drafter", labels.drafter},
+            {"rollback", labels.rollback},
+            {"shape", speculation_of(found, c.speculation).label},
+            {"verification", name_of(speculation_of(found, c.speculation).verification)},
+            {"draft_tokens", c.draft_tokens},
+            {"gain", c.gain},
+            {"speedup", c.speedup},
+            {"tpot_ms", 1e3 * c.time_per_token.value()},
+            {"slowest_tpot_ms", 1e3 * c.worst_time_per_token.value()},
+            {"ttft_ms", 1e3 * c.time_to_first_token.value()},
+            {"tokens_per_second_user", c.tokens_per_second_user},
+            {"tokens_per_second_device", c.tokens_per_second_device},
+            {"peak_memory_gb", 1e-9 * c.peak_memory.value()},
+            {"energy_joules_per_token", device.knows_energy() ? Json(c.energy_per_token.value()) : Json()},
+            {"tokens_per_joule", tokens_per_joule(c.energy_per_token)},
+            {"price_dollars_per_million_tokens",
+             device.price > DollarsPerSecond(0.0) ? Json(1e6 * c.price_per_token.value()) : Json()},
+            {"accept_length", c.accept_length},
+            {"accept_length_basis", name_of(c.basis)},
+            {"break_even_accept_length", c.break_even_accept_length},
+            {"wasted_draft_share", c.wasted_draft_share},
+            {"regret", c.regret}};
+}
+
+/// Every rollback and way of verifying with the recommended drafter, best first.
+Json policies_json(const Recommendation& found) {
+    Json policies = Json::array();
+    for (const PolicyOutcome& outcome : compare_policies(found)) {
+        Json policy = {{"rollback", found.variants[outcome.variant].labels.rollback}};
+        if (outcome.best == nullptr) {
+            policy["reason"] = outcome.reason;
+        } else {
+            policy["verification"] = name_of(outcome.verification);
+            policy["shape"] = found.speculations[static_cast<std::size_t>(outcome.best->speculation)].label;
+            policy["speedup"] = outcome.best->speedup;
+            policy["tpot_ms"] = 1e3 * outcome.best->time_per_token.value();
+            policy["memory_gb"] = 1e-9 * outcome.best->peak_memory.value();
+            policy["regret"] = outcome.best->regret;
+        }
+        policies.push_back(std::move(policy));
+    }
+    return policies;
+}
+
+Json limit_json(const std::optional<Limit>& limit) {
+    if (!limit) {
+        return nullptr;
+    }
+    switch (*limit) {
+        case Limit::memory:
+            return "memory";
+        case Limit::time_per_token:
+            return "tpot";
+        case Limit::time_to_first_token:
+            return "ttft";
+        case Limit::gain:
+            return "minimum_gain";
+    }
+    return nullptr;
+}
+
+Json schedule_json(const Recommendation& found) {
+    const Schedule& schedule = found.schedule;
+    Json entries = Json::array();
+    for (const ScheduleEntry& entry : schedule.entries) {
+        entries.push_back({{"batch_from", entry.batch_from},
+                           {"batch_to", entry.batch_to},
+                           {"shape", speculation_of(found, entry.speculation).label},
+                           {"verification", name_of(speculation_of(found, entry.speculation).verification)},
+                           {"draft_tokens", entry.draft_tokens},
+                           {"speedup_from", entry.speedup_from},
+                           {"speedup_to", entry.speedup_to},
+                           {"accept_length_basis", name_of(entry.basis)}});
+    }
+    return {{"entries", entries},
+            {"switch_off_batch", schedule.switch_off_batch ? Json(*schedule.switch_off_batch) : Json()},
+            {"switch_off_limit", limit_json(schedule.switch_off_limit)},
+            {"largest_batch", schedule.largest_batch},
+            {"end_limit", limit_json(schedule.end_limit)},
+            {"gain", schedule.gain},
+            {"speedup", schedule.speedup}};
+}
+
+Json pareto_json(const Recommendation& found) {
+    Json points = Json::array();
+    for (const TradeoffPoint& point : found.tradeoffs) {
+        if (point.on_front) {
+            points.push_back({{"configuration", text_of(found.variants[point.variant], found.variants)},
+                              {"shape", speculation_of(found, point.speculation).label},
+                              {"draft_tokens", point.draft_tokens},
+                              {"batch", point.batch},
+                              {"context", point.context},
+                              {"tokens_per_second_user", point.tokens_per_second_user},
+                              {"tokens_per_second_device", point.tokens_per_second_device},
+                              {"tokens_per_joule", tokens_per_joule(point.energy_per_token)},
+                              {"speedup", point.speedup}});
+        }
+    }
+    return points;
+}
+
+Json interval_json(const GainInterval& interval) {
+    Json inputs = Json::array();
+    for (const Sensitivity& input : interval.inputs) {
+        inputs.push_back({{"input", input.input}, {"range", input.range}, {"gain_low", input.low}, {"gain_high", input.high}});
+    }
+    return {{"gain", interval.value}, {"low", interval.low}, {"high", interval.high}, {"inputs", inputs}};
+}
+
+}  // namespace
+
+Json recommendation_json(const Answer& answer, const Json& input, const std::vector<Engine>& engines) {
+    Json json = {{"format", "treeline-recommendation"}, {"version", 1}, {"input", input}, {"sentence", sentence_of(answer)}};
+    json["recommendation"] = nullptr;
+    if (answer.result.recommendation) {
+        const Recommendation& found = *answer.result.recommendation;
+        json["speculate"] = found.speculate;
+        json["objective"] = name_of(answer.input.workload.objective);
+        json["shares_of"] = name_of(answer.input.workload.traffic.shares_of);
+        json["recommendation"] = candidate_json(found, found.candidates.front());
+        json["plain"] = candidate_json(found, found.plain);
+        json["schedule"] = schedule_json(found);
+        json["policies"] = policies_json(found);
+        json["runners_up"] = Json::array();
+        for (const Candidate& runner_up : found.runners_up) {
+            json["runners_up"].push_back(candidate_json(found, runner_up));
+        }
+        json["flip_accept_length"] = found.flip_accept_length ? Json(*found.flip_accept_length) : Json();
+        json["devices"] = Json::array();
+        for (const DeviceChoice& device : best_of_each_device(found)) {
+            json["devices"].push_back(candidate_json(found, *device.best));
+        }
+        json["pareto"] = pareto_json(found);
+        json["engine_flags"] = Json::array();
+        for (const EngineFlags& flags : engine_flags(found, engines)) {
+            json["engine_flags"].push_back({{"engine", flags.engine},
+                                            {"flags", flags.text},
+                                            {"file", flags.file},
+                                            {"file_text", flags.file_text},
+                                            {"remark", flags.remark}});
+        }
+        json["uncertainty"] = answer.interval ? interval_json(*answer.interval) : Json();
+    }
+    json["excluded"] = Json::array();
+    for (const Exclusion& exclusion : answer.result.excluded) {
+        json["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
+    }
+    json["inputs"] = provenance_json(answer.input.provenance);
+    return json;
+}
+
+}  // namespace treeline

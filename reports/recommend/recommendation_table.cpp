@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/device_figures.h"
+#include "reports/objective_text.h"
+#include "reports/policy_figures.h"
+#include "reports/provenance_output.h"
+#include "reports/recommend/recommendation_output.h"
+#include "reports/shape_text.h"
+#include "sweeps/variants.h"
+#include "text/number_text.h"
+#include "text/table.h"
+
+namespace treeline {
+namespace {
+
+constexpr std::size_t page_width = 110;
+constexpr std::size_t most_runners_up = 10;
+
+std::string excluded(const Answer& answer) {
+    std::string text;
+    for (const Exclusion& exclusion : answer.result.excluded) {
+        text += wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), page_width, "  ") + "\n";
+    }
+    return text.empty() ? text : text + "\n";
+}
+
+std::string configuration(const Answer& answer) {
+    FactList facts;
+    for (const auto& [name, value] : configuration_of(answer)) {
+        facts.add(name, wrapped(value, page_width - 17, "                 "));
+    }
+    return facts.text() + "\n";
+}
+
+std::string averages(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
+    const Candidate& best = found.candidates.front();
+    const Device& device = recommended_variant(answer).setup.platform.device;
+    TextTable table({{"Mean over the traffic", Align::left}, {"plain"}, {"recommended"}});
+    const auto add = [&](const char* name, auto value_of) { table.add({name, value_of(found.plain), value_of(best)}); };
+    const Objective objective = answer.input.workload.objective;
+    if (objective != Objective::latency) {
+        add(("Gain in " + quantity_text(objective)).c_str(), [](const Candidate& c) { return ratio_text(c.gain); });
+    }
+    add("Speed-up (TPOT)", [](const Candidate& c) { return ratio_text(c.speedup); });
+    add("Time per token (TPOT)", [](const Candidate& c) { return text_of(c.time_per_token); });
+    add("Slowest TPOT", [](const Candidate& c) { return text_of(c.worst_time_per_token); });
+    add("Time to first token (TTFT)", [](const Candidate& c) { return text_of(c.time_to_first_token); });
+    add("Tokens/s/user", [](const Candidate& c) { return short_text(c.tokens_per_second_user); });
+    add("Tokens/s/device", [](const Candidate& c) { return short_text(c.tokens_per_second_device); });
+    add("Peak memory of a device", [](const Candidate& c) { return text_of(c.peak_memory); });
+    add("Energy per accepted token",
+        [&](const Candidate& c) { return device.knows_energy() ? text_of(c.energy_per_token) : std::string(unknown_text); });
+    add("Money per million tokens", [&](const Candidate& c) {
+        return device.price > DollarsPerSecond(0.0) ? dollars_text(1e6 * c.price_per_token.value()) : std::string(unknown_text);
+    });
+    add("Accept length", [](const Candidate& c) { return fixed_text(c.accept_length, 2) + (basis_text(c.basis)); });
+    add("Break-even accept length", [](const Candidate& c) { return fixed_text(c.break_even_accept_length, 2); });
+    add("Wasted drafts", [](const Candidate& c) { return percent_text(c.wasted_draft_share); });
+    return table.text() + "\n";
+}
+
+std::string schedule(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
+    const Schedule& schedule = found.schedule;
+    TextTable table({{"Batch", Align::left}, {"draft tokens"}, {"speed-up at its ends"}});
+    for (const ScheduleEntry& entry : schedule.entries) {
+        table.add({entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
+                                                      : fmt::format("{} to {}", entry.batch_from, entry.batch_to),
+                   drafted_text(found.speculations, entry.speculation, entry.draft_tokens) + basis_text(entry.basis),
+                   fmt::format("{} to {}", ratio_text(entry.speedup_from), ratio_text(entry.speedup_to))});
+    }
+    return table.text() +
+           wrapped(fmt::format("Followed over the traffic: {}. {}", gain_text(schedule.gain, answer.input.workload.objective),
+                               schedule_text(schedule)),
+                   page_width) +
+           "\n\n";
+}
+
+/// Every rollback and way of verifying with the recommended drafter; nothing where there is no choice.
+std::string policies(const Recommendation& found) {
+    const std::vector<PolicyOutcome> outcomes = compare_policies(found);
+    if (outcomes.size() < 2) {
+        return "";
+    }
+    TextTable table(
+        {{"Rollback", Align::left}, {"verification", Align::left}, {"draft tokens"}, {"speed-up"}, {"TPOT"}, {"memory"}});
+    for (const PolicyOutcome& outcome : outcomes) {
+        const std::string& rollback = found.variants[outcome.variant].labels.rollback;
+        if (outcome.best == nullptr) {
+            continue;  // listed with everything that is excluded
+        }
+        const Candidate& c = *outcome.best;
+        table.add({rollback, std::string(name_of(outcome.verification)),
+                   drafted_text(found.speculations, c.speculation, c.draft_tokens), ratio_text(c.speedup),
+                   text_of(c.time_per_token), text_of(c.peak_memory)});
+    }
+    const std::string why = policy_sentence(found);
+    return table.text() + (why.empty() ? "" : wrapped(why, page_width) + "\n") + "\n";
+}
+
+std::string runners_up(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
+    const Objective objective = answer.input.workload.objective;
+    if (found.runners_up.empty()) {
+        return "";
+    }
+    TextTable table(
+        {{"Runner-up", Align::left}, {"draft tokens"}, {objective_heading(objective)}, {"gain"}, {"speed-up"}, {"regret"}});
+    for (std::size_t i = 0; i < std::min(most_runners_up, found.runners_up.size()); ++i) {
+        const Candidate& c = found.runners_up[i];
+        table.add({text_of(found.variants[c.variant], found.variants),
+                   drafted_text(found.speculations, c.speculation, c.draft_tokens) + basis_text(c.basis),
+                   objective_cell(c, objective), ratio_text(c.gain), ratio_text(c.speedup), percent_text(c.regret)});
+    }
+    std::string text = table.text() + regret_text(objective) + "\n";
+    if (found.runners_up.size() > most_runners_up) {
+        text += fmt::format("and {} more; --format csv lists all.\n", found.runners_up.size() - most_runners_up);
+    }
+    if (found.flip_accept_length) {
+        text += fmt::format("The first of them would do as well if the recommended drafter's accept length were {}.\n",
+                            fixed_text(*found.flip_accept_length, 2));
+    }
+    return text + "\n";
+}
+
+/// What each device can do at its best, where there are several.
+std::string devices(const Answer& answer) {
+    const Recommendation& found = *answer.result.recommendation;
+    const std::vector<DeviceChoice> choices = best_of_each_device(found);
+    if (choices.size() < 2) {
+        return "";
+    }
+    std::vector<Column> columns = {{"Device", Align::left}, {"its best", Align::left}, {"draft tokens"}, {"gain"}, {"TPOT"}};
+    columns.insert(columns.end(), {{"tokens/s/device"}, {"$/M tokens"}, {"tokens/J"}, {"regret"}});
+    TextTable table(columns);
+    for (const DeviceChoice& choice : choices) {
+        const Candidate& c = *choice.best;
+        const VariantLabels& labels = found.variants[c.variant].labels;
+        const bool rolls_back = c.draft_tokens > 0 && labels.rollback != "truncate";
+        table.add({choice.platform, labels.drafter + (rolls_back ? ", " + labels.rollback : ""),
+                   drafted_text(found.speculations, c.speculation, c.draft_tokens), ratio_text(c.gain),
+                   text_of(c.time_per_token), short_text(c.tokens_per_second_device),
+                   c.price_per_token > Dollars(0.0) ? dollars_text(1e6 * c.price_per_token.value()) : std::string(unknown_text),
+                   c.energy_per_token > Joules(0.0) ? short_text(1.0 / c.energy_per_token.value()) : std::string(unknown_text),
+                   percent_text(c.regret)});
+    }
+    return table.text() + wrapped(device_sentence(answer.input.workload, found), page_width) + "\n\n";
+}
+
+std::string pareto(const Recommendation& found) {
+    TextTable table(
+        {{"Pareto set", Align::left}, {"draft tokens"}, {"batch"}, {"tokens/s/user"}, {"tokens/s/device"}, {"speed-up"}});
+    std::vector<TradeoffPoint> front;
+    for (const TradeoffPoint& point : found.tradeoffs) {
+        if (point.on_front) {
+            front.push_back(point);
+        }
+    }
+    std::sort(front.begin(), front.end(), [](const TradeoffPoint& a, const TradeoffPoint& b) {
+        return a.tokens_per_second_user > b.tokens_per_second_user;
+    });
+    for (const TradeoffPoint& point : front) {
+        table.add({text_of(found.variants[point.variant], found.variants),
+                   drafted_text(found.speculations, point.speculation, point.draft_tokens), short_text(point.batch),
+                   short_text(point.tokens_per_second_user), short_text(point.tokens_per_second_device),
+                   ratio_text(point.speedup)});
+    }
+    return table.text() + (front.empty() ? "" : fmt::format("At context {}.\n", short_text(front.front().context))) + "\n";
+}
+
+std::string engine_table(const Answer& answer, const std::vector<Engine>& engines) {
+    const Recommendation& found = *answer.result.recommendation;
+    const auto indented = [](const std::string& lines, const std::string& indent) {
+        std::string result;
+        std::istringstream stream(lines);
+        for (std::string line; std::getline(stream, line);) {
+            result.append(indent).append(line).append("\n");
+        }
+        return result;
+    };
+    std::string text;
+    for (const EngineFlags& flags : engine_flags(found, engines)) {
+        text += flags.engine + (flags.remark.empty() ? "" : " (" + flags.remark + ")") + "\n";
+        text += indented(pasted(flags), "  ");
+    }
+    return text.empty() ? "" : "To run it:\n" + text + "\n";
+}
+
+std::string uncertainty(const Answer& answer) {
+    if (!answer.interval) {
+        return "";
+    }
+    std::string text = fmt::format("The gain in {} lies between {} and {} when each input is moved over its range:\n",
+                                   quantity_text(answer.input.workload.objective), ratio_text(answer.interval->low),
+                                   ratio_text(answer.interval->high));
+    TextTable table({{"Uncertain input", Align::left}, {"gain from"}, {"to"}, {"range", Align::left}});
+    for (const Sensitivity& input : answer.interval->inputs) {
+        table.add({input.input, ratio_text(input.low), ratio_text(input.high), input.range});
+    }
+    return text + table.text() + "\n";
+}
+
+}  // namespace
+
+std::string recommendation_table(const Answer& answer, const std::vector<Engine>& engines) {
+    std::string text = answer.input.title.empty() ? "" : wrapped(answer.input.title, page_width) + "\n\n";
+    text += wrapped(sentence_of(answer), page_width) + "\n\n";
+    if (answer.result.recommendation) {
+        const Recommendation& found = *answer.result.recommendation;
+        text += configuration(answer) + averages(answer);
+        if (found.speculate) {
+            text += schedule(answer);
+        }
+        text += devices(answer) + policies(found) + runners_up(answer) + pareto(found) + uncertainty(answer) +
+                engine_table(answer, engines);
+    }
+    text += excluded(answer);
+    text += "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
+    for (const std::string& note : answer.input.target.model.notes) {
+        text += wrapped("Note: " + note, page_width, "  ") + "\n";
+    }
+    return text;
+}
+
+std::string recommendation_csv(const Answer& answer) {
+    std::string text = csv_line({"rank",
+                                 "target",
+                                 "device",
+                                 "tensor_parallel",
+                                 "stack",
+                                 "mode",
+                                 "drafter",
+                                 "rollback",
+                                 "shape",
+                                 "verification",
+                                 "draft_tokens",
+                                 "gain",
+                                 "speedup",
+                                 "tpot_ms",
+                                 "ttft_ms",
+                                 "tokens_per_s_user",
+                                 "tokens_per_s_device",
+                                 "memory_gb",
+                                 "energy_j_per_token",
+                                 "tokens_per_joule",
+                                 "usd_per_million_tokens",
+                                 "accept_length",
+                                 "accept_length_basis",
+                                 "break_even_accept_length",
+                                 "wasted_draft_share",
+                                 "regret"});
+    if (!answer.result.recommendation) {
+        return text;
+    }
+    const Recommendation& found = *answer.result.recommendation;
+    for (std::size_t i = 0; i < found.candidates.size(); ++i) {
+        const Candidate& c = found.candidates[i];
+        const Variant& variant = found.variants[c.variant];
+        const VariantLabels& labels = variant.labels;
+        const Device& device = variant.setup.platform.device;
+        const Speculation& speculation = found.speculations[static_cast<std::size_t>(c.speculation)];
+        text += csv_line({std::to_string(i + 1),
+                          labels.target,
+                          labels.device,
+                          std::to_string(labels.tensor_parallel),
+                          labels.stack,
+                          labels.mode,
+                          labels.drafter,
+                          labels.rollback,
+                          speculation.label,
+                          std::string(name_of(speculation.verification)),
+                          std::to_string(c.draft_tokens),
+                          exact_text(c.gain),
+                          exact_text(c.speedup),
+                          exact_text(1e3 * c.time_per_token.value()),
+                          exact_text(1e3 * c.time_to_first_token.value()),
+                          exact_text(c.tokens_per_second_user),
+                          exact_text(c.tokens_per_second_device),
+                          exact_text(1e-9 * c.peak_memory.value()),
+                          device.knows_energy() ? exact_text(c.energy_per_token.value()) : "",
+                          device.knows_energy() ? exact_text(1.0 / c.energy_per_token.value()) : "",
+                          device.price > DollarsPerSecond(0.0) ? exact_text(1e6 * c.price_per_token.value()) : "",
+                          exact_text(c.accept_length),
+                          std::string(name_of(c.basis)),
+                          exact_text(c.break_even_accept_length),
+                          exact_text(c.wasted_draft_share),
+                          exact_text(c.regret)});
+    }
+    return text;
+}
+
+}  // namespace treeline

@@ -1,0 +1,15 @@
+// What the report shows of accelerators beside the recommendation: the charts of `treeline fpga estimate`.
+#pragma once
+
+#include <vector>
+
+#include "reports/figure.h"
+#include "sweeps/recommend_answer.h"
+
+namespace treeline {
+
+/// One section for each accelerator among the devices of the recommendation, with its best candidate: cycles and units over
+/// time, the FIFO, the techniques, power and the board's resources.
+std::vector<FigureSection> accelerator_sections(const Answer& answer);
+
+}  // namespace treeline

@@ -1,0 +1,70 @@
+#include "reports/recommend/recommendation_output.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "reports/provenance_output.h"
+#include "reports/recommend/report_accelerators.h"
+#include "reports/recommend/report_studies.h"
+#include "reports/report_data.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Of each variant, what its drafter's acceptance rests on.
+std::vector<AcceptanceNote> acceptance_notes(const RecommendInput& input) {
+    std::vector<AcceptanceNote> notes;
+    for (const Variant& variant : input.workload.variants) {
+        for (const DrafterChoice& drafter : input.drafters) {
+            if (drafter.label == variant.labels.drafter) {
+                notes.push_back({drafter.acceptance_text, drafter.acceptance_source});
+            }
+        }
+    }
+    return notes;
+}
+
+std::vector<std::string> notes_of(const RecommendInput& input) {
+    std::vector<std::string> notes;
+    if (!input.source.empty()) {
+        notes.push_back(input.source + ".");
+    }
+    for (const DrafterChoice& drafter : input.drafters) {
+        const std::string source =
+            drafter.acceptance_source.empty() ? "the workload names no source" : drafter.acceptance_source;
+        notes.push_back(fmt::format("Acceptance of {}: {} ({}).", drafter.label, drafter.acceptance_text, source));
+    }
+    notes.insert(notes.end(), input.target.model.notes.begin(), input.target.model.notes.end());
+    return notes;
+}
+
+/// Where nothing keeps the limits, the page still says why.
+Json reasons_only(const Answer& answer) {
+    Json data = {{"format", "treeline-report"}, {"version", 1}, {"title", answer.input.title}};
+    data["summary"] = {{"sentence", sentence_of(answer)}};
+    data["excluded"] = Json::array();
+    for (const Exclusion& exclusion : answer.result.excluded) {
+        data["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
+    }
+    data["inputs"] = provenance_json(answer.input.provenance);
+    data["notes"] = notes_of(answer.input);
+    return data;
+}
+
+}  // namespace
+
+Json report_page_data(const Answer& answer, const std::vector<Engine>& engines) {
+    if (!answer.result.recommendation) {
+        return reasons_only(answer);
+    }
+    std::vector<FigureSection> sections = accelerator_sections(answer);
+    for (FigureSection& study : study_sections(answer)) {
+        sections.push_back(std::move(study));
+    }
+    return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
+                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines});
+}
+
+}  // namespace treeline

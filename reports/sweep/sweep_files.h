@@ -1,0 +1,30 @@
+// The files that a sweep fills with every point as it runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "reports/sweep/sweep_summary.h"
+#include "text/output_file.h"
+
+namespace treeline {
+
+class SweepFiles {
+public:
+    /// An empty name means no such file; "-" is standard output.
+    SweepFiles(const std::string& csv, const std::string& json, const SweepInput& input);
+
+    [[nodiscard]] bool any() const { return csv_ || json_; }
+    /// What a chunk adds to the files, in one text; may run on any thread.
+    [[nodiscard]] std::string format(const SweepChunk& chunk) const;
+    /// Adds such a text; in the order of the chunks.
+    void write(std::string_view packed);
+    void finish(const SweepAnswer& answer);
+
+private:
+    std::optional<OutputFile> csv_, json_;
+    bool first_ = true;
+};
+
+}  // namespace treeline

@@ -1,0 +1,31 @@
+// Rows of a sweep, as CSV and JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sweeps/sweep.h"
+#include "sweeps/sweep_answer.h"
+
+namespace treeline {
+
+/// Titles of a row: labels, shape, verification, sweep_columns, "fits".
+std::vector<std::string> sweep_titles();
+
+/// The first line of the CSV. Numbers in the lines below are the shortest decimals that are exact in single precision.
+std::string sweep_csv_header();
+void append_csv(const SweepChunk& chunk, std::string& text);
+/// A whole CSV of these points.
+std::string sweep_csv(const SweepInput& input, const std::vector<SweepPoint>& points);
+
+/// Rows of the JSON's "points": arrays in the order of its "columns", each preceded by ",\n" except the very first of the file,
+/// whose separator the caller strips.
+void append_json(const SweepChunk& chunk, std::string& text);
+/// {"format": "treeline-sweep", "version": 1, ..., "columns": [...], "points": [
+std::string sweep_json_head(const SweepInput& input);
+/// One point as an object whose keys are the titles, without "fits".
+nlohmann::ordered_json sweep_point_json(const SweepInput& input, const SweepPoint& point);
+
+}  // namespace treeline

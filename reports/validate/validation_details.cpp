@@ -1,0 +1,92 @@
+// What stands behind one row of `treeline validate`: conditions, source, terms of the prediction, numbers of the fit.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/validate/validation_output.h"
+#include "text/number_text.h"
+#include "validation/breakdown.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json entry(const std::string& name, const std::string& value) { return {{"name", name}, {"value", value}}; }
+
+std::string value_text(const PredictedTerm& term) {
+    return term.dimension == "time"   ? text_of(Seconds(term.value))
+           : term.dimension == "size" ? text_of(Bytes(term.value))
+                                      : short_text(term.value);
+}
+
+void add_terms(Json& groups, const std::string& heading, const std::vector<PredictedTerm>& terms) {
+    Json entries = Json::array();
+    for (const PredictedTerm& term : terms) {
+        entries.push_back(entry(term.name, value_text(term)));
+    }
+    if (!entries.empty()) {
+        groups.push_back({{"heading", heading}, {"entries", entries}});
+    }
+}
+
+Json source_entries(const Validation& validation, const PredictedRow& row) {
+    const Experiments& paper = validation.papers[row.paper];
+    return {entry("paper", paper.source), entry("table", paper.tables[row.table].what),
+            entry("cell", validation.row(row).source)};
+}
+
+Json number_entry(const FittedNumber& fitted, const char* remark) {
+    const ParameterUnit unit = unit_of(fitted.parameter);
+    return entry(fitted.parameter.name, fmt::format("{}{}{}{}", short_text(fitted.value / unit.base_units),
+                                                    unit.name.empty() ? "" : " ", unit.name, remark));
+}
+
+bool is_fitted_anew(const PlatformFit& fit, const FittedNumber& inherited) {
+    return std::any_of(fit.parameters.begin(), fit.parameters.end(),
+                       [&](const FittedNumber& own) { return own.parameter.name == inherited.parameter.name; });
+}
+
+Json fit_entries(const PlatformFit& fit) {
+    Json entries = Json::array();
+    for (const FittedNumber& fitted : fit.parameters) {
+        entries.push_back(number_entry(fitted, ""));
+    }
+    for (const FittedNumber& fitted : fit.inherited) {
+        if (!is_fitted_anew(fit, fitted)) {
+            entries.push_back(number_entry(fitted, ", fitted on another platform with the same software"));
+        }
+    }
+    for (const std::string& number : fit.in_description) {
+        entries.push_back(entry("in the description", number));
+    }
+    for (const std::string& remark : fit.remarks) {
+        entries.push_back(entry("remark", remark));
+    }
+    return entries;
+}
+
+}  // namespace
+
+Json validation_details(const Validation& validation, const PredictedRow& row) {
+    const ExperimentRow& data = validation.row(row);
+    const PlatformFit& fit = validation.fit_of(row);
+    Json conditions = Json::array();
+    for (const auto& [name, value] : data.conditions) {
+        conditions.push_back(entry(name, value));
+    }
+    Json groups = Json::array();
+    groups.push_back({{"heading", "Source"}, {"entries", source_entries(validation, row)}});
+    groups.push_back({{"heading", "Conditions"}, {"entries", conditions}});
+    const Breakdown breakdown = breakdown_of(data, fit.fitted);
+    add_terms(groups, "Predicted", breakdown.terms);
+    add_terms(groups, "Predicted, what it is relative to", breakdown.relative_to);
+    if (Json fitted = fit_entries(fit); !fitted.empty()) {
+        groups.push_back({{"heading", fmt::format("Fitted for {}, on {} rows", fit.platform, fit.rows)}, {"entries", fitted}});
+    }
+    return groups;
+}
+
+}  // namespace treeline

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "reports/validate/validation_output.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+std::string line_of(const std::string& name, const ErrorSummary& summary, const std::string& fitted, std::size_t left_out) {
+    return fmt::format("| {} | {} | {} | {} | {:+.1f} % | {} | {} |\n", name, summary.rows, percent_text(summary.median),
+                       percent_text(summary.p90), 100.0 * summary.bias, fitted, left_out);
+}
+
+}  // namespace
+
+std::string validation_markdown(const Validation& validation) {
+    std::string text =
+        "<!-- Written by `treeline validate --format markdown --output docs/trust.md`; a test fails when it is stale. -->\n"
+        "<!-- The table and what follows it also stand in the README. -->\n"
+        "# How far to trust it\n\n"
+        "Predictions against published measurements. Few numbers of each platform (what kernels reach, host times) are fitted "
+        "on few\n"
+        "rows; every other row is predicted. The last column counts published numbers that cannot be predicted, mostly because "
+        "the\n"
+        "accept length behind them is not printed; `treeline validate` lists each with its reason. SPIRe's rows are the output "
+        "of\n"
+        "another model, which the HOI mode repeats: they are not part of the sums.\n\n"
+        "| published results | predicted rows | median error | p90 | bias | fitted numbers (rows) | not reproduced |\n"
+        "|---|---|---|---|---|---|---|\n";
+    std::size_t numbers = 0, fit_rows = 0, left_out = 0;
+    for (const PaperScore& score : validation.scores) {
+        text += line_of(validation.papers[score.paper].paper, score.test,
+                        fmt::format("{} ({})", score.fitted_numbers, score.fit_rows), score.left_out);
+        numbers += score.fitted_numbers;
+        fit_rows += score.fit_rows;
+        left_out += score.left_out;
+    }
+    text += line_of("**all measurements**", validation.measured, fmt::format("{} ({})", numbers, fit_rows), left_out);
+    text += fmt::format("| of these, memory | {} | {} | {} | {:+.1f} % | | |\n", validation.memory.rows,
+                        percent_text(validation.memory.median), percent_text(validation.memory.p90),
+                        100.0 * validation.memory.bias);
+    std::size_t right = 0;
+    for (const ComparedChoices& choices : validation.choices) {
+        right += choices.outcome.right ? 1 : 0;
+    }
+    text += fmt::format(
+        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits into memory, "
+        "predicted right:\n{}.\n",
+        right, validation.choices.size(), percent_text(validation.regret), memory_counts_text(validation));
+    return text +
+           "\nAccept lengths are inputs. The model was improved while its errors were in sight, so that new results of other "
+           "authors may\n"
+           "be missed by more than these tables say.\n";
+}
+
+}  // namespace treeline

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json/wording.h"
+#include "requests/acceptance/acceptance_study_reader.h"
+#include "requests/tree_reader.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+constexpr double most_temperature = 100.0;
+constexpr int most_nodes = 512, most_worlds = 64, most_rounds = 10'000'000;
+constexpr std::int64_t most_seed = 1'000'000'000;
+
+/// Frontier trees keep the candidates that halving acceptances would keep, as `treeline tree` assumes without --ranks.
+StudiedTree built(json::Reader& at, std::string_view key, const NamedShape& named) {
+    if (std::holds_alternative<OptimalShape>(named.shape)) {
+        at.problem(key, "the best tree depends on the acceptance of each rank; give the tree itself");
+        return {named.label, DraftTree()};
+    }
+    StudiedTree tree{named.label, build_tree(named.shape, RankAcceptance::assumed())};
+    if (tree.tree.nodes() > most_nodes || tree.tree.nodes() == 0) {
+        at.problem(key, fmt::format("has {} nodes; synthetic models are decoded with 1 to {}", tree.tree.nodes(), most_nodes));
+        tree.tree = DraftTree();
+    }
+    return tree;
+}
+
+StudiedTree named_tree(json::Reader& at, std::string_view key, const std::string& text, const Descriptions& descriptions) {
+    try {
+        return built(at, key, read_named_shape(descriptions.resolved(text), descriptions.trees_folder()));
+    } catch (const InputError& error) {
+        for (const std::string& problem : error.problems()) {
+            at.problem(key, problem);
+        }
+        return {text, DraftTree()};
+    }
+}
+
+StudiedTree read_element(json::Reader& at, const Descriptions& descriptions) {
+    if (at.has("shape")) {
+        const std::string text = at.text("shape");
+        at.finish();
+        return text.empty() ? StudiedTree{} : named_tree(at, "shape", text, descriptions);
+    }
+    const std::size_t before = at.keys().size();
+    NamedShape named;
+    named.shape = read_shape(at);
+    at.finish();
+    if (before == 0 || !problems(named.shape).empty()) {
+        return {};
+    }
+    named.label = text_of(named.shape);
+    return built(at, {}, named);
+}
+
+std::vector<StudiedTree> read_trees(json::Reader& root, const Descriptions& descriptions) {
+    std::vector<StudiedTree> trees;
+    if (!root.has("shapes")) {
+        for (const char* shape : {"chain:4", "stree-mil"}) {
+            trees.push_back(named_tree(root, "shapes", shape, descriptions));
+        }
+        return trees;
+    }
+    for (json::Reader& element : root.objects_or_texts("shapes", "shape")) {
+        trees.push_back(read_element(element, descriptions));
+    }
+    return trees;
+}
+
+void read_world(json::Reader& root, AcceptanceStudy& study) {
+    std::optional<json::Reader> at = root.optional_object("world");
+    if (!at) {
+        return;
+    }
+    sampling::WorldParameters& world = study.world;
+    world.vocabulary = static_cast<int>(at->count_or("vocabulary", world.vocabulary, 2, sampling::most_vocabulary));
+    world.sharpness = at->number_or("sharpness", world.sharpness, 0.1, 100.0);
+    const bool fits_mismatch = root.has("measured") && at->has("mismatch");
+    world.mismatch = at->number_or("mismatch", world.mismatch, 0.0, 1000.0);
+    world.caution = at->number_or("caution", world.caution, -10.0, 100.0);
+    study.worlds = static_cast<int>(at->count_or("worlds", study.worlds, 1, most_worlds));
+    world.seed = static_cast<std::uint64_t>(at->count_or("seed", 1, 0, most_seed));
+    if (fits_mismatch) {
+        at->problem("mismatch", "is given beside measured, which determines it; give one of them");
+    }
+    at->finish();
+}
+
+double read_length(json::Reader& at, const DraftTree& tree) {
+    const bool length = at.has("accept_length"), positions = at.has("per_position");
+    if (length == positions) {
+        at.problem({}, length ? "gives accept_length and per_position, but exactly one of them is needed"
+                              : "needs one of accept_length and per_position");
+        return 1.0;
+    }
+    if (length) {
+        const int depth = tree.nodes() > 0 ? tree.depth() : most_nodes;  // a tree at fault has been reported
+        return at.number("accept_length", 1.0, depth + 1.0);
+    }
+    const std::vector<double> rates = at.numbers("per_position", 0.0, 1.0);
+    const auto depth = static_cast<std::size_t>(tree.depth());
+    if (!rates.empty() && rates.size() != depth && depth > 0) {
+        at.problem("per_position", fmt::format("holds {} positions, but the measured tree has {} levels", rates.size(), depth));
+    }
+    for (const std::string& problem : Acceptance::per_position(rates).problems()) {
+        at.problem("per_position", problem);
+    }
+    return 1.0 + std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+sampling::Method read_method(json::Reader& at, const DraftTree& tree) {
+    if (!at.has("method")) {
+        return sampling::methods_for(tree).front();
+    }
+    const std::string name = at.text("method");
+    const std::optional<sampling::Method> method = sampling::method_named(name);
+    if (!method) {
+        std::vector<std::string> names;
+        for (const sampling::Method known : sampling::all_methods()) {
+            names.push_back(sampling::name_of(known));
+        }
+        at.problem("method", fmt::format("must be {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),
+                                         did_you_mean(name, names)));
+    } else if (const std::string problem = sampling::problem(*method, tree); !problem.empty()) {
+        at.problem("method", problem);
+    }
+    return method.value_or(sampling::Method::token_wise);
+}
+
+void read_measured(json::Reader& root, AcceptanceStudy& study, const Descriptions& descriptions) {
+    std::optional<json::Reader> at = root.optional_object("measured");
+    if (!at) {
+        return;
+    }
+    MeasuredStudy measured;
+    if (at->has("shape") && at->raw().at("shape").is_object()) {
+        json::Reader shape = at->object("shape");
+        measured.tree = read_element(shape, descriptions);
+    } else if (at->has("shape")) {
+        const std::string text = at->text("shape");
+        measured.tree = text.empty() ? StudiedTree{} : named_tree(*at, "shape", text, descriptions);
+    } else if (!study.trees.empty()) {
+        measured.tree = study.trees.front();
+    }
+    measured.method = read_method(*at, measured.tree.tree);
+    for (json::Reader& point : at->objects("points")) {
+        const double temperature = point.number("temperature", 0.0, most_temperature);
+        const double length = read_length(point, measured.tree.tree);
+        measured.lengths.push_back({study.at(temperature), length});
+        point.finish();
+    }
+    if (measured.lengths.size() > 2) {
+        at->problem("points", fmt::format("holds {} points; one determines the mismatch, two the caution as well",
+                                          measured.lengths.size()));
+    } else if (measured.lengths.size() == 2) {
+        if (measured.lengths[0].at.target == measured.lengths[1].at.target) {
+            at->problem("points", "gives two accept lengths at one temperature");
+        }
+        if (std::optional<json::Reader> world = root.optional_object("world"); world && world->has("caution")) {
+            world->problem("caution", "is given beside two measured accept lengths, which determine it");
+        }
+    }
+    at->finish();
+    study.measured = std::move(measured);
+}
+
+void check_vocabulary(json::Reader& root, const AcceptanceStudy& study) {
+    for (const StudiedTree& tree : study.trees) {
+        if (tree.tree.most_children() > study.world.vocabulary) {
+            root.problem("shapes", fmt::format("{} has nodes with {} children, but the vocabulary has {} tokens", tree.label,
+                                               tree.tree.most_children(), study.world.vocabulary));
+        }
+    }
+}
+
+}  // namespace
+
+AcceptanceStudy read_acceptance_study(json::Document& document, Descriptions& descriptions) {
+    json::Reader root = document.root();
+    AcceptanceStudy study;
+    study.title = root.text_or("title", "");
+    study.source = root.text_or("source", "");
+    study.trees = read_trees(root, descriptions);
+    if (root.has("temperatures")) {
+        study.temperatures = root.numbers("temperatures", 0.0, most_temperature);
+    }
+    if (study.temperatures.size() > 16) {
+        root.problem("temperatures", fmt::format("holds {} temperatures; at most 16 are allowed", study.temperatures.size()));
+    }
+    if (root.has("drafter_temperature")) {
+        study.drafter_temperature = root.number("drafter_temperature", 0.0, most_temperature);
+    }
+    read_world(root, study);
+    study.rounds = static_cast<int>(root.count_or("rounds", study.rounds, 100, most_rounds));
+    read_measured(root, study, descriptions);
+    check_vocabulary(root, study);
+    root.finish();
+    document.throw_if_problems();
+    return study;
+}
+
+}  // namespace treeline

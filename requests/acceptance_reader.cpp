@@ -1,0 +1,136 @@
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json/wording.h"
+#include "requests/setup_reader.h"
+#include "requests/speculation_reader.h"
+#include "requests/tree_reader.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+const std::vector<std::string> acceptance_kinds = {"geometric", "per_position", "mean_length", "curve"};
+
+Acceptance read_geometric(json::Reader& at, std::string& text) {
+    const double rate = at.number("geometric", 0.0, 1.0);
+    text = fmt::format("{} a token", exact_text(rate));
+    return Acceptance::geometric(rate);
+}
+
+Acceptance read_per_position(json::Reader& at, std::string& text) {
+    const std::vector<double> positions = at.numbers("per_position", 0.0, 1.0);
+    for (const double position : positions) {
+        text += (text.empty() ? "" : ", ") + exact_text(position);
+    }
+    text = "by position " + text;
+    return Acceptance::per_position(positions);
+}
+
+Acceptance read_mean_length(json::Reader& at, std::string& text) {
+    const auto drafts = static_cast<double>(at.count("draft_tokens", 1, most_draft_tokens));
+    const double length = at.number("mean_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
+    if (length > drafts + 1.0) {
+        at.problem("mean_length", fmt::format("is {}, but {} draft tokens yield at most {} a round, the bonus token included",
+                                              exact_text(length), exact_text(drafts), exact_text(drafts + 1.0)));
+        return Acceptance::geometric(0.0);
+    }
+    text = fmt::format("{} tokens a round of {} drafts", fixed_text(length, 2), exact_text(drafts));
+    return Acceptance::mean_length(length, drafts);
+}
+
+Acceptance read_curve(json::Reader& at, std::string& text) {
+    std::map<int, double> lengths;
+    json::Reader curve = at.object("curve");
+    if (curve.keys().empty() && at.raw().at("curve").is_object()) {
+        at.problem("curve", "is empty, but at least one number of draft tokens is needed");
+    }
+    for (const std::string& key : curve.keys()) {
+        int drafts = 0;
+        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), drafts);
+        if (error != std::errc() || end != key.data() + key.size() || drafts < 1 || drafts > most_draft_tokens) {
+            curve.problem(key, fmt::format("must be a number of draft tokens between 1 and {}", most_draft_tokens));
+            static_cast<void>(curve.has(key));
+            continue;
+        }
+        lengths[drafts] = curve.number(key, 1.0, drafts + 1.0);
+        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", fixed_text(lengths[drafts], 2), drafts);
+    }
+    curve.finish();
+    text = "tokens a round: " + text;
+    return lengths.empty() ? Acceptance::geometric(0.0) : Acceptance::curve(lengths);
+}
+
+Acceptance read_chain(json::Reader& at, const std::string& kind, std::string& text) {
+    return kind == "geometric"      ? read_geometric(at, text)
+           : kind == "per_position" ? read_per_position(at, text)
+           : kind == "mean_length"  ? read_mean_length(at, text)
+                                    : read_curve(at, text);
+}
+
+RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
+    const std::vector<double> ranks = at.numbers("per_rank", 0.0, 1.0);
+    std::string list;
+    for (const double rank : ranks) {
+        list += (list.empty() ? "" : ", ") + short_text(rank);
+    }
+    text += (text.empty() ? "by rank " : "; by rank ") + list;
+    return RankAcceptance(ranks);
+}
+
+std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance& siblings, Descriptions& descriptions,
+                                         std::string& text) {
+    std::vector<MeasuredShape> measured;
+    for (json::Reader& element : at.objects("measured")) {
+        const TreeShape shape = read_shape_under(element, "shape", descriptions);
+        const double length = element.number("accept_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
+        element.finish();
+        if (problems(shape).empty()) {
+            measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed(siblings)), length});
+            text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", fixed_text(length, 2), text_of(shape));
+        }
+    }
+    return measured;
+}
+
+}  // namespace
+
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
+    AcceptanceChoice choice;
+    choice.source = at.text_or("source", "");
+    std::vector<std::string> named;
+    for (const std::string& kind : acceptance_kinds) {
+        if (at.has(kind)) {
+            named.push_back(kind);
+        }
+    }
+    DraftAcceptance& acceptance = choice.acceptance;
+    const bool by_rank = at.has("per_rank");
+    acceptance.chain = Acceptance::geometric(0.0);
+    if (named.size() > 1 || (named.empty() && !by_rank)) {
+        static_cast<void>(at.has("draft_tokens"));
+        at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length and curve, or per_rank"
+                                     : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+    } else if (named.size() == 1) {
+        acceptance.chain = read_chain(at, named.front(), choice.text);
+    }
+    if (by_rank) {
+        acceptance.siblings = read_per_rank(at, choice.text);
+        if (named.empty()) {
+            acceptance.chain = Acceptance::geometric(acceptance.siblings.rank(1));
+        }
+    }
+    if (at.has("measured")) {
+        acceptance.measured = read_measured(at, acceptance.siblings, descriptions, choice.text);
+    }
+    at.finish();
+    for (const std::string& problem : acceptance.problems()) {
+        at.problem({}, problem);
+    }
+    return choice;
+}
+
+}  // namespace treeline

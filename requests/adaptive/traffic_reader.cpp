@@ -1,0 +1,216 @@
+#include "requests/adaptive/traffic_reader.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "requests/adaptive/shapes_reader.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+constexpr double most_arrivals = 1e6;
+constexpr int largest_capacity = 4096;
+constexpr double most_output_tokens = 1e6;
+constexpr double most_milliseconds = 1e7;
+
+/// A number, or a list of rising ones.
+std::vector<double> read_arrivals(json::Reader& root) {
+    constexpr std::string_view key = "arrivals_per_second";
+    constexpr double least = 1e-6;
+    if (root.has(key) && root.raw().at(std::string(key)).is_number()) {
+        return {root.number(key, least, most_arrivals)};
+    }
+    const std::vector<double> rates = root.numbers(key, least, most_arrivals);
+    if (std::adjacent_find(rates.begin(), rates.end(), std::greater_equal<>()) != rates.end()) {
+        root.problem(key, "must rise from one to the next");
+    }
+    return rates;
+}
+
+void read_lengths(json::Reader& root, Requests& requests) {
+    constexpr auto most = static_cast<std::int64_t>(most_output_tokens);
+    if (root.has("output_tokens") && root.raw().at("output_tokens").is_object()) {
+        json::Reader at = root.object("output_tokens");
+        if (at.choice("distribution", {"fixed", "geometric"}) == "geometric") {
+            requests.length = OutputLength::geometric;
+            requests.output_tokens = at.number("mean", 1.0, most_output_tokens);
+        } else {
+            requests.output_tokens = static_cast<double>(at.count("mean", 1, most));
+        }
+        at.finish();
+    } else {
+        requests.output_tokens = static_cast<double>(root.count("output_tokens", 1, most));
+    }
+    requests.prefill = Seconds(1e-3 * root.number_or("prefill_ms", 0.0, 0.0, most_milliseconds));
+}
+
+std::optional<ClearingWindow> read_clearing(json::Reader& root) {
+    std::optional<json::Reader> at = root.optional_object("clearing");
+    if (!at) {
+        return std::nullopt;
+    }
+    ClearingWindow window;
+    window.wait = Seconds(1e-3 * at->number("wait_ms", 1e-3, most_milliseconds));
+    if (at->has("opens") && at->choice("opens", {"last_clearing", "first_request"}) == "first_request") {
+        window.opens = WindowOpens::with_first_request;
+    }
+    at->finish();
+    return window;
+}
+
+SimulationSize read_size(json::Reader& root) {
+    SimulationSize size{1000, 300, 10, 1, 0};
+    if (std::optional<json::Reader> at = root.optional_object("simulation")) {
+        size.requests = at->count_or("requests", size.requests, 10, 10'000'000);
+        size.warm_up = at->count_or("warm_up", size.requests / 4, 0, 10'000'000);
+        size.repetitions = at->count_or("repetitions", size.repetitions, 2, 10'000);
+        at->finish();
+    }
+    return size;
+}
+
+/// The distribution of one setting of the file.
+std::vector<double> read_distribution(json::Reader& at, Descriptions& descriptions) {
+    const bool shaped = at.has("shape");
+    if (shaped && at.has("accepted_exactly")) {
+        at.problem({}, "gives shape and accepted_exactly, but at most one of them is needed");
+    }
+    if (at.has("accepted_exactly")) {
+        return read_accepted_exactly(at, "accepted_exactly");
+    }
+    if (!shaped) {
+        return {1.0};
+    }
+    const TreeShape shape = read_shape_under(at, "shape", descriptions);
+    const DraftAcceptance acceptance = read_acceptance(at.object("acceptance"), descriptions).acceptance;
+    if (!problems(shape).empty()) {
+        return {1.0};
+    }
+    const DraftTree tree = build_tree(shape, acceptance.siblings);
+    const std::string why_not = acceptance_problem(acceptance, shape, tree);
+    if (!why_not.empty()) {
+        at.problem("acceptance", why_not);
+        return {1.0};
+    }
+    return accepted_tokens(acceptance, shape, tree).exactly;
+}
+
+std::vector<int> read_batches(json::Reader& root, int capacity) {
+    std::vector<int> batches;
+    for (const std::int64_t batch : root.counts("batch", 1, largest_capacity)) {
+        batches.push_back(static_cast<int>(batch));
+    }
+    if (batches.empty()) {
+        return batches;
+    }
+    if (batches.front() != 1 || std::adjacent_find(batches.begin(), batches.end(), std::greater_equal<>()) != batches.end()) {
+        root.problem("batch", "must rise and start at 1");
+    } else if (batches.back() < capacity) {
+        root.problem("batch", fmt::format("ends at {}, below the capacity of {}", batches.back(), capacity));
+    }
+    return batches;
+}
+
+void read_table(json::Document& document, json::Reader& root, Descriptions& descriptions, TrafficInput& input) {
+    const std::vector<int> batches = read_batches(root, input.capacity);
+    std::vector<std::vector<Seconds>> rounds;
+    for (json::Reader& at : root.objects("settings")) {
+        SpeculationSetting setting;
+        setting.name = at.text("name");
+        static_cast<void>(at.text_or("source", ""));
+        setting.accepted_exactly = read_distribution(at, descriptions);
+        rounds.emplace_back();
+        for (const double milliseconds : at.numbers("round_ms", 1e-6, most_milliseconds)) {
+            rounds.back().emplace_back(1e-3 * milliseconds);
+        }
+        if (!rounds.back().empty() && rounds.back().size() != batches.size()) {
+            at.problem("round_ms", fmt::format("has {} times for {} batches", rounds.back().size(), batches.size()));
+        }
+        at.finish();
+        input.settings.push_back(std::move(setting));
+    }
+    root.finish();
+    document.throw_if_problems();
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+        input.settings[i].round = interpolated_rounds(batches, rounds[i], input.capacity);
+    }
+}
+
+void read_priced(json::Document& document, json::Reader& root, Descriptions& descriptions, TrafficInput& input) {
+    const ShapesPoint point = read_shapes_point(root.object("design_point"), descriptions);
+    root.finish();
+    document.throw_if_problems();
+    input.priced = text_of(point);
+    std::vector<int> batches(static_cast<std::size_t>(input.capacity));
+    std::iota(batches.begin(), batches.end(), 1);
+    try {
+        for (PricedShape& shape : price_shapes(point, point.drafter.acceptance, batches)) {
+            const bool plain = shape.levels <= 0.0;
+            input.settings.push_back(
+                {plain ? "plain" : shape.label, std::move(shape.accepted_exactly), std::move(shape.round)});
+        }
+    } catch (const InputError& error) {
+        document.add_problems(error.problems());
+        document.throw_if_problems();
+    }
+}
+
+/// Above it a run takes minutes.
+constexpr double most_simulated_tokens = 2e9;
+
+void check_effort(json::Reader& root, const TrafficInput& input) {
+    const auto requests = static_cast<double>((input.size.requests + input.size.warm_up) * input.size.repetitions);
+    const double tokens = requests * input.requests.output_tokens;
+    if (tokens > most_simulated_tokens) {
+        root.problem("simulation", fmt::format("asks for {} tokens at each arrival rate and setting; at most {} are simulated",
+                                               short_text(tokens), short_text(most_simulated_tokens)));
+    }
+}
+
+void check_settings(json::Reader& root, const TrafficInput& input) {
+    std::vector<std::string> names;
+    for (const SpeculationSetting& setting : input.settings) {
+        if (std::find(names.begin(), names.end(), setting.name) != names.end()) {
+            root.problem("settings", "holds \"" + setting.name + "\" twice");
+        }
+        names.push_back(setting.name);
+    }
+    if (std::none_of(input.settings.begin(), input.settings.end(), [](const auto& s) { return s.plain(); })) {
+        root.problem("settings", "none decodes plainly; one without acceptance is needed, to compare with");
+    }
+}
+
+}  // namespace
+
+TrafficInput read_traffic(json::Document& document, Descriptions& descriptions) {
+    TrafficInput input;
+    json::Reader root = document.root();
+    input.title = root.text_or("title", "");
+    input.source = root.text_or("source", "");
+    input.arrivals_per_second = read_arrivals(root);
+    input.capacity = static_cast<int>(root.count("capacity", 1, largest_capacity));
+    read_lengths(root, input.requests);
+    input.clearing = read_clearing(root);
+    input.size = read_size(root);
+    if (root.has("settings") && root.has("design_point")) {
+        root.problem({}, "gives settings and design_point, but exactly one of them is needed");
+        document.throw_if_problems();
+    }
+    if (root.has("design_point")) {
+        read_priced(document, root, descriptions, input);
+    } else {
+        read_table(document, root, descriptions, input);
+    }
+    check_effort(root, input);
+    check_settings(root, input);
+    document.add_problems(problems_of(input.settings, input.capacity));
+    document.throw_if_problems();
+    return input;
+}
+
+}  // namespace treeline

@@ -1,0 +1,78 @@
+#include "requests/descriptions.h"
+
+#include "hardware/accelerators.h"
+#include "hardware/calibration.h"
+#include "hardware/catalogue.h"
+#include "models/catalogue.h"
+
+namespace treeline {
+
+namespace fs = std::filesystem;
+
+bool looks_like_path(std::string_view name_or_path) {
+    return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".json");
+}
+
+Descriptions::Descriptions(Catalogue catalogue, fs::path base_folder)
+    : catalogue_(std::move(catalogue)), base_folder_(std::move(base_folder)) {}
+
+std::string Descriptions::resolved(const std::string& name_or_path) const {
+    const fs::path path = name_or_path;
+    return looks_like_path(name_or_path) && path.is_relative() ? (base_folder_ / path).lexically_normal().string()
+                                                               : name_or_path;
+}
+
+std::vector<std::string> Descriptions::calibrated_devices() const { return treeline::calibrated_devices(catalogue_.hardware); }
+
+void Descriptions::add_provenance(const std::vector<Provenance>& more) {
+    const std::vector<Provenance> entries = with_known_names(more, catalogue_);
+    provenance_.insert(provenance_.end(), entries.begin(), entries.end());
+}
+
+std::vector<Provenance> Descriptions::named(std::vector<Provenance> entries, const std::vector<std::string>& given) const {
+    std::vector<NamedFile> files;
+    for (const std::string& name : given) {
+        files.push_back({resolved(name), name});
+    }
+    return with_known_names(std::move(entries), catalogue_, files);
+}
+
+template <class T, class Load>
+const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load,
+                            const std::string& design) {
+    if (name.empty()) {
+        return nullptr;  // the reader has noted why
+    }
+    const std::string wanted = resolved(name);
+    const std::string id = wanted + "\n" + resolved(design);
+    if (const auto known = cache.find(id); known != cache.end()) {
+        return &known->second;
+    }
+    try {
+        Described<T> described = load(wanted);
+        add_provenance(named(std::move(described.provenance), {name, design}));
+        return &cache.emplace(id, std::move(described.value)).first->second;
+    } catch (const InputError& error) {
+        for (const std::string& problem : error.problems()) {
+            at.problem(key, problem);
+        }
+        return nullptr;
+    }
+}
+
+const Model* Descriptions::model(json::Reader& at, std::string_view key) {
+    return find(models_, at, key, at.text(key), [&](const std::string& name) { return load_model(catalogue_.models, name); });
+}
+
+const Platform* Descriptions::hardware(json::Reader& at, std::string_view key) {
+    const std::string design = at.text_or("design", "");
+    const auto load = [&](const std::string& name) { return load_hardware(catalogue_.hardware, name, resolved(design)); };
+    return find(hardware_, at, key, at.text(key), load, design);
+}
+
+const Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {
+    return find(stacks_, at, key, at.text_or(key, fallback),
+                [&](const std::string& name) { return load_stack(catalogue_.hardware, name); });
+}
+
+}  // namespace treeline

@@ -1,0 +1,60 @@
+// The models, devices and stacks that an input file names: each is read once, and what its numbers rest on is remembered.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/described.h"
+#include "requests/catalogue.h"
+#include "sim/model.h"
+#include "sim/pass.h"
+#include "sim/stack.h"
+
+namespace treeline {
+
+class Descriptions {
+public:
+    /// Paths in input files are relative to `base_folder`, the folder of the file that names them.
+    Descriptions(Catalogue catalogue, std::filesystem::path base_folder);
+
+    /// The description that the text under `key` names. On failure the problems of the description are noted at that place, and
+    /// the result is null. Valid as long as this object lives.
+    const Model* model(json::Reader& at, std::string_view key);
+    /// A device, a design, or a board with the design under "design" (hardware/accelerators.h).
+    const Platform* hardware(json::Reader& at, std::string_view key);
+    const Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
+
+    /// Of everything read so far, in the order of reading.
+    [[nodiscard]] const std::vector<Provenance>& provenance() const { return provenance_; }
+    /// A path as the file means it; a name as it stands.
+    [[nodiscard]] std::string resolved(const std::string& name_or_path) const;
+    [[nodiscard]] std::filesystem::path trees_folder() const { return catalogue_.trees(); }
+    /// Devices of the catalogue whose kernels were measured.
+    [[nodiscard]] std::vector<std::string> calibrated_devices() const;
+    void add_provenance(const std::vector<Provenance>& more);
+    /// Entries under the names that with_known_names gives, for files that the input calls `given`.
+    [[nodiscard]] std::vector<Provenance> named(std::vector<Provenance> entries, const std::vector<std::string>& given) const;
+
+private:
+    template <class T>
+    using Cache = std::map<std::string, T>;
+
+    template <class T, class Load>
+    const T* find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load,
+                  const std::string& design = {});
+
+    Catalogue catalogue_;
+    std::filesystem::path base_folder_;
+    Cache<Model> models_;
+    Cache<Platform> hardware_;
+    Cache<Stack> stacks_;
+    std::vector<Provenance> provenance_;
+};
+
+/// True for what the catalogues take as a path: text with a slash, or that ends in .json.
+bool looks_like_path(std::string_view name_or_path);
+
+}  // namespace treeline

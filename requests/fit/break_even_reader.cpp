@@ -1,0 +1,172 @@
+#include "requests/fit/break_even_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "requests/fit/time_source_reader.h"
+#include "requests/setup_reader.h"
+#include "requests/speculation_reader.h"
+#include "requests/tree_reader.h"
+#include "sim/trees/optimal_tree.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+constexpr int default_depth = 8;
+constexpr int default_context = 2048;
+constexpr std::size_t most_trees = 10'000;
+
+Seconds seconds_or_zero(json::Reader& at, std::string_view key) {
+    return at.has(key) ? at.seconds(key, json::Zero::allowed) : Seconds(0.0);
+}
+
+TimedRounds read_timed(json::Reader& at, const std::filesystem::path& folder) {
+    TimedRounds rounds{read_time_source(at.object("verify"), folder), {}, {}};
+    if (auto drafting = at.optional_object("drafting")) {
+        rounds.drafting = {seconds_or_zero(*drafting, "fixed"), seconds_or_zero(*drafting, "per_level"),
+                           seconds_or_zero(*drafting, "per_node")};
+        if (drafting->has("by_nodes")) {
+            rounds.draft = read_time_source(drafting->object("by_nodes"), folder);
+        }
+        drafting->finish();
+    }
+    return rounds;
+}
+
+SimulatedRounds read_simulated(json::Reader at, Descriptions& descriptions) {
+    SimulatedRounds rounds;
+    rounds.target = read_target(at.object_or_text("target", "model"), descriptions);
+    rounds.platform = read_platform(at.object_or_text("platform", "device"), descriptions);
+    rounds.drafter = read_drafter(at.object("drafter"), descriptions);
+    rounds.rollback = read_rollback(at, "rollback");
+    rounds.decoding = read_decoding(at);
+    rounds.batch = static_cast<double>(at.count_or("batch", 1, 1, largest_batch));
+    rounds.context = static_cast<double>(at.count_or("context", default_context, 0, longest_context));
+    at.finish();
+    return rounds;
+}
+
+/// The source of a side; nothing set where it states none.
+RoundSource read_source(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& folder) {
+    RoundSource source;
+    const bool timed = at.has("verify"), simulated = at.has("simulate");
+    if (timed && simulated) {
+        at.problem({}, "gives verify and simulate, but exactly one of them is needed");
+    } else if (timed) {
+        source.timed = read_timed(at, folder);
+    } else if (simulated) {
+        source.simulated = read_simulated(at.object("simulate"), descriptions);
+    }
+    if (at.has("drafting") && !timed) {
+        at.problem("drafting", "is set, but there is no verify beside it");
+    }
+    return source;
+}
+
+/// The best trees of each size with every number of levels, so that the best depth for the times at hand is found.
+nlohmann::ordered_json best_trees_of(const std::vector<int>& nodes, int depth, int children) {
+    nlohmann::ordered_json grid = {{"nodes", nodes}, {"depth", {{"from", 1}, {"to", depth}}}};
+    if (children > 0) {
+        grid["children"] = children;
+    }
+    return {{"shapes", nlohmann::ordered_json::array({{{"optimal", std::move(grid)}}})}};
+}
+
+std::vector<Speculation> without_plain(std::vector<Speculation> speculations) {
+    std::erase_if(speculations, [](const Speculation& speculation) { return is_plain_decoding(speculation); });
+    return speculations;
+}
+
+/// Shapes under "shapes", or the best trees of "nodes".
+void read_trees(json::Reader& at, Descriptions& descriptions, BreakEvenInput& input, bool with_shapes) {
+    if (at.has("shapes")) {
+        if (at.has("nodes") || at.has("depth")) {
+            at.problem("shapes", "is given beside nodes or depth, but exactly one of them is needed");
+        }
+        input.shapes = without_plain(read_speculations(at, descriptions).speculations);
+        return;
+    }
+    input.nodes = read_axis(at, "nodes", 1, most_optimal_nodes);
+    const auto depth = static_cast<int>(at.count_or("depth", default_depth, 1, most_optimal_depth));
+    const auto children = static_cast<int>(at.count_or("children", 0, 0, most_optimal_children));
+    const nlohmann::ordered_json verification =
+        at.has("verification") ? at.raw().at("verification") : nlohmann::ordered_json("auto");
+    if (input.nodes.size() * static_cast<std::size_t>(depth) > most_trees) {
+        at.problem("nodes", fmt::format("spans more than {} trees with up to {} levels", most_trees, depth));
+    } else if (with_shapes && !input.nodes.empty()) {
+        nlohmann::ordered_json grid = best_trees_of(input.nodes, depth, children);
+        grid["verification"] = verification;
+        json::Document shapes = json::Document::parse(grid.dump(), at.place());
+        json::Reader root = shapes.root();
+        input.shapes = without_plain(read_speculations(root, descriptions).speculations);
+        for (const std::string& problem : shapes.problems()) {
+            at.problem({}, problem);
+        }
+    }
+}
+
+void read_chain(json::Reader& at, Descriptions& descriptions, BreakEvenInput& input) {
+    if (at.has("accept_length")) {
+        input.chain_accept_length = at.number("accept_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
+    }
+    input.chains = without_plain(read_speculations(at, descriptions).speculations);
+    if (at.has("shapes")) {
+        at.problem("shapes", "does not belong here: a chain is given by draft_tokens");
+    } else if (input.chains.empty()) {
+        at.problem("draft_tokens", "must be above zero");
+    }
+    if (input.chains.size() > 1 && input.chain_accept_length) {
+        at.problem("accept_length", "is one number, but several chains are given");
+    }
+}
+
+void check(json::Reader& root, const BreakEvenInput& input) {
+    if (input.acceptance && input.tree.simulated && input.chain.simulated) {
+        root.problem("acceptance", "is set, but simulated rounds take the acceptance of their drafter");
+    }
+    if (input.chains.size() > 1 && input.chain.timed && !input.acceptance) {
+        root.problem("chain.draft_tokens", "holds several values, but without acceptance it is not known which is fastest");
+    }
+    const bool levels = input.tree.timed && input.tree.timed->drafting.per_level > Seconds(0.0);
+    if (levels && input.shapes.empty()) {
+        root.problem("tree.drafting.per_level", "needs acceptance or shapes, which say how many levels the trees have");
+    }
+}
+
+}  // namespace
+
+BreakEvenInput read_break_even(json::Document& document, Descriptions& descriptions, const std::filesystem::path& folder) {
+    json::Reader root = document.root();
+    BreakEvenInput input;
+    input.title = root.text_or("title", "");
+    input.source = root.text_or("source", "");
+    if (root.has("acceptance")) {
+        input.acceptance = read_acceptance(root.object("acceptance"), descriptions).acceptance;
+    }
+    json::Reader tree = root.object("tree");
+    input.tree = read_source(tree, descriptions, folder);
+    if (!input.tree.timed && !input.tree.simulated && !(tree.has("verify") && tree.has("simulate"))) {
+        tree.problem({}, "needs verify (times of passes) or simulate (a set-up to price)");
+    }
+    read_trees(tree, descriptions, input, input.tree.simulated || (input.acceptance && input.acceptance->siblings.ranks() > 0));
+    static_cast<void>(tree.has("verification"));
+    tree.finish();
+    json::Reader chain = root.object("chain");
+    input.chain = read_source(chain, descriptions, folder);
+    if (!input.chain.timed && !input.chain.simulated) {
+        input.chain = input.tree;
+    }
+    read_chain(chain, descriptions, input);
+    chain.finish();
+    root.finish();
+    check(root, input);
+    document.throw_if_problems();
+    input.provenance = descriptions.provenance();
+    return input;
+}
+
+}  // namespace treeline

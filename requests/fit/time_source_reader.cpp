@@ -1,0 +1,196 @@
+#include "requests/fit/time_source_reader.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "calibrate/law_selection.h"
+#include "calibrate/least_squares.h"
+#include "calibrate/timings/law_text.h"
+#include "calibrate/timings/timing_formats.h"
+#include "calibrate/timings/timing_reader.h"
+#include "json/wording.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+constexpr double largest_coefficient = 1e12;
+
+std::vector<std::string> law_names() {
+    std::vector<std::string> names;
+    for (const LawForm form : all_law_forms) {
+        names.emplace_back(name_of(form));
+    }
+    return names;
+}
+
+/// A law without errors, which holds everywhere.
+RuntimeFit stated(RuntimeLaw law) {
+    RuntimeFit fit;
+    fit.covariance.assign(law.coefficients.size() * law.coefficients.size(), 0.0);
+    fit.law = std::move(law);
+    fit.highest_tokens = std::numeric_limits<double>::infinity();
+    return fit;
+}
+
+TimeSource harmless() { return {stated({LawForm::constant, {1.0}}), ""}; }
+
+std::vector<double> coefficients_in(json::Reader& at, std::string_view key, double unit) {
+    std::vector<double> coefficients = at.numbers(key, -largest_coefficient, largest_coefficient);
+    for (double& coefficient : coefficients) {
+        coefficient *= unit;
+    }
+    return coefficients;
+}
+
+TimeSource read_law(json::Reader& at) {
+    const std::string name = at.choice("law", law_names());
+    const std::string unit = at.choice("unit", {"s", "ms", "us", "ns"});
+    static_cast<void>(at.text("source"));
+    static_cast<void>(at.choice("kind", {"datasheet", "measured", "published", "assumed", "derived"}));
+    const auto* const scale =
+        std::find_if(std::begin(time_units), std::end(time_units), [&](const TimeUnit& known) { return known.name == unit; });
+    RuntimeLaw law{law_form_named(name).value_or(LawForm::constant),
+                   coefficients_in(at, "coefficients", scale == std::end(time_units) ? 1.0 : scale->seconds)};
+    if (law.coefficients.empty()) {
+        return harmless();  // the reader has noted why
+    }
+    if (const std::vector<std::string> found = law.problems(); !found.empty()) {
+        at.problem("coefficients", found.front());
+        return harmless();
+    }
+    const std::string text = sentence_of(law);
+    return {stated(std::move(law)), text};
+}
+
+std::filesystem::path file_under(json::Reader& at, std::string_view key, const std::filesystem::path& folder) {
+    const std::filesystem::path path = at.text(key);
+    return path.empty() || path.is_absolute() ? path : (folder / path).lexically_normal();
+}
+
+/// Reads one of the fits of a file of `treeline fit --format json`.
+RuntimeFit read_fit(json::Reader& series) {
+    RuntimeFit fit;
+    json::Reader law = series.object("law");
+    fit.law.form = law_form_named(law.choice("form", law_names())).value_or(LawForm::constant);
+    json::Reader coefficients = law.object("coefficients");
+    for (const LawParameter& parameter : parameters_of(fit.law.form)) {
+        fit.law.coefficients.push_back(coefficients.number(parameter.name, -largest_coefficient, largest_coefficient));
+    }
+    fit.lowest_tokens = series.number("lowest_tokens", 0.0, 1e9);
+    fit.highest_tokens = series.number("highest_tokens", 0.0, 1e9);
+    fit.degrees_of_freedom = series.number("degrees_of_freedom", 1.0, 1e9);
+    fit.confidence = series.number("confidence", 0.5, 0.9999);
+    if (fit.degrees_of_freedom >= 1.0 && fit.confidence > 0.0) {
+        fit.t_quantile = student_t(fit.confidence, fit.degrees_of_freedom);
+    }
+    fit.covariance = series.numbers("covariance", -largest_coefficient, largest_coefficient);
+    if (!fit.covariance.empty() && fit.covariance.size() != fit.law.coefficients.size() * fit.law.coefficients.size()) {
+        series.problem("covariance", "must hold a number for each pair of coefficients");
+    }
+    for (const std::string& problem : fit.law.problems()) {
+        law.problem("coefficients", problem);
+    }
+    return fit;
+}
+
+TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) {
+    const std::filesystem::path path = file_under(at, "fit", folder);
+    const std::string wanted = at.text_or("series", "");
+    if (path.empty()) {
+        return harmless();
+    }
+    json::Document document = json::Document::load(path);
+    json::Reader root = document.root();
+    if (root.text("format") != "treeline-fit") {
+        root.problem("format", "must be treeline-fit, as treeline fit --format json writes it");
+    }
+    document.throw_if_problems();
+    std::vector<std::string> names;
+    std::vector<json::Reader> all = root.objects("series");
+    for (json::Reader& series : all) {
+        names.push_back(series.raw().contains("name") ? series.raw()["name"].get<std::string>() : "");
+        if (names.back() == wanted || (wanted.empty() && all.size() == 1)) {
+            RuntimeFit fit = read_fit(series);
+            document.throw_if_problems();
+            const std::string text = fmt::format("{}: {}", at.raw()["fit"].get<std::string>(), sentence_of(fit.law));
+            return {std::move(fit), text};
+        }
+    }
+    document.throw_if_problems();
+    at.problem("series", wanted.empty() ? "must name one of " + listed(names, "and")
+                                        : fmt::format("names \"{}\", but the file has {}", wanted, listed(names, "and")));
+    return harmless();
+}
+
+TimeSource fitted(json::Reader& at, const TimingSeries& series, const std::string& as, const std::string& name) {
+    std::vector<std::string> found;
+    const std::optional<LawForm> form = law_form_named(as);
+    if (form) {
+        if (const std::string problem = why_not_fitted(*form, series.timings, {}); !problem.empty()) {
+            found.push_back(problem);
+        }
+    } else {
+        found = selection_problems(series.timings, {});
+    }
+    for (const std::string& problem : found) {
+        at.problem("measured", problem);
+    }
+    if (!found.empty()) {
+        return harmless();
+    }
+    RuntimeFit fit = form ? fit_law(*form, series.timings, {}) : select_law(series.timings, {}).best().fit;
+    const std::string text = fmt::format("{}: {}", name, sentence_of(fit.law));
+    return {std::move(fit), text};
+}
+
+TimeSource read_measured(json::Reader& at, const std::filesystem::path& folder) {
+    const std::filesystem::path path = file_under(at, "measured", folder);
+    const std::string series_name = at.text_or("series", "");
+    std::vector<std::string> ways = law_names();
+    ways.insert(ways.begin(), {"auto", "table"});
+    const std::string as = at.has("as") ? at.choice("as", ways) : "auto";
+    if (path.empty()) {
+        return harmless();
+    }
+    const TimingFile file = read_timings(path);
+    const TimingSeries& series = series_named(file, series_name);
+    const std::string name =
+        at.raw()["measured"].get<std::string>() + (series.name.empty() ? "" : fmt::format(" ({})", series.name));
+    if (as == "table") {
+        return {TimeTable(series.timings), fmt::format("{}: interpolated", name)};
+    }
+    return fitted(at, series, as, name);
+}
+
+}  // namespace
+
+TimeSource read_time_source(json::Reader at, const std::filesystem::path& folder) {
+    std::vector<std::string> named;
+    for (const char* const key : {"law", "fit", "measured"}) {
+        if (at.has(key)) {
+            named.emplace_back(key);
+        }
+    }
+    TimeSource result = harmless();
+    if (named.size() != 1) {
+        at.problem({}, named.empty() ? "needs one of law, fit and measured"
+                                     : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+        return result;
+    }
+    try {
+        result = named[0] == "law" ? read_law(at) : named[0] == "fit" ? read_fit_file(at, folder) : read_measured(at, folder);
+    } catch (const InputError& error) {
+        for (const std::string& problem : error.problems()) {
+            at.problem(named[0], problem);
+        }
+    }
+    at.finish();
+    return result;
+}
+
+}  // namespace treeline

@@ -1,0 +1,213 @@
+#include "requests/flag_values.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "requests/descriptions.h"
+#include "requests/setup_reader.h"
+#include "text/split.h"
+
+namespace treeline {
+namespace {
+
+std::optional<long long> whole(std::string_view text) {
+    long long value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+bool opens_object(const std::string& text) { return !text.empty() && text.front() == '{'; }
+
+/// "1-8" as a range; nothing where the text is none.
+std::optional<FlagJson> range_of(const std::string& text) {
+    const std::vector<std::string> ends = split(text, '-');
+    if (ends.size() != 2 || !whole(ends[0]) || !whole(ends[1])) {
+        return std::nullopt;
+    }
+    return FlagJson{{"from", *whole(ends[0])}, {"to", *whole(ends[1])}};
+}
+
+std::string without_indices(std::string_view path) {
+    std::string text;
+    bool inside = false;
+    for (const char c : path) {
+        inside = c == '[' || (inside && c != ']');
+        if (!inside && c != ']') {
+            text += c;
+        }
+    }
+    return text;
+}
+
+std::string in_terms_of_flags(const std::string& problem, std::span<const FlagKey> keys) {
+    constexpr std::string_view prefix = "flags: ";
+    if (!problem.starts_with(prefix)) {
+        return problem;
+    }
+    const std::string rest = problem.substr(prefix.size());
+    const std::size_t colon = rest.find(": ");
+    if (colon == std::string::npos) {
+        return rest;
+    }
+    const std::string path = without_indices(rest.substr(0, colon));
+    for (const auto& [flag, key] : keys) {
+        if (path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '.')) {
+            const std::string inner = path.size() == key.size() ? "" : ": " + path.substr(key.size() + 1);
+            return std::string(flag) + inner + rest.substr(colon);
+        }
+    }
+    return rest;
+}
+
+bool names_a_description(std::string_view key) {
+    constexpr std::array<std::string_view, 9> keys = {"target", "platform", "platforms", "model", "device",
+                                                      "design", "stack",    "shape",     "shapes"};
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// `key` is the one that `node` stands under; elements of a list stand under that of the list.
+void rebase_under(FlagJson& node, const std::string& key, const std::filesystem::path& base) {
+    if (node.is_structured()) {
+        for (auto& [name, value] : node.items()) {
+            rebase_under(value, node.is_array() ? key : name, base);
+        }
+        return;
+    }
+    const bool is_path = node.is_string() && names_a_description(key) && looks_like_path(node.get_ref<const std::string&>()) &&
+                         node.get_ref<const std::string&>().find(':') == std::string::npos;  // "children:3/2,1" is a shape
+    if (is_path) {
+        node = (base / node.get<std::string>()).lexically_normal().string();
+    }
+}
+
+}  // namespace
+
+FlagJson value_of_flag(const std::string& text) {
+    FlagJson value = FlagJson::parse(text, nullptr, false);
+    if (value.is_number() || value.is_object()) {
+        return value;
+    }
+    if (opens_object(text)) {
+        throw InputError({fmt::format("flags: \"{}\" opens an object in braces, but is not JSON", text)});
+    }
+    return text;
+}
+
+FlagJson axis_of_flag(const std::string& text) {
+    if (opens_object(text)) {
+        return value_of_flag(text);
+    }
+    if (const std::optional<FlagJson> range = range_of(text)) {
+        return *range;
+    }
+    if (text.find(',') == std::string::npos) {
+        return value_of_flag(text);
+    }
+    FlagJson list = FlagJson::array();
+    for (const std::string& part : split(text, ',')) {
+        list.push_back(value_of_flag(part));
+    }
+    return list;
+}
+
+FlagJson shares_of_flag(const std::string& flag, const std::string& text) {
+    if (opens_object(text) || text.find(':') == std::string::npos) {
+        return axis_of_flag(text);
+    }
+    FlagJson list = FlagJson::array();
+    for (const std::string& part : split(text, ',')) {
+        const std::vector<std::string> pair = split(part, ':');
+        if (pair.size() != 2) {
+            throw InputError({fmt::format("{}: give every value a share (8:0.3,16:0.7) or none, not \"{}\"", flag, text)});
+        }
+        list.push_back({{"value", value_of_flag(pair[0])}, {"share", value_of_flag(pair[1])}});
+    }
+    return list;
+}
+
+FlagJson words_of_flag(const std::string& text) { return text == "auto" ? FlagJson(text) : FlagJson(split(text, ',')); }
+
+std::string drafter_choices() {
+    std::vector<std::string> kinds = drafter_kinds();
+    std::erase(kinds, "model");
+    return fmt::format("a model, or one of {}, or JSON", fmt::join(kinds, ", "));
+}
+
+FlagJson drafter_of_flag(const std::string& text) {
+    const auto& kinds = drafter_kinds();
+    if (text != "model" && std::find(kinds.begin(), kinds.end(), text) != kinds.end()) {
+        return FlagJson{{"kind", text}};
+    }
+    FlagJson value = value_of_flag(text);
+    return value.is_object() ? value : FlagJson{{"kind", "model"}, {"model", text}};
+}
+
+FlagJson acceptance_of_flag(const std::string& text) {
+    if (opens_object(text) || text.find(',') == std::string::npos) {
+        FlagJson value = value_of_flag(text);
+        return value.is_object() ? value : FlagJson{{"geometric", value}};
+    }
+    return FlagJson{{"per_position", axis_of_flag(text)}};
+}
+
+FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens) {
+    if (text.find(':') == std::string::npos) {
+        if (!draft_tokens.is_number()) {
+            throw InputError({fmt::format("--accept-length: say of how many draft tokens {0} is the mean: 4:{0}", text)});
+        }
+        return FlagJson{{"mean_length", value_of_flag(text)}, {"draft_tokens", draft_tokens}};
+    }
+    FlagJson curve = FlagJson::object();
+    for (const std::string& part : split(text, ',')) {
+        const std::vector<std::string> pair = split(part, ':');
+        if (pair.size() != 2) {
+            throw InputError(
+                {fmt::format("--accept-length: must be a number, or draft tokens and lengths such as 2:1.9,4:2.4, "
+                             "not \"{}\"",
+                             text)});
+        }
+        curve[pair[0]] = value_of_flag(pair[1]);
+    }
+    return FlagJson{{"curve", curve}};
+}
+
+void set_flag(FlagJson& object, const char* key, const std::string& flag) {
+    if (!flag.empty()) {
+        object[key] = value_of_flag(flag);
+    }
+}
+
+FlagJson& object_under(FlagJson& parent, const char* key, const char* meaning) {
+    FlagJson& node = parent[key];
+    if (node.is_string()) {
+        node = FlagJson{{meaning, node}};
+    } else if (!node.is_object()) {
+        node = FlagJson::object();
+    }
+    return node;
+}
+
+std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, std::span<const FlagKey> keys) {
+    for (std::string& problem : problems) {
+        problem = in_terms_of_flags(std::as_const(problem), keys);
+    }
+    return problems;
+}
+
+void rebase_paths(FlagJson& input, const std::string& base) { rebase_under(input, "", base); }
+
+long long whole_number(const std::string& flag, const std::string& text, long long low, long long high) {
+    long long value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+        throw InputError({fmt::format("{}: must be a whole number between {} and {}, not \"{}\"", flag, low, high, text)});
+    }
+    return value;
+}
+
+}  // namespace treeline

@@ -1,0 +1,169 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "requests/fpga/fpga_explore_reader.h"
+#include "requests/setup_reader.h"
+#include "requests/speculation_reader.h"
+#include "requests/tree_reader.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+constexpr int widest_axis_value = 1'000'000;
+constexpr std::size_t most_designs = 100'000'000;
+
+std::vector<double> read_numbers(json::Reader& at, std::string_view key, double own) {
+    if (!at.has(key)) {
+        return {own};
+    }
+    const std::vector<int> values = read_axis(at, key, 1, widest_axis_value);
+    return {values.begin(), values.end()};
+}
+
+struct ExploredTree {
+    TreeShape shape;
+    std::string label;
+};
+
+std::vector<ExploredTree> read_trees(json::Reader& at, Descriptions& descriptions) {
+    std::vector<ExploredTree> trees;
+    for (json::Reader& entry : at.objects_or_texts("trees", "shape")) {
+        // A text stands for {"shape": text}; an object is a shape itself.
+        const TreeShape shape = entry.has("shape") ? read_shape_under(entry, "shape", descriptions) : read_shape(entry);
+        entry.finish();
+        if (problems(shape).empty()) {
+            trees.push_back({shape, text_of(shape)});
+        }
+    }
+    return trees;
+}
+
+/// Accept lengths of the trees, from a list or from the acceptance of a draft token.
+class DrafterLengths {
+public:
+    DrafterLengths(json::Reader& at, Descriptions& descriptions, std::size_t trees) : at_(at) {
+        if (at.has("accept_lengths")) {
+            given_ = at.numbers("accept_lengths", 1.0, most_tree_nodes + 1.0);
+            if (given_.size() != trees) {
+                at.problem("accept_lengths", fmt::format("holds {} numbers for {} trees", given_.size(), trees));
+                given_.assign(trees, 1.0);
+            }
+        } else {
+            const AcceptanceChoice choice = read_acceptance(at.object("acceptance"), descriptions);
+            acceptance_ = choice.acceptance;
+        }
+    }
+
+    [[nodiscard]] DraftTree tree(const TreeShape& shape) const {
+        return build_tree(shape, RankAcceptance::known_or_assumed(acceptance_.siblings));
+    }
+
+    double length(std::size_t index, const ExploredTree& tree, const DraftTree& built) {
+        if (!given_.empty()) {
+            if (given_[index] > built.depth() + 1.0) {
+                at_.problem("accept_lengths", fmt::format("gives {} to {}, which yields at most {}", short_text(given_[index]),
+                                                          tree.label, built.depth() + 1));
+            }
+            return given_[index];
+        }
+        const std::string problem = acceptance_problem(acceptance_, tree.shape, built);
+        if (!problem.empty()) {
+            at_.problem("acceptance", tree.label + ": " + problem);
+            return 1.0;
+        }
+        return accepted_tokens(acceptance_, tree.shape, built).length;
+    }
+
+private:
+    json::Reader& at_;
+    std::vector<double> given_;
+    DraftAcceptance acceptance_;
+};
+
+void read_drafters(json::Reader& at, Descriptions& descriptions, FpgaSpace& space) {
+    const std::vector<ExploredTree> trees = read_trees(at, descriptions);
+    for (json::Reader& entry : at.objects("drafters")) {
+        const Model* model = descriptions.model(entry, "model");
+        const std::string problem = model != nullptr ? fpga::shape_problem(*model) : "";
+        if (!problem.empty()) {
+            entry.problem("model", problem);
+        }
+        DrafterLengths lengths(entry, descriptions, trees.size());
+        for (std::size_t i = 0; model != nullptr && problem.empty() && i < trees.size(); ++i) {
+            DraftTree tree = lengths.tree(trees[i].shape);
+            const double length = lengths.length(i, trees[i], tree);
+            space.speculations.push_back({model->name, fpga::shape_of(*model), trees[i].label, std::move(tree), length});
+        }
+        entry.finish();
+    }
+}
+
+std::vector<fpga::Backtracking> read_plans(json::Reader& at) {
+    if (!at.has("plans")) {
+        return {fpga::Backtracking::hybrid};
+    }
+    std::vector<fpga::Backtracking> plans;
+    for (const std::string& name : at.texts("plans")) {
+        const auto& all = all_backtracking_plans();
+        const auto found = std::find_if(all.begin(), all.end(), [&](auto plan) { return fpga::name_of(plan) == name; });
+        if (found == all.end()) {
+            at.problem("plans", fmt::format("must hold hybrid, store-states, recompute or naive, not \"{}\"", name));
+        } else {
+            plans.push_back(*found);
+        }
+    }
+    return plans;
+}
+
+FpgaObjective read_objective(json::Reader& at) {
+    if (!at.has("objective")) {
+        return FpgaObjective::throughput;
+    }
+    const std::string name = at.choice("objective", {"throughput", "latency", "energy"});
+    return name == "latency" ? FpgaObjective::latency : name == "energy" ? FpgaObjective::energy : FpgaObjective::throughput;
+}
+
+}  // namespace
+
+FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& descriptions,
+                                      const std::filesystem::path& hardware) {
+    FpgaExploration exploration;
+    json::Reader root = document.root();
+    exploration.base = read_fpga_run(root, descriptions, hardware);
+    const fpga::Design& design = exploration.base.design;
+    FpgaSpace& space = exploration.space;
+    space.board = exploration.base.board;
+    space.base = design;
+    space.target = exploration.base.target.shape;
+    space.tile_inputs = read_numbers(root, "tile_inputs", design.linear.tile_inputs);
+    space.tile_outputs = read_numbers(root, "tile_outputs", design.linear.tile_outputs);
+    space.lanes = read_numbers(root, "lanes", design.ssm.lanes);
+    space.tokens = root.has("tokens") ? read_numbers(root, "tokens", 1.0) : std::vector<double>{0.0};
+    space.speculations.push_back({"", {}, "no draft", DraftTree(), 1.0});
+    if (root.has("drafters") || root.has("trees")) {
+        read_drafters(root, descriptions, space);
+    }
+    space.plans = read_plans(root);
+    exploration.objective = read_objective(root);
+    space.utilisation = root.number_or("utilisation", space.utilisation, 0.01, 1.0);
+    root.finish();
+    document.throw_if_problems();
+    document.add_problems(fpga::problems_of(space.base));
+    document.add_problems(space.problems());
+    if (space.size() > most_designs) {
+        document.add_problems(
+            {fmt::format("asks for {} designs; at most {} are searched", grouped_text(static_cast<long long>(space.size())),
+                         grouped_text(static_cast<long long>(most_designs)))});
+    }
+    if (exploration.objective == FpgaObjective::energy && !fpga::knows_power(space.board, space.base)) {
+        document.add_problems({"objective: energy needs a board with static_power and a design with power"});
+    }
+    document.throw_if_problems();
+    return exploration;
+}
+
+}  // namespace treeline

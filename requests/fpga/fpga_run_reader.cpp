@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "hardware/fpga.h"
+#include "json/wording.h"
+#include "requests/fpga/fpga_run_reader.h"
+#include "requests/setup_reader.h"
+#include "requests/speculation_reader.h"
+#include "requests/tree_reader.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+constexpr double megahertz = 1e6, gigabyte = 1e9;
+constexpr double smallest_change = 1e-6, largest_change = 1e9;
+
+/// A number of the design or board that "changes" may replace.
+struct Change {
+    const char* key;
+    double (*get)(const FpgaRun&);
+    void (*set)(FpgaRun&, double);
+    bool whole = false;
+};
+
+const std::array<Change, 15> changes = {{
+    {"clock_megahertz", [](const FpgaRun& run) { return fpga::clock_of(run.board, run.design) / megahertz; },
+     [](FpgaRun& run, double value) { run.design.clock_hz = value * megahertz; }},
+    {"bandwidth_gigabytes", [](const FpgaRun& run) { return run.board.bandwidth.value() / gigabyte; },
+     [](FpgaRun& run, double value) { run.board.bandwidth = BytesPerSecond(value * gigabyte); }},
+    {"memory_efficiency", [](const FpgaRun& run) { return run.design.memory_efficiency; },
+     [](FpgaRun& run, double value) { run.design.memory_efficiency = value; }},
+    {"tile_inputs", [](const FpgaRun& run) { return run.design.linear.tile_inputs; },
+     [](FpgaRun& run, double value) { run.design.linear.tile_inputs = value; }, true},
+    {"tile_outputs", [](const FpgaRun& run) { return run.design.linear.tile_outputs; },
+     [](FpgaRun& run, double value) { run.design.linear.tile_outputs = value; }, true},
+    {"tokens", [](const FpgaRun& run) { return run.design.linear.tokens; },
+     [](FpgaRun& run, double value) { run.design.linear.tokens = value; }, true},
+    {"draft_tile_outputs", [](const FpgaRun& run) { return run.design.linear.draft_tile_outputs; },
+     [](FpgaRun& run, double value) { run.design.linear.draft_tile_outputs = value; }, true},
+    {"lanes", [](const FpgaRun& run) { return run.design.ssm.lanes; },
+     [](FpgaRun& run, double value) { run.design.ssm.lanes = value; }, true},
+    {"pipeline_depth", [](const FpgaRun& run) { return double(run.design.ssm.rules.pipeline_depth); },
+     [](FpgaRun& run, double value) { run.design.ssm.rules.pipeline_depth = static_cast<int>(value); }, true},
+    {"interleave", [](const FpgaRun& run) { return double(run.design.ssm.rules.interleave); },
+     [](FpgaRun& run, double value) { run.design.ssm.rules.interleave = static_cast<int>(value); }, true},
+    {"initiation_interval", [](const FpgaRun& run) { return double(run.design.ssm.rules.initiation_interval); },
+     [](FpgaRun& run, double value) { run.design.ssm.rules.initiation_interval = static_cast<int>(value); }, true},
+    {"fifo_depth", [](const FpgaRun& run) { return double(run.design.ssm.fifo_depth); },
+     [](FpgaRun& run, double value) { run.design.ssm.fifo_depth = static_cast<int>(value); }, true},
+    {"norm_lanes", [](const FpgaRun& run) { return run.design.norm.lanes; },
+     [](FpgaRun& run, double value) { run.design.norm.lanes = value; }, true},
+    {"weight_bits", [](const FpgaRun& run) { return run.design.weights.bits; },
+     [](FpgaRun& run, double value) { run.design.weights.bits = value; }, true},
+    {"state_bits", [](const FpgaRun& run) { return run.design.state.bits; },
+     [](FpgaRun& run, double value) { run.design.state.bits = value; }, true},
+}};
+
+void read_changes(json::Reader at, FpgaRun& run) {
+    for (const Change& change : changes) {
+        if (!at.has(change.key)) {
+            continue;
+        }
+        const double value = change.whole ? static_cast<double>(at.count(change.key, 0, static_cast<int>(largest_change)))
+                                          : at.number(change.key, smallest_change, largest_change);
+        run.changes.push_back(fmt::format("{} {} instead of {}", change.key, short_text(value), short_text(change.get(run))));
+        change.set(run, value);
+    }
+    at.finish();
+}
+
+template <class T, class Load>
+T loaded(json::Reader& at, std::string_view key, const std::string& name, const Descriptions& descriptions, FpgaRun& run,
+         Load load) {
+    try {
+        Described<T> described = load(descriptions.resolved(name));
+        const std::vector<Provenance> entries = descriptions.named(std::move(described.provenance), {name});
+        run.provenance.insert(run.provenance.end(), entries.begin(), entries.end());
+        return std::move(described.value);
+    } catch (const InputError& error) {
+        for (const std::string& problem : error.problems()) {
+            at.problem(key, problem);
+        }
+        return T();
+    }
+}
+
+FpgaModel read_model(json::Reader& at, std::string_view key, Descriptions& descriptions) {
+    FpgaModel model;
+    if (const Model* described = descriptions.model(at, key)) {
+        model.name = described->name;
+        const std::string problem = fpga::shape_problem(*described);
+        if (!problem.empty()) {
+            at.problem(key, problem);
+        } else {
+            model.shape = fpga::shape_of(*described);
+        }
+    }
+    return model;
+}
+
+void read_hardware(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware, FpgaRun& run) {
+    const std::string design = at.text("design");
+    if (!design.empty()) {
+        run.design = loaded<fpga::Design>(at, "design", design, descriptions, run,
+                                          [&](const std::string& name) { return load_design(hardware, name); });
+    }
+    const std::string board = at.text_or("board", run.design.board);
+    if (!board.empty()) {
+        run.board = loaded<fpga::Board>(at, at.has("board") ? "board" : "design", board, descriptions, run,
+                                        [&](const std::string& name) { return load_board(hardware, name); });
+    }
+    if (std::optional<json::Reader> changed = at.optional_object("changes")) {
+        read_changes(std::move(*changed), run);
+    }
+}
+
+/// That a tree grown by preference is grown with.
+RankAcceptance ranks_of(const FpgaRun& run) {
+    return run.acceptance ? RankAcceptance::known_or_assumed(run.acceptance->siblings) : RankAcceptance::assumed();
+}
+
+void read_accept_length(json::Reader& at, const TreeShape& shape, FpgaRun& run) {
+    if (at.has("accept_length")) {
+        const double most = run.tree.depth() + 1.0;
+        run.accept_length = at.number("accept_length", 1.0, most_tree_nodes + 1.0);
+        run.accept_source = at.text_or("accept_source", "");
+        if (run.accept_length > most) {
+            at.problem("accept_length", fmt::format("is {}, but a tree of depth {} yields at most {} tokens a round, the bonus "
+                                                    "token included",
+                                                    short_text(run.accept_length), run.tree.depth(), short_text(most)));
+        }
+    } else if (!run.acceptance) {
+        at.problem("accept_length", "is missing: give accept_length or acceptance");
+    } else if (const std::string problem = acceptance_problem(*run.acceptance, shape, run.tree); !problem.empty()) {
+        at.problem("acceptance", problem);
+    } else {
+        run.accept_length = accepted_tokens(*run.acceptance, shape, run.tree).length;
+    }
+}
+
+void read_speculation_part(json::Reader& at, Descriptions& descriptions, FpgaRun& run) {
+    if (!at.has("drafter")) {
+        for (const char* key : {"shape", "accept_length", "accept_source", "acceptance"}) {
+            if (at.has(key)) {
+                at.problem(key, "needs a drafter");
+            }
+        }
+        return;
+    }
+    run.drafter = read_model(at, "drafter", descriptions);
+    if (std::optional<json::Reader> acceptance = at.optional_object("acceptance")) {
+        AcceptanceChoice choice = read_acceptance(std::move(*acceptance), descriptions);
+        run.acceptance = std::move(choice.acceptance);
+        run.accept_source = std::move(choice.source);
+    }
+    const TreeShape shape = read_shape_under(at, "shape", descriptions);
+    run.tree_label = text_of(shape);
+    if (problems(shape).empty()) {
+        run.tree = build_tree(shape, ranks_of(run));
+        read_accept_length(at, shape, run);
+    }
+}
+
+void read_options(json::Reader& at, FpgaRun& run) {
+    std::vector<std::string> names;
+    for (const fpga::Backtracking plan : all_backtracking_plans()) {
+        names.emplace_back(fpga::name_of(plan));
+    }
+    if (at.has("plan")) {
+        const std::string chosen = at.choice("plan", names);
+        for (const fpga::Backtracking plan : all_backtracking_plans()) {
+            run.options.plan = chosen == fpga::name_of(plan) ? plan : run.options.plan;
+        }
+    }
+    if (at.has("tree_states")) {
+        run.options.tree_states =
+            at.choice("tree_states", {"fifo", "off-chip"}) == "fifo" ? fpga::TreeStates::fifo : fpga::TreeStates::off_chip;
+    }
+    run.design.overlap = at.flag_or("overlap", run.design.overlap);
+}
+
+}  // namespace
+
+std::vector<std::string> design_changes() {
+    std::vector<std::string> keys;
+    for (const Change& change : changes) {
+        keys.emplace_back(change.key);
+    }
+    return keys;
+}
+
+FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware) {
+    FpgaRun run;
+    run.title = at.text_or("title", "");
+    run.source = at.text_or("source", "");
+    read_hardware(at, descriptions, hardware, run);
+    run.target = read_model(at, "target", descriptions);
+    read_speculation_part(at, descriptions, run);
+    read_options(at, run);
+    return run;
+}
+
+}  // namespace treeline

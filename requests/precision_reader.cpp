@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json/wording.h"
+#include "requests/setup_reader.h"
+
+namespace treeline {
+namespace {
+
+const std::vector<std::string>& format_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const NumberFormat format : all_number_formats) {
+            all.emplace_back(name_of(format));
+        }
+        return all;
+    }();
+    return names;
+}
+
+/// Words for a whole checkpoint: every format, and the two kinds of fp4 with block scales.
+const std::vector<std::string>& checkpoint_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all = format_names();
+        all.insert(all.end(), {"nvfp4", "mxfp4"});
+        return all;
+    }();
+    return names;
+}
+
+/// `published` says in which of the 16-bit formats everything is that is not quantised.
+Precision checkpoint_named(const std::string& name, const Precision& published) {
+    const NumberFormat kept = published.activations.format;
+    const NumberFormat wide = bits_of(kept) == 16.0 ? kept : NumberFormat::bf16;
+    if (name == "mxfp4") {
+        return mxfp4_precision(wide);
+    }
+    return checkpoint_precision(name == "nvfp4" ? NumberFormat::fp4 : number_format(name).value_or(wide), wide);
+}
+
+NumberFormat read_format(json::Reader& at, std::string_view key) {
+    return number_format(at.choice(key, format_names())).value_or(NumberFormat::bf16);
+}
+
+/// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16}.
+Storage read_storage(json::Reader& at, std::string_view key, const Storage& fallback) {
+    if (!at.has(key)) {
+        return fallback;
+    }
+    json::Reader inner = at.object_or_text(key, "format");
+    Storage storage{read_format(inner, "format")};
+    storage.group_size = inner.number_or("group_size", 0.0, 1.0, 1e9);
+    storage.scale_bits = inner.number_or("scale_bits", 16.0, 1.0, 32.0);
+    inner.finish();
+    return storage;
+}
+
+}  // namespace
+
+Precision read_precision(json::Reader& at, std::string_view key, const Precision& published) {
+    if (!at.has(key)) {
+        return published;
+    }
+    if (!at.raw().at(std::string(key)).is_object()) {
+        return checkpoint_named(at.choice(key, checkpoint_names()), published);
+    }
+    return read_precision_parts(at.object(key), published);
+}
+
+Precision read_precision_parts(json::Reader parts, const Precision& published) {
+    Precision base = published;
+    if (parts.has("all")) {
+        base = uniform_precision(read_format(parts, "all"));
+        base.state = Storage{NumberFormat::fp32};
+    }
+    Precision precision = base;
+    precision.weights = read_storage(parts, "weights", base.weights);
+    precision.experts = read_storage(parts, "experts", parts.has("weights") ? precision.weights : base.experts);
+    precision.embeddings = read_storage(parts, "embeddings", base.embeddings);
+    precision.activations = read_storage(parts, "activations", base.activations);
+    precision.kv_cache = read_storage(parts, "kv_cache", base.kv_cache);
+    precision.state = read_storage(parts, "state", base.state);
+    // What a run states of weights holds for all of them.
+    std::erase_if(precision.exceptions, [&](const WeightException& exception) {
+        return parts.has("weights") || (parts.has("experts") && exception.operation.ends_with("routed experts")) ||
+               (parts.has("embeddings") && (exception.operation == "LM head" || exception.operation == "token embedding"));
+    });
+    if (parts.has("math")) {
+        precision.math = read_format(parts, "math");
+    }
+    parts.finish();
+    return precision;
+}
+
+}  // namespace treeline

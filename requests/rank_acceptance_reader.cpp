@@ -1,0 +1,84 @@
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "json/reader.h"
+#include "requests/tree_reader.h"
+
+namespace treeline {
+namespace {
+
+constexpr double most_counted = 1e15;
+
+std::vector<double> numbers_in(const std::string& text) {
+    std::vector<double> numbers;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (true) {
+        double value = 0.0;
+        const auto [next, error] = std::from_chars(at, end, value);
+        if (error != std::errc() || !std::isfinite(value) || (next != end && *next != ',')) {
+            throw InputError(
+                {fmt::format("--ranks: must be numbers with commas between, such as 0.6,0.2,0.1, not \"{}\"", text)});
+        }
+        numbers.push_back(value);
+        if (next == end) {
+            return numbers;
+        }
+        at = next + 1;
+    }
+}
+
+RankAcceptance from_file(const std::string& file) {
+    json::Document document = json::Document::load(file);
+    json::Reader root = document.root();
+    static_cast<void>(root.text_or("title", ""));
+    static_cast<void>(root.text_or("source", ""));
+    RankAcceptance acceptance;
+    const bool rates = root.has("ranks"), counts = root.has("accepted_by_rank");
+    if (rates == counts) {
+        static_cast<void>(root.has("none"));
+        root.problem({}, rates ? "gives ranks and accepted_by_rank, but exactly one of them is needed"
+                               : "needs one of ranks and accepted_by_rank");
+    } else if (rates) {
+        acceptance = RankAcceptance(root.numbers("ranks", 0.0, 1.0));
+    } else {
+        const std::vector<double> accepted = root.numbers("accepted_by_rank", 0.0, most_counted);
+        const double none = root.number("none", 0.0, most_counted);
+        acceptance = RankAcceptance::from_counts(accepted, none);
+        if (acceptance.none() >= 1.0 && none <= 0.0) {
+            root.problem({}, "counts nothing, so no acceptance follows from it");
+        }
+    }
+    root.finish();
+    document.throw_if_problems();
+    document.add_problems(acceptance.problems());
+    document.throw_if_problems();
+    return acceptance;
+}
+
+}  // namespace
+
+std::optional<RankAcceptance> read_rank_acceptance(const RankFlags& flags) {
+    if (!flags.ranks.empty() && !flags.file.empty()) {
+        throw InputError({"--ranks and --acceptance say the same thing twice; give one of them"});
+    }
+    if (!flags.file.empty()) {
+        return from_file(flags.file);
+    }
+    if (flags.ranks.empty()) {
+        return std::nullopt;
+    }
+    RankAcceptance acceptance(numbers_in(flags.ranks));
+    std::vector<std::string> problems = acceptance.problems();
+    for (std::string& problem : problems) {
+        problem = "--ranks: " + problem;
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    return acceptance;
+}
+
+}  // namespace treeline

@@ -1,0 +1,87 @@
+#include "requests/recommend/workload_file.h"
+
+#include <filesystem>
+
+#include "requests/flag_values.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t longest_line = 110;
+
+/// The workload in a file: the file itself, or the input that a result repeats.
+Json workload_in(const std::string& file) {
+    json::Document document = json::Document::load(file);
+    const Json& tree = document.root().raw();
+    document.throw_if_problems();
+    const bool is_result = tree.contains("input") && tree.value("format", Json()) == "treeline-recommendation";
+    return is_result ? Json(tree["input"]) : tree;
+}
+
+std::string one_line(const Json& node) {
+    if (!node.is_structured()) {
+        return node.dump();
+    }
+    std::string text;
+    for (const auto& [key, value] : node.items()) {
+        text += (text.empty() ? "" : ", ") + (node.is_object() ? Json(key).dump() + ": " : "") + one_line(value);
+    }
+    return node.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+/// `node` behind `column` characters of its line, and indented by `indent` where it takes several.
+std::string laid_out(const Json& node, std::size_t column, std::size_t indent) {
+    const std::string line = one_line(node);
+    if (!node.is_structured() || (indent > 0 && column + line.size() <= longest_line)) {
+        return line;
+    }
+    const std::string margin(indent + 2, ' ');
+    std::string text;
+    for (const auto& [key, value] : node.items()) {
+        const std::string name = node.is_object() ? Json(key).dump() + ": " : "";
+        text += (text.empty() ? "" : ",\n") + margin + name + laid_out(value, margin.size() + name.size(), indent + 2);
+    }
+    return (node.is_object() ? "{\n" : "[\n") + text + "\n" + std::string(indent, ' ') + (node.is_object() ? "}" : "]");
+}
+
+WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, const Catalogue& catalogue) {
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    Json raw = workload_in(file);
+    Json changed = raw;
+    rebase_paths(changed, folder.string());  // those of flags are relative to the current folder
+    const Json unchanged = changed;
+    changed = with_flags(std::move(changed), flags);
+    const bool as_it_stands = changed == unchanged;
+    json::Document document = json::Document::parse((as_it_stands ? raw : changed).dump(), file);
+    Descriptions descriptions(catalogue, as_it_stands ? folder : std::filesystem::path());
+    return {read_workload(document, descriptions), std::move(as_it_stands ? raw : changed)};
+}
+
+WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue) {
+    try {
+        Json workload = with_flags(Json::object(), flags);
+        if (!workload.contains("target") && !workload.contains("platforms") && !workload.contains("drafters")) {
+            throw InputError(
+                {"give a FILE (a workload), or at least --target, --device and --drafter; --help lists all flags"});
+        }
+        json::Document document = json::Document::parse(workload.dump(), "flags");
+        Descriptions descriptions(catalogue, {});
+        return {read_workload(document, descriptions), std::move(workload)};
+    } catch (const InputError& error) {
+        std::vector<std::string> problems = in_terms_of_workload_flags(error.problems());
+        problems.emplace_back("no FILE is given, so that flags must say the whole workload (see --help)");
+        throw InputError(std::move(problems));
+    }
+}
+
+}  // namespace
+
+WorkloadSource read_workload(const std::string& file, const WorkloadFlags& flags, const Catalogue& catalogue) {
+    return file.empty() ? read_flags(flags, catalogue) : read_file(file, flags, catalogue);
+}
+
+std::string workload_text(const Json& workload) { return laid_out(workload, 0, 0) + "\n"; }
+
+}  // namespace treeline

@@ -1,0 +1,169 @@
+#include "requests/recommend/workload_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "requests/speculation_reader.h"
+#include "requests/variant_reader.h"
+
+namespace treeline {
+namespace {
+
+/// [{"value": 8, "share": 0.5}, ...], or whole numbers of equal shares.
+std::vector<WeightedValue> read_distribution(json::Reader& traffic, const char* key, int low, int high) {
+    std::vector<WeightedValue> values;
+    const auto& raw = traffic.raw();
+    const bool weighted = traffic.has(key) && raw.at(key).is_array() && !raw.at(key).empty() && raw.at(key).front().is_object();
+    if (!weighted) {
+        for (const int value : read_axis(traffic, key, low, high)) {
+            values.push_back({static_cast<double>(value), 1.0});
+        }
+        return values;
+    }
+    for (json::Reader& element : traffic.objects(key)) {
+        const auto value = static_cast<double>(element.count("value", low, high));
+        const double share = element.number("share", 1e-9, 1e9);
+        element.finish();
+        if (std::any_of(values.begin(), values.end(), [&](const WeightedValue& other) { return other.value == value; })) {
+            traffic.problem(key, fmt::format("holds {:.0f} twice", value));
+        }
+        values.push_back({value, share});
+    }
+    return values;
+}
+
+Traffic read_traffic(json::Reader traffic) {
+    const std::vector<WeightedValue> batch = read_distribution(traffic, "batch", 1, largest_batch);
+    const std::vector<WeightedValue> context = read_distribution(traffic, "context", 0, longest_context);
+    const bool of_tokens = traffic.has("shares_of") && traffic.choice("shares_of", {"time", "tokens"}) == "tokens";
+    traffic.finish();
+    if (static_cast<double>(batch.size()) * static_cast<double>(context.size()) > 1e6) {
+        traffic.problem({}, "has more than a million combinations of batch and context");
+        return {};
+    }
+    return traffic_from(batch, context, of_tokens ? ShareOf::tokens : ShareOf::time);
+}
+
+Limits read_limits(json::Reader& root) {
+    Limits limits;
+    std::optional<json::Reader> at = root.optional_object("limits");
+    if (!at) {
+        return limits;
+    }
+    if (at->has("tpot_ms")) {
+        limits.time_per_token = Seconds(1e-3 * at->number("tpot_ms", 1e-6, 1e9));
+    }
+    if (at->has("ttft_ms")) {
+        limits.time_to_first_token = Seconds(1e-3 * at->number("ttft_ms", 1e-6, 1e9));
+    }
+    if (at->has("memory_gb")) {
+        limits.memory = Bytes(1e9 * at->number("memory_gb", 1e-3, 1e6));
+    }
+    limits.minimum_gain = at->number_or("minimum_gain", 1.0, 1e-3, 1e3);
+    at->finish();
+    return limits;
+}
+
+Objective read_objective(json::Reader& root) {
+    if (!root.has("objective")) {
+        return Objective::throughput;
+    }
+    const std::string word = root.choice("objective", {"throughput", "latency", "cost", "energy"});
+    return word == "latency"  ? Objective::latency
+           : word == "cost"   ? Objective::cost
+           : word == "energy" ? Objective::energy
+                              : Objective::throughput;
+}
+
+/// An objective that some device's description says nothing about would rank it best.
+void check_objective(json::Reader& root, Objective objective, const std::vector<Platform>& platforms) {
+    for (const Platform& platform : platforms) {
+        const Device& device = platform.device;
+        if (objective == Objective::energy && !device.knows_energy()) {
+            root.problem("objective",
+                         "is energy, but the description of " + device.name + " does not state its power and energy");
+        }
+        if (objective == Objective::cost && device.price <= DollarsPerSecond(0.0)) {
+            root.problem("objective", "is cost, but the description of " + device.name + " does not state a price");
+        }
+    }
+}
+
+/// A tree that no drafter's acceptance says anything about would be left out without a word.
+void check_shapes(json::Reader& root, const std::vector<Speculation>& speculations,
+                  const std::vector<DrafterChoice>& drafters) {
+    for (const Speculation& speculation : speculations) {
+        std::string why_not;
+        const bool priced =
+            is_chain(speculation) || std::any_of(drafters.begin(), drafters.end(), [&](const DrafterChoice& drafter) {
+                const DraftTree tree =
+                    build_tree(speculation.shape, RankAcceptance::known_or_assumed(drafter.acceptance.siblings));
+                why_not = acceptance_problem(drafter.acceptance, speculation.shape, tree);
+                return why_not.empty();
+            });
+        if (!priced && !drafters.empty()) {
+            root.problem("shapes", speculation.label + " cannot be priced with any of the drafters: " + why_not);
+        }
+    }
+}
+
+VariantLists read_lists(json::Reader& root, Descriptions& descriptions) {
+    VariantLists lists;
+    lists.targets = {read_target(root.object_or_text("target", "model"), descriptions)};
+    std::vector<std::string> labels;
+    for (json::Reader& element : root.objects_or_texts("platforms", "device")) {
+        lists.platforms.push_back(read_platform(std::move(element), descriptions));
+        labels.push_back(label_of(lists.platforms.back()));
+    }
+    check_labels(root, "platforms", labels);
+    labels.clear();
+    for (json::Reader& element : root.objects("drafters")) {
+        lists.drafters.push_back(read_drafter(std::move(element), descriptions));
+        labels.push_back(lists.drafters.back().label);
+    }
+    check_labels(root, "drafters", labels);
+    lists.rollbacks = read_rollbacks(root, "rollback");
+    lists.decoding = read_decoding(root);
+    return lists;
+}
+
+}  // namespace
+
+RecommendInput read_workload(json::Document& document, Descriptions& descriptions) {
+    json::Reader root = document.root();
+    RecommendInput input;
+    input.title = root.text_or("title", "");
+    input.source = root.text_or("source", "");
+    const VariantLists lists = read_lists(root, descriptions);
+    Workload& workload = input.workload;
+    workload.speculations = read_speculations(root, descriptions).speculations;
+    workload.traffic = read_traffic(root.object("traffic"));
+    const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
+    workload.prompt_tokens =
+        static_cast<double>(root.count_or("prompt_tokens", static_cast<std::int64_t>(typical_context), 0, longest_context));
+    workload.limits = read_limits(root);
+    workload.objective = read_objective(root);
+    check_objective(root, workload.objective, lists.platforms);
+    root.finish();
+    if (document.problems().empty()) {
+        check_shapes(root, workload.speculations, lists.drafters);
+        document.add_problems(platform_problems(lists));
+        workload.variants = all_variants(lists);
+        for (Variant& variant : workload.variants) {  // memory is that of the prompts where the file says how long they are
+            variant.setup.prompt_tokens = root.has("prompt_tokens") ? workload.prompt_tokens : 0.0;
+        }
+        document.add_problems(problems_of(workload));
+    }
+    document.throw_if_problems();
+    input.target = lists.targets.front();
+    input.title = input.title.empty() ? "Speculative decoding of " + input.target.label : input.title;
+    workload.title = input.title;
+    input.drafters = lists.drafters;
+    input.provenance = descriptions.provenance();
+    return input;
+}
+
+}  // namespace treeline

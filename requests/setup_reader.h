@@ -1,0 +1,65 @@
+// The parts of a design point as input files write them; every input file of the program is made of these.
+//
+// The functions note problems in the reader's document and return something harmless, so that all problems of a file come out
+// at once: call Document::throw_if_problems() before using what they return.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/reader.h"
+#include "requests/descriptions.h"
+#include "sim/input_limits.h"
+#include "sweeps/choices.h"
+
+namespace treeline {
+
+/// {"model": name or path, "precision"?: ...}, or the name alone.
+TargetChoice read_target(json::Reader at, Descriptions& descriptions);
+
+/// The precision under `key`: what checkpoints of that name hold ("bf16", "fp8", "nvfp4", …: checkpoint_precision()), or
+/// an object whose parts replace those of `published`; without the key, `published`.
+Precision read_precision(json::Reader& at, std::string_view key, const Precision& published);
+/// The same from an object already opened.
+Precision read_precision_parts(json::Reader parts, const Precision& published);
+
+/// {"device": name or path, "tensor_parallel"?: 8, "interconnect"?: "nvlink", "stack"?: name or path, "mode"?: "roofline",
+/// "calibrated" or "hoi"}, or the device's name alone. The device may be an accelerator design, on its own board, or a board
+/// with {"design": name or path}; neither has a stack or mode to choose.
+Platform read_platform(json::Reader at, Descriptions& descriptions);
+/// The mode that the text under `key` names.
+CostMode read_mode(json::Reader& at, std::string_view key);
+/// Notes a problem where the mode needs a calibration that the device does not have, and else where its laws come from.
+void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions);
+
+/// requests/drafter_reader.cpp lists the kinds and their keys.
+DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions);
+
+/// The words that "kind" may be.
+const std::vector<std::string>& drafter_kinds();
+
+/// How many drafts are accepted. Of a chain: one of {"geometric": 0.8}, {"per_position": [0.8, 0.6]}, {"mean_length": 3.2,
+/// "draft_tokens": 4} and {"curve": {"1": 1.8, "2": 2.5}}. Of siblings: "per_rank": [0.6, 0.2]; alone, its first rank is the
+/// rate of chains. Of shapes that were measured: "measured": [{"shape": "branching:3,2", "accept_length": 2.4}]. An optional
+/// "source".
+struct AcceptanceChoice {
+    DraftAcceptance acceptance;
+    std::string text, source;
+};
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions);
+
+/// "greedy" (also without the key) or "sampling".
+Decoding read_decoding(json::Reader& at);
+/// The policy under `key`; nothing for "auto" or without the key.
+std::optional<Rollback> read_rollback(json::Reader& at, std::string_view key);
+/// A policy's name as it stands; a problem is noted for anything else.
+std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name);
+
+/// Whole numbers: 5, [1, 2, 4], {"from": 1, "to": 8, "step"?: 1} or {"powers_of_two": {"from": 1, "to": 256}}. Empty lists,
+/// reversed ranges, repeated values and more than `most_axis_values` are problems.
+std::vector<int> read_axis(json::Reader& at, std::string_view key, int low, int high);
+inline constexpr std::size_t most_axis_values = 100'000;
+
+}  // namespace treeline

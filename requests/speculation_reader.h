@@ -1,0 +1,34 @@
+// What input files say about the shapes of drafts and how they are verified.
+#pragma once
+
+#include <vector>
+
+#include "json/reader.h"
+#include "requests/descriptions.h"
+#include "sim/round.h"
+
+namespace treeline {
+
+/// The shapes of an input.
+struct SpeculationAxis {
+    std::vector<Speculation> speculations;  ///< plain decoding first, whether asked for or not
+    std::vector<int> asked_for;             ///< indices into them
+};
+
+/// Plain decoding, then every shape in every way of verifying that is asked for.
+///   "draft_tokens"?: whole numbers (read_axis): chains; 0 is plain decoding
+///   "shapes"?:       trees as `treeline tree` takes them ("sglang:5,4,32", a name or path, {"beams": {...}}), and grids of
+///   best
+///                    trees: {"optimal": {"nodes": axis, "depth": axis, "children"?}}
+///   "verification"?: "auto" or names. Without it, or with "auto", chains run unrolled (one sequence), branched shapes packed
+///                    and unrolled. Names apply to chains and trees alike.
+/// At least one of draft_tokens and shapes is needed.
+SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions);
+
+/// The same for one shape: a number under "draft_tokens", or "shape"; `fallback_draft_tokens` without either.
+std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descriptions, int fallback_draft_tokens);
+
+/// One shape under `key`: a text or an object.
+TreeShape read_shape_under(json::Reader& at, std::string_view key, Descriptions& descriptions);
+
+}  // namespace treeline

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "json/reader.h"
+#include "json/wording.h"
+#include "requests/tree_reader.h"
+#include "text/split.h"
+
+namespace treeline {
+namespace {
+
+using Numbers = std::vector<int>;
+
+/// Nothing where a part is no whole number.
+std::optional<Numbers> numbers_in(const std::string& text, char separator) {
+    Numbers numbers;
+    for (const std::string& part : split(text, separator)) {
+        int value = 0;
+        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+        if (error != std::errc() || end != part.data() + part.size() || value < lowest_tree_number ||
+            value > highest_tree_number) {
+            return std::nullopt;
+        }
+        numbers.push_back(value);
+    }
+    return numbers;
+}
+
+std::optional<TreeShape> table_from_text(const std::string& text) {
+    ChildTableShape table;
+    for (const std::string& level : split(text, '/')) {
+        const std::optional<Numbers> counts = numbers_in(level, ',');
+        if (!counts) {
+            return std::nullopt;
+        }
+        table.children.push_back(*counts);
+    }
+    return table;
+}
+
+}  // namespace
+
+const std::vector<TreeKind>& tree_kinds() {
+    static const std::vector<TreeKind> kinds = {
+        {"chain", {}, false, ',', "K", "Chain of K draft tokens"},
+        {"widths", {}, true, ',', "N1,N2,...", "Nodes of each level, spread evenly over the level before"},
+        {"branching", {}, true, ',', "C1,C2,...", "Children of every node, level by level"},
+        {"children", {}, true, '/', "C/C,C/...", "Children of each node, level by level: 3/2,1,0/1,1,1"},
+        {"parents", {}, true, ',', "P1,P2,...", "Parent of tokens 1, 2, ...; 0 is the root"},
+        {"binary", {}, false, ',', "D", "Full binary tree of D levels, the root counted"},
+        {"sequences", {"drafts", "draft_tokens"}, false, 'x', "DRAFTSxK", "Independent chains of K tokens"},
+        {"beams", {"beams", "steps"}, false, 'x', "MxN", "Beam search with M beams and N steps, every token kept"},
+        {"sglang",
+         {"steps", "top_k", "draft_tokens"},
+         false,
+         ',',
+         "STEPS,TOPK,TOKENS",
+         "SGLang's settings; tokens count the root"},
+        {"vllm", {}, false, ',', "K", "vLLM's num_speculative_tokens"},
+        {"tensorrt_llm",
+         {"max_draft_len", "max_top_k", "max_total_draft_tokens"},
+         false,
+         ',',
+         "LENGTH,TOPK,TOKENS",
+         "TensorRT-LLM's dynamic tree; tokens without the root"},
+        {"optimal",
+         {"nodes", "depth", "children"},
+         false,
+         ',',
+         "NODES,DEPTH[,CHILDREN]",
+         "The best tree of this size for the acceptance given"},
+    };
+    return kinds;
+}
+
+std::string flag_of(const TreeKind& kind) {
+    std::string flag = "--" + kind.key;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    return flag;
+}
+
+const TreeKind& kind_named(const std::string& key) {
+    std::vector<std::string> keys;
+    for (const TreeKind& kind : tree_kinds()) {
+        if (kind.key == key) {
+            return kind;
+        }
+        keys.push_back(kind.key);
+    }
+    const std::string hint = did_you_mean(key, keys);
+    throw InputError({fmt::format("there is no kind of tree \"{}\"{}", key,
+                                  hint.empty() ? "; the kinds are " + listed(keys, "and") : hint)});
+}
+
+TreeShape shape_of(const TreeKind& kind, const std::vector<int>& n) {
+    const std::string& key = kind.key;
+    return key == "widths"         ? TreeShape(WidthsShape{n})
+           : key == "branching"    ? TreeShape(BranchingShape{n})
+           : key == "parents"      ? TreeShape(ParentsShape{n})
+           : key == "binary"       ? TreeShape(BinaryShape{n[0]})
+           : key == "vllm"         ? TreeShape(VllmShape{n[0]})
+           : key == "beams"        ? TreeShape(BeamShape{n[0], n[1]})
+           : key == "sequences"    ? TreeShape(SequencesShape{n[0], n[1]})
+           : key == "sglang"       ? TreeShape(SglangShape{n[0], n[1], n[2]})
+           : key == "tensorrt_llm" ? TreeShape(TensorRtShape{n[0], n[1], n[2]})
+           : key == "optimal"      ? TreeShape(OptimalShape{n[0], n[1], n[2]})
+                                   : TreeShape(ChainShape{n[0]});
+}
+
+std::optional<TreeShape> shape_from_text(const TreeKind& kind, const std::string& text) {
+    if (kind.key == "children") {
+        return table_from_text(text);
+    }
+    std::optional<Numbers> numbers = numbers_in(text, kind.separator);
+    if (numbers && kind.key == "optimal" && numbers->size() == 2) {
+        numbers->push_back(0);
+    }
+    const std::size_t wanted = std::max<std::size_t>(kind.fields.size(), 1);
+    return numbers && (kind.list || numbers->size() == wanted) ? std::optional(shape_of(kind, *numbers)) : std::nullopt;
+}
+
+}  // namespace treeline

@@ -1,0 +1,257 @@
+#include "requests/validate/experiment_reader.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json/unit_names.h"
+#include "json/wording.h"
+#include "requests/validate/experiment_point.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+struct Unit {
+    std::string_view dimension;
+    double base_units = 1.0, low = 0.0, high = 0.0;
+};
+
+/// Units of values beside those of json/unit_names.h, with limits of what is physical in base units.
+std::optional<Unit> unit_named(const std::string& name) {
+    if (name == "tokens/s") {
+        return Unit{"speed", 1.0, 1e-3, 1e7};
+    }
+    if (name == "tokens/J") {
+        return Unit{"efficiency", 1.0, 1e-6, 1e6};
+    }
+    if (name == "ratio") {
+        return Unit{"ratio", 1.0, 1e-3, 1e4};
+    }
+    if (name == "count") {
+        return Unit{"count", 1.0, 1.0, 1e9};
+    }
+    if (name == "thousand") {
+        return Unit{"count", 1e3, 1.0, 1e9};
+    }
+    if (const json::UnitName* unit = json::find_unit(name); unit != nullptr) {
+        const json::DimensionLimits& limits = json::limits_of(unit->dimension);
+        return Unit{unit->dimension, unit->in_base_units, limits.low, limits.high};
+    }
+    return std::nullopt;
+}
+
+/// Of one file. Everything that goes wrong in a row leaves that row out, with a sentence.
+class FileReader {
+public:
+    FileReader(const fs::path& path, const Catalogue& catalogue, SharedConditions& shared, ExperimentFiles& result)
+        : document_(json::Document::load(path)), points_(document_.root(), path, catalogue, shared), result_(result) {
+        paper_.file = document_.name();
+    }
+
+    void read();
+
+private:
+    void read_platforms(json::Reader& root);
+    void read_table(json::Reader& at);
+    void read_row(json::Reader& at, const Json& table_conditions, ExperimentTable& table, const ExperimentRow& defaults);
+    void read_value(json::Reader& at, ExperimentRow& row);
+    void complain(const ExperimentTable& table, const ExperimentRow& row, const std::string& sentence);
+    [[nodiscard]] const ExperimentPlatform* platform_named(const std::string& name) const;
+
+    json::Document document_;
+    ExperimentPoints points_;
+    ExperimentFiles& result_;
+    Experiments paper_;
+};
+
+const ExperimentPlatform* FileReader::platform_named(const std::string& name) const {
+    const auto found = std::find_if(result_.platforms.begin(), result_.platforms.end(),
+                                    [&](const ExperimentPlatform& platform) { return platform.name == name; });
+    return found == result_.platforms.end() ? nullptr : &*found;
+}
+
+void FileReader::complain(const ExperimentTable& table, const ExperimentRow& row, const std::string& sentence) {
+    result_.problems.push_back(fmt::format("{}: {}, {}: {}; the row is left out", paper_.file, table.id, row.name, sentence));
+}
+
+void FileReader::read_platforms(json::Reader& root) {
+    if (!root.has("platforms")) {
+        return;
+    }
+    for (auto& [name, at] : root.members("platforms")) {
+        ExperimentPlatform platform;
+        platform.name = name;
+        platform.file = paper_.file;
+        if (platform_named(name) != nullptr) {
+            at.problem({}, "is declared twice, here and in " + platform_named(name)->file);
+            continue;
+        }
+        static_cast<void>(at.text_or("source", ""));
+        for (const std::string& parameter : at.has("free") ? at.texts("free") : std::vector<std::string>{}) {
+            const std::vector<std::string> names = parameter_names();
+            if (std::find(names.begin(), names.end(), parameter) == names.end()) {
+                at.problem("free",
+                           fmt::format("names \"{}\", which is no parameter{}", parameter, did_you_mean(parameter, names)));
+            } else {
+                platform.free.push_back(free_parameter(parameter));
+            }
+        }
+        platform.inherits = at.text_or("inherits", "");
+        if (!platform.inherits.empty() && platform_named(platform.inherits) == nullptr) {
+            at.problem("inherits", fmt::format("names \"{}\", which is no platform before this one", platform.inherits));
+        }
+        if (at.has("design")) {
+            for (const char* key : {"free", "inherits"}) {
+                if (at.has(key)) {
+                    at.problem(key, "is of no use beside design: what of an accelerator was fitted stands in its description");
+                }
+            }
+            points_.read_design(name, at, platform);
+        } else {
+            platform.platform = points_.platform(name, at);
+        }
+        result_.platforms.push_back(std::move(platform));
+    }
+}
+
+void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
+    const std::string observable = at.has("observable") ? at.choice("observable", observable_names()) : "";
+    if (const auto named = observable_named(observable)) {
+        row.observable = *named;
+    }
+    for (const auto& [key, said] : {std::pair{"out_of_memory", row.out_of_memory}, std::pair{"ran", row.ran}}) {
+        if (said && row.observable != Observable::memory) {
+            at.problem(key, fmt::format("is said of a memory, not of a {}", name_of(row.observable)));
+        }
+        if (said && at.has("value")) {
+            at.problem("value", fmt::format("is of no use beside {}", key));
+        }
+    }
+    row.unit = at.text_or("unit", row.unit);
+    const std::optional<Unit> unit = unit_named(row.relative_to ? "ratio" : row.unit);
+    if (!unit) {
+        at.problem("unit", fmt::format("unknown unit \"{}\"", row.unit));
+        return;
+    }
+    if (!row.relative_to && unit->dimension != dimension_of(row.observable)) {
+        at.problem("unit", fmt::format("\"{}\" is no unit of {}", row.unit, name_of(row.observable)));
+        return;
+    }
+    row.base_units = unit->base_units;
+    if (!has_number(row) || (!row.not_reproduced.empty() && !at.has("value"))) {
+        return;
+    }
+    row.measured = at.number("value", unit->low / unit->base_units, unit->high / unit->base_units) * unit->base_units;
+}
+
+void FileReader::read_row(json::Reader& at, const Json& table_conditions, ExperimentTable& table,
+                          const ExperimentRow& defaults) {
+    ExperimentRow row = defaults;
+    row.name = at.text_or("name", fmt::format("row {}", table.rows.size() + 1));
+    // A document of its own, so that what is wrong with a row leaves out that row alone.
+    json::Document alone = json::Document::parse(at.raw().dump(), "");
+    json::Reader reader = alone.root();
+    row.source = reader.text_or("source", defaults.source);
+    row.role = reader.has("role") && reader.choice("role", {"fit", "test"}) == "fit" ? Role::fit : Role::test;
+    row.choice_of = reader.text_or("choice_of", "");
+    row.not_reproduced = reader.text_or("not_reproduced", "");
+    row.out_of_memory = reader.flag_or("out_of_memory", false);
+    row.ran = reader.flag_or("ran", false);
+    std::vector<std::string> problems;
+    try {
+        points_.read(at.raw(), table_conditions, result_.platforms, row);
+    } catch (const InputError& error) {
+        problems = error.problems();
+    }
+    read_value(reader, row);
+    problems.insert(problems.end(), alone.problems().begin(), alone.problems().end());
+    if (problems.empty()) {
+        table.rows.push_back(std::move(row));
+        return;
+    }
+    for (std::string problem : problems) {
+        problem.erase(0, problem.starts_with(": ") ? 2 : 0);
+        complain(table, row, problem);
+    }
+}
+
+void FileReader::read_table(json::Reader& at) {
+    ExperimentTable table;
+    table.id = at.text("id");
+    table.what = at.text("what");
+    table.measured = !at.has("kind") || at.choice("kind", {"measurement", "model", "count"}) == "measurement";
+    ExperimentRow defaults;
+    defaults.source = paper_.paper + ", " + table.id;
+    defaults.unit = at.text("unit");
+    if (const auto observable = observable_named(at.choice("observable", observable_names()))) {
+        defaults.observable = *observable;
+    }
+    const Json conditions = at.has("conditions") ? at.object("conditions").raw() : Json::object();
+    static_cast<void>(at.text_or("note", ""));
+    for (json::Reader& row : at.objects("rows")) {
+        read_row(row, conditions, table, defaults);
+    }
+    at.finish();
+    paper_.tables.push_back(std::move(table));
+}
+
+void FileReader::read() {
+    json::Reader root = document_.root();
+    static_cast<void>(root.choice("format", {"treeline-experiments"}));
+    static_cast<void>(root.count("version", 1, 1));
+    paper_.paper = root.text("paper");
+    paper_.source = root.text("source");
+    static_cast<void>(root.has("extends"));
+    for (const char* key : {"conditions", "cases"}) {
+        if (root.has(key)) {
+            static_cast<void>(root.object(key));
+        }
+    }
+    read_platforms(root);
+    document_.throw_if_problems();
+    for (json::Reader& table : root.objects("tables")) {
+        read_table(table);
+    }
+    root.finish();
+    result_.papers.push_back(std::move(paper_));
+    document_.throw_if_problems();
+}
+
+std::vector<fs::path> files_of(const fs::path& path) {
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+        return {path};
+    }
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
+        if (entry.path().extension() == ".json") {
+            files.push_back(entry.path());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace
+
+ExperimentFiles read_experiments(const std::vector<fs::path>& paths, const Catalogue& catalogue) {
+    ExperimentFiles result;
+    SharedConditions shared;
+    for (const fs::path& path : paths) {
+        for (const fs::path& file : files_of(path)) {
+            try {
+                FileReader(file, catalogue, shared, result).read();
+            } catch (const InputError& error) {
+                result.problems.insert(result.problems.end(), error.problems().begin(), error.problems().end());
+            }
+        }
+    }
+    return result;
+}
+
+}  // namespace treeline

@@ -1,0 +1,50 @@
+#include "sweeps/choices.h"
+
+#include <fmt/format.h>
+
+namespace treeline {
+namespace {
+
+/// A link slower than the device's fastest that was taken because that one does not reach so far says so.
+std::string link_text(const Platform& platform, const Interconnect& link) {
+    const Interconnect& fastest = platform.device.interconnects.front();
+    return fastest.joins(platform.ranks)
+               ? link.name
+               : fmt::format("{}, as {} joins {:.0f} devices", link.name, fastest.name, fastest.domain);
+}
+
+}  // namespace
+
+std::string default_stack(const Device& device) { return device.kind == DeviceKind::cpu ? "cpu" : "cuda-graph"; }
+
+std::string_view name_of(CostMode mode) {
+    switch (mode) {
+        case CostMode::hoi:
+            return "hoi";
+        case CostMode::roofline:
+            return "roofline";
+        case CostMode::calibrated:
+            return "calibrated";
+        case CostMode::cycles:
+            return "cycles";
+    }
+    return "";
+}
+
+std::string label_of(const Platform& platform) {
+    std::string label = platform.device.name;
+    if (platform.ranks > 1.0) {
+        const Interconnect* link = link_of(platform);
+        label =
+            fmt::format("{:.0f} x {}{}", platform.ranks, label, link != nullptr ? " (" + link_text(platform, *link) + ")" : "");
+    }
+    if (platform.accelerator) {
+        return label;
+    }
+    const std::string stack = platform.mode == CostMode::hoi ? "" : ", " + platform.stack.name;
+    return label + stack + (platform.mode == CostMode::roofline ? "" : fmt::format(", {} mode", name_of(platform.mode)));
+}
+
+std::string_view name_of(Decoding decoding) { return decoding == Decoding::sampling ? "sampling" : "greedy"; }
+
+}  // namespace treeline

@@ -1,0 +1,101 @@
+#include "sweeps/estimate.h"
+
+#include "sim/critical.h"
+#include "sweeps/goal.h"
+
+namespace treeline {
+
+std::vector<Rollback> policies_to_try(const PointInput& input) {
+    return input.rollback ? std::vector<Rollback>{*input.rollback} : rollbacks_for(input.target.model, input.platform.stack);
+}
+
+RoundSetup setup_of(const PointInput& input, Rollback rollback) {
+    RoundSetup setup;
+    setup.target = input.target.model;
+    setup.precision = input.target.precision;
+    setup.prompt_tokens = input.prompt_tokens;
+    setup.platform = input.platform;
+    setup.drafter = input.drafter ? input.drafter->drafter : Drafter(NgramDrafter{});
+    setup.acceptance = input.drafter ? input.drafter->acceptance : DraftAcceptance(Acceptance::geometric(0.0));
+    setup.rollback = rollback;
+    setup.decoding = input.decoding;
+    setup.speculations = input.speculations;
+    return setup;
+}
+
+/// Problems of every rollback policy and way of verifying are the input's; those of only some are left to the choice among
+/// them.
+std::vector<std::string> problems_of(const PointInput& input) {
+    std::vector<std::string> problems;
+    for (const Rollback rollback : policies_to_try(input)) {
+        const RoundSetup setup = setup_of(input, rollback);
+        std::vector<std::string> found = problems_of(setup);
+        if (found.empty()) {
+            const CompiledRound round = compile_round(setup);
+            for (std::size_t i = input.speculates() ? 1 : 0; i < round.rows.size(); ++i) {
+                if (round.rows[i].problem.empty()) {
+                    return {};
+                }
+                found = {input.speculations[i].label + ": " + round.rows[i].problem};
+            }
+        }
+        if (problems.empty()) {
+            problems = found;
+        }
+    }
+    return problems;
+}
+
+PointEstimate estimate_point(PointInput input) {
+    PointEstimate result;
+    std::optional<CompiledRound> best_round;
+    for (const Rollback rollback : policies_to_try(input)) {
+        CompiledRound round = compile_round(setup_of(input, rollback));
+        bool has_best = false;
+        for (int i = input.speculates() ? 1 : 0; i < static_cast<int>(round.rows.size()); ++i) {
+            result.trials.push_back({rollback, i, round.row(i).problem, {}});
+            if (!round.runs(i)) {
+                continue;
+            }
+            const DesignPoint point{i, input.batch, input.context};
+            const RoundEstimate estimate = evaluate(round, point);
+            result.trials.back().estimate = estimate;
+            if ((!best_round && !has_best) || better_at_a_point(estimate, result.speculative)) {
+                result.rollback = rollback;
+                result.speculative = estimate;
+                result.point = point;
+                has_best = true;
+            }
+        }
+        if (has_best) {
+            best_round = std::move(round);
+        }
+    }
+    result.round = std::move(*best_round);
+    result.plain = evaluate(result.round, {0, input.batch, input.context});
+    result.passes = explain(result.round, result.point);
+    result.memory = memory_parts(result.round, result.point);
+    result.first_token = time_to_first_token(result.round, input.prompt_tokens);
+    CompiledRound without_drafter = result.round;
+    without_drafter.draft_prefill = {};
+    result.plain_first_token = time_to_first_token(without_drafter, input.prompt_tokens);
+    result.critical_context = unlimited;
+    if (!input.platform.accelerator) {
+        const CriticalInputs critical = critical_inputs(input.target.model, input.target.precision, input.platform.device);
+        const double verified_tokens = row_of(result).draft_tokens + 1.0;
+        result.critical_context = critical_context(critical, verified_tokens);
+        result.critical_batch = critical_batch(critical, verified_tokens, input.context);
+    }
+    result.knows_energy = input.platform.device.knows_energy();
+    result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
+    result.input = std::move(input);
+    return result;
+}
+
+const Speculation& speculation_of(const PointEstimate& estimate) {
+    return estimate.input.speculations[static_cast<std::size_t>(estimate.point.speculation)];
+}
+
+const RoundRow& row_of(const PointEstimate& estimate) { return estimate.round.row(estimate.point.speculation); }
+
+}  // namespace treeline

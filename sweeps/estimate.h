@@ -1,0 +1,74 @@
+// One design point: what it costs, phase by phase.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/critical.h"
+#include "sweeps/choices.h"
+#include "text/provenance.h"
+
+namespace treeline {
+
+struct PointInput {
+    std::string title, source;
+    TargetChoice target;
+    Platform platform;
+    std::optional<DrafterChoice> drafter;  ///< nothing: plain decoding
+    std::optional<Rollback> rollback;      ///< nothing: the best one that fits
+    Decoding decoding = Decoding::greedy;
+    std::vector<Speculation> speculations;  ///< plain decoding, and the shape in every way of verifying that may be used
+    double batch = 1.0;
+    double context = 0.0;
+    double prompt_tokens = 0.0;
+    std::optional<TrainingCost> training;  ///< asked for: does training the drafter pay?
+    std::vector<Provenance> provenance;
+
+    [[nodiscard]] bool speculates() const { return speculations.size() > 1; }
+};
+
+/// The rollback policies that the input leaves open, or its own.
+std::vector<Rollback> policies_to_try(const PointInput& input);
+
+/// Problems of the setup that no choice among what is left open would mend, as sentences.
+std::vector<std::string> problems_of(const PointInput& input);
+
+/// The setup that this input describes under one rollback policy. Without a drafter, one that never drafts.
+RoundSetup setup_of(const PointInput& input, Rollback rollback);
+
+/// One rollback policy and one way of verifying, tried at the point.
+struct PolicyTrial {
+    Rollback rollback = Rollback::truncate;
+    int speculation = 0;  ///< index into PointInput::speculations
+    std::string problem;  ///< why it cannot be run: a sentence; there is no estimate then
+    RoundEstimate estimate;
+};
+
+struct PointEstimate {
+    PointInput input;
+    Rollback rollback = Rollback::truncate;  ///< the one used below
+    DesignPoint point;                       ///< likewise, the way of verifying
+    CompiledRound round;
+    RoundEstimate speculative;  ///< equals `plain` without a drafter
+    RoundEstimate plain;        ///< no draft tokens
+    std::vector<PolicyTrial> trials;
+    std::vector<ExplainedPass> passes;
+    std::vector<MemoryPart> memory;
+    Seconds first_token, plain_first_token;
+    double critical_context = 0.0;         ///< below it, verification can become compute-bound at some batch; may be unlimited
+    std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context; nothing on accelerators,
+                                           ///< where sequences do not share a pass
+    bool knows_energy = false, knows_price = false;
+};
+
+/// Prices a point that read_point() accepted. Where the input leaves rollback or verification open: the choice with the highest
+/// throughput multiplier among those that fit, else the one that needs the least memory.
+PointEstimate estimate_point(PointInput input);
+
+/// The shape and how it is verified.
+const Speculation& speculation_of(const PointEstimate& estimate);
+/// Its row of the compiled round.
+const RoundRow& row_of(const PointEstimate& estimate);
+
+}  // namespace treeline

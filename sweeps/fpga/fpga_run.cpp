@@ -1,0 +1,43 @@
+#include "sweeps/fpga/fpga_run.h"
+
+#include <fmt/format.h>
+
+#include "text/number_text.h"
+
+namespace treeline {
+
+const std::vector<fpga::Backtracking>& all_backtracking_plans() {
+    static const std::vector<fpga::Backtracking> all = {fpga::Backtracking::hybrid, fpga::Backtracking::store_states,
+                                                        fpga::Backtracking::recompute, fpga::Backtracking::naive};
+    return all;
+}
+
+std::string_view name_of(fpga::TreeStates states) { return states == fpga::TreeStates::fifo ? "fifo" : "off-chip"; }
+
+std::vector<std::string> problems_of(const FpgaRun& run) {
+    std::vector<std::string> problems = fpga::problems_of(run.design);
+    if (!problems.empty()) {
+        return problems;
+    }
+    const fpga::TreeWork work = fpga::tree_work(run.tree, run.design.ssm.rules, run.options.plan);
+    if (run.options.tree_states == fpga::TreeStates::fifo) {
+        const std::string fifo = fpga::fifo_problem(work.schedule, run.design.ssm.fifo_depth);
+        if (!fifo.empty()) {
+            problems.push_back(fifo);
+        }
+    }
+    const fpga::BufferNeeds needs = {run.target.shape, work.verified_tokens, run.options.plan,
+                                     run.drafter ? run.drafter->shape : fpga::MambaShape()};
+    const fpga::Resources used = fpga::total_use(run.design, needs, run.board.resources.urams > 0.0);
+    for (const std::string& sentence : fpga::excess_of(used, run.board)) {
+        problems.push_back("design " + run.design.name + " " + sentence);
+    }
+    const Bytes memory = fpga::memory_needed(run.design, run.target.shape, needs.drafter, work, run.options.plan);
+    if (memory > run.board.memory) {
+        problems.push_back(fmt::format("weights and states need {}, {} more than the memory of {} ({})", text_of(memory),
+                                       text_of(memory - run.board.memory), run.board.name, text_of(run.board.memory)));
+    }
+    return problems;
+}
+
+}  // namespace treeline

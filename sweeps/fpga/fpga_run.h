@@ -1,0 +1,47 @@
+// What one asks of an accelerator: a design on a board, a target, and how it speculates.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/draft_acceptance.h"
+#include "sim/fpga/resources.h"
+#include "sim/fpga/round.h"
+#include "text/provenance.h"
+
+namespace treeline {
+
+/// A Mamba-2 model by name, with its dimensions.
+struct FpgaModel {
+    std::string name;
+    fpga::MambaShape shape;
+};
+
+struct FpgaRun {
+    std::string title, source;
+    fpga::Board board;
+    fpga::Design design;
+    std::vector<std::string> changes;  ///< keys of the design that the input replaced: "lanes 64 instead of 32"
+    FpgaModel target;
+    std::optional<FpgaModel> drafter;  ///< nothing: plain decoding
+    std::string tree_label;
+    DraftTree tree;  ///< without nodes: plain decoding
+    double accept_length = 1.0;
+    std::string accept_source;
+    std::optional<DraftAcceptance> acceptance;  ///< where the input gives one: lengths of other shapes follow from it
+    fpga::RoundOptions options;
+    std::vector<Provenance> provenance;
+
+    [[nodiscard]] bool speculates() const { return drafter.has_value() && tree.nodes() > 0; }
+};
+
+/// Every reason why the run cannot be priced: a design that exceeds its board, a FIFO that deadlocks. One sentence each.
+std::vector<std::string> problems_of(const FpgaRun& run);
+
+/// One word each.
+std::string_view name_of(fpga::TreeStates states);
+const std::vector<fpga::Backtracking>& all_backtracking_plans();
+
+}  // namespace treeline

@@ -1,0 +1,74 @@
+#include "sweeps/fpga/fpga_simulate.h"
+
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "sweeps/fpga/fpga_estimate.h"
+#include "text/input_error.h"
+
+namespace treeline {
+namespace {
+
+/// Runs the plan; a deadlock is the design's fault.
+accelerator::Schedule simulated(const accelerator::PlannedLayer& layer, accelerator::LayerTrace& trace) {
+    if (const auto wrong = accelerator::problems(layer.plan, layer.design); !wrong.empty()) {
+        throw InputError(wrong);
+    }
+    trace = accelerator::trace_layer(layer.plan, layer.design);
+    accelerator::Schedule schedule = accelerator::schedule(trace.trace);
+    if (!schedule.deadlock.empty()) {
+        const std::string why = accelerator::deadlock_explanation(layer.plan, layer.design);
+        throw InputError({why.empty() ? "design: deadlock: " + schedule.deadlock : "design.ssm.fifo_depth: " + why});
+    }
+    return schedule;
+}
+
+FpgaSimulatedPass simulated_draft(const FpgaRun& run, const fpga::DraftStep& step) {
+    fpga::LayerWork work = fpga::draft_work(step, run.accept_length, run.options.plan).layer;
+    work.replayed = std::round(work.replayed);
+    const fpga::MambaShape& shape = run.drafter->shape;
+    const accelerator::PlannedLayer layer =
+        accelerator::planned_layer(run.board, run.design, shape,
+                                   accelerator::draft_tokens(static_cast<int>(step.tokens), static_cast<int>(work.replayed)));
+    accelerator::LayerTrace trace;
+    const accelerator::Schedule schedule = simulated(layer, trace);
+    return {name_of(step), step.runs, shape.layers, static_cast<double>(schedule.cycles + layer.exposed_cycles),
+            fpga::layer_cycles(run.board, run.design, shape, work).total};
+}
+
+double sum_of(const std::vector<FpgaSimulatedPass>& passes, double FpgaSimulatedPass::*cycles) {
+    return std::accumulate(passes.begin(), passes.end(), 0.0, [&](double sum, const FpgaSimulatedPass& pass) {
+        return sum + pass.runs * pass.layers * pass.*cycles;
+    });
+}
+
+}  // namespace
+
+double FpgaSimulation::round_cycles() const { return sum_of(passes, &FpgaSimulatedPass::cycles); }
+
+double FpgaSimulation::round_closed_form() const { return sum_of(passes, &FpgaSimulatedPass::closed_form); }
+
+FpgaSimulation simulate_fpga(FpgaRun run, int replayed) {
+    FpgaSimulation result;
+    const fpga::TreeWork tree = fpga::tree_work(run.tree, run.design.ssm.rules, run.options.plan);
+    fpga::LayerWork work = fpga::verify_work(tree, run.speculates() ? run.accept_length : 1.0, run.options).layer;
+    result.replayed = replayed >= 0 ? replayed : static_cast<int>(std::lround(work.replayed));
+    work.replayed = result.replayed;
+    const auto began = std::chrono::steady_clock::now();
+    result.layer = accelerator::planned_layer(run.board, run.design, run.target.shape,
+                                              {fpga::verified_parents(run.tree), result.replayed, false});
+    result.schedule = simulated(result.layer, result.trace);
+    result.simulation_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    result.closed_form = fpga::layer_cycles(run.board, run.design, run.target.shape, work);
+    result.issue = tree.schedule;
+    result.passes = {{run.speculates() ? "verification" : "plain decoding", 1.0, run.target.shape.layers, result.cycles(),
+                      result.closed_form.total}};
+    for (const fpga::DraftStep& step : tree.draft) {
+        result.passes.push_back(simulated_draft(run, step));
+    }
+    result.run = std::move(run);
+    return result;
+}
+
+}  // namespace treeline

@@ -1,0 +1,36 @@
+// The answer to a workload: the recommendation and how far it can be trusted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweeps/choices.h"
+#include "sweeps/recommend.h"
+#include "sweeps/uncertainty.h"
+#include "sweeps/workload.h"
+#include "text/provenance.h"
+
+namespace treeline {
+
+/// A workload with what answers say about it.
+struct RecommendInput {
+    std::string title, source;
+    TargetChoice target;
+    std::vector<DrafterChoice> drafters;
+    Workload workload;
+    std::vector<Provenance> provenance;
+};
+
+struct Answer {
+    RecommendInput input;
+    RecommendationResult result;
+    std::optional<GainInterval> interval;  ///< of the recommended configuration, when it speculates
+};
+
+Answer answer(RecommendInput input, unsigned threads);
+
+/// The recommended variant; only with a recommendation.
+const Variant& recommended_variant(const Answer& answer);
+
+}  // namespace treeline

@@ -1,0 +1,92 @@
+#include "sweeps/variants.h"
+
+#include <algorithm>
+
+#include "sim/accelerator.h"
+
+namespace treeline {
+namespace {
+
+VariantLabels labels_of(const TargetChoice& target, const Platform& platform, const DrafterChoice& drafter, Rollback rollback) {
+    VariantLabels labels;
+    labels.target = target.model.name;
+    labels.precision = platform.accelerator ? formats_of(platform.accelerator->design) : target.precision_label;
+    labels.device = platform.device.name;
+    labels.stack = platform.stack.name;
+    labels.mode = name_of(platform.mode);
+    labels.drafter = drafter.label;
+    labels.rollback = name_of(rollback);
+    labels.tensor_parallel = static_cast<int>(platform.ranks);
+    return labels;
+}
+
+RoundSetup setup_of(const TargetChoice& target, const Platform& platform, const DrafterChoice& drafter, Rollback rollback) {
+    RoundSetup setup;
+    setup.target = target.model;
+    setup.precision = target.precision;
+    setup.platform = platform;
+    setup.drafter = drafter.drafter;
+    setup.acceptance = drafter.acceptance;
+    setup.rollback = rollback;
+    return setup;
+}
+
+/// An accelerator computes in its own formats, whatever precision the target has, so it is priced for one of them.
+bool is_first_precision(const TargetChoice& target, const std::vector<TargetChoice>& all) {
+    return &target == &*std::find_if(all.begin(), all.end(),
+                                     [&](const TargetChoice& other) { return other.model.name == target.model.name; });
+}
+
+}  // namespace
+
+std::vector<Variant> all_variants(const VariantLists& lists) {
+    std::vector<Variant> variants;
+    for (const TargetChoice& target : lists.targets) {
+        for (const Platform& platform : lists.platforms) {
+            if (platform.accelerator && !is_first_precision(target, lists.targets)) {
+                continue;
+            }
+            const std::vector<Rollback> rollbacks =
+                lists.rollbacks.empty() ? rollbacks_for(target.model, platform.stack) : lists.rollbacks;
+            for (const DrafterChoice& drafter : lists.drafters) {
+                for (const Rollback rollback : rollbacks) {
+                    Variant variant{labels_of(target, platform, drafter, rollback),
+                                    setup_of(target, platform, drafter, rollback)};
+                    variant.setup.decoding = lists.decoding;
+                    variants.push_back(std::move(variant));
+                }
+            }
+        }
+    }
+    return variants;
+}
+
+std::vector<std::string> platform_problems(const VariantLists& lists) {
+    const DrafterChoice nothing_drafted{"", NgramDrafter{}, DraftAcceptance(Acceptance::geometric(0.0)), "", ""};
+    std::vector<std::string> problems;
+    for (const TargetChoice& target : lists.targets) {
+        for (const Platform& platform : lists.platforms) {
+            for (std::string& problem : problems_of(
+                     setup_of(target, platform, nothing_drafted, rollbacks_for(target.model, platform.stack).front()))) {
+                problems.push_back(std::move(problem));
+            }
+        }
+    }
+    return problems;
+}
+
+std::string text_of(const Variant& variant, const std::vector<Variant>& among) {
+    const auto differs = [&](std::string VariantLabels::*label) {
+        return std::any_of(among.begin(), among.end(),
+                           [&](const Variant& other) { return other.labels.*label != variant.labels.*label; });
+    };
+    std::string text = variant.labels.text();
+    for (const auto label : {&VariantLabels::target, &VariantLabels::precision, &VariantLabels::stack, &VariantLabels::mode}) {
+        if (differs(label)) {
+            text += ", " + variant.labels.*label;
+        }
+    }
+    return text;
+}
+
+}  // namespace treeline

@@ -1,0 +1,30 @@
+// From lists of targets, platforms, drafters and rollback policies to every combination of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweeps/choices.h"
+#include "sweeps/design_space.h"
+
+namespace treeline {
+
+struct VariantLists {
+    std::vector<TargetChoice> targets;
+    std::vector<Platform> platforms;
+    std::vector<DrafterChoice> drafters;
+    std::vector<Rollback> rollbacks;  ///< empty: all that the target can use
+    Decoding decoding = Decoding::greedy;
+};
+
+/// Targets outermost, then platforms, drafters and rollback policies. Accelerators appear with one precision of each target.
+std::vector<Variant> all_variants(const VariantLists& lists);
+
+/// Problems of targets and platforms that no choice of drafter would mend (no such link, no peak for the format); those of
+/// drafters exclude only their own variants.
+std::vector<std::string> platform_problems(const VariantLists& lists);
+
+/// "llama-3-8b on 8x h100-sxm, replay", and target, precision, stack and mode where `among` holds several.
+std::string text_of(const Variant& variant, const std::vector<Variant>& among);
+
+}  // namespace treeline

@@ -1,0 +1,132 @@
+// Do the headline, the tables, the schedule, the page and the flags of one answer say the same, on every example?
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "reports/recommend/recommendation_output.h"
+#include "requests/recommend/workload_file.h"
+#include "source_folder.h"
+#include "text/number_text.h"
+
+using namespace treeline;
+using treeline::testing::source_folder;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> workload_examples() {
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "examples")) {
+        if (entry.path().extension() == ".json") {
+            const Json json = json::Document::load(entry.path().string()).root().raw();
+            if (json.contains("traffic")) {
+                files.push_back(entry.path().string());
+            }
+        }
+    }
+    return files;
+}
+
+struct Shown {
+    Answer answer;
+    Json json;  ///< recommend --format json
+    Json page;  ///< the data of the report
+};
+
+Shown shown(const std::string& file) {
+    WorkloadSource source = read_workload(file, {}, {source_folder() / "models", source_folder() / "hardware"});
+    Answer answer = treeline::answer(std::move(source.input), 0);
+    REQUIRE(answer.result.recommendation);
+    Json json = recommendation_json(answer, source.raw, newest_engines());
+    Json page = report_page_data(answer, newest_engines());
+    return {std::move(answer), std::move(json), std::move(page)};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+double objective_in(const Json& candidate, const std::string& objective) {
+    return objective == "throughput" ? 1.0 / candidate["tokens_per_second_device"].get<double>()
+           : objective == "latency"  ? candidate["tpot_ms"].get<double>()
+           : objective == "cost"     ? candidate["price_dollars_per_million_tokens"].get<double>()
+                                     : candidate["energy_joules_per_token"].get<double>();
+}
+
+void check_headline(const Shown& s) {
+    const Json& best = s.json["recommendation"];
+    const std::string sentence = s.json["sentence"];
+    const std::string objective = s.json["objective"];
+    CHECK(contains(sentence, fmt::format("drafting {} token", best["draft_tokens"].get<int>())));
+    CHECK(contains(sentence, ratio_text(best["gain"].get<double>())));
+    CHECK(contains(recommendation_table(s.answer, newest_engines()), ratio_text(best["gain"].get<double>())));
+    CHECK(s.page["summary"]["sentence"] == sentence);
+    CHECK(s.page["summary"]["metrics"][0]["value"].get<double>() == best["gain"].get<double>());
+    CHECK(best["gain"].get<double>() == Approx(objective_in(s.json["plain"], objective) / objective_in(best, objective)));
+    CHECK(best["gain"].get<double>() * best["break_even_accept_length"].get<double>() ==
+          Approx(best["accept_length"].get<double>()));
+    const Json& interval = s.json["uncertainty"];
+    CHECK(interval["gain"].get<double>() == Approx(best["gain"].get<double>()));
+    CHECK(interval["low"].get<double>() <= best["gain"].get<double>());
+    CHECK(interval["high"].get<double>() >= best["gain"].get<double>());
+}
+
+void check_rivals(const Shown& s) {
+    const std::string objective = s.json["objective"];
+    const double best = objective_in(s.json["recommendation"], objective);
+    for (const Json& rival : s.json["runners_up"]) {
+        CHECK(objective_in(rival, objective) >= best);
+        CHECK(rival["regret"].get<double>() == Approx(objective_in(rival, objective) / best - 1.0).margin(1e-12));
+    }
+    if (!s.json["runners_up"].empty()) {
+        const double flip = s.json["flip_accept_length"];
+        CHECK(flip == Approx(s.json["recommendation"]["accept_length"].get<double>() * best /
+                             objective_in(s.json["runners_up"][0], objective)));
+    }
+    const Json& row = s.page["candidates"]["rows"][0];
+    CHECK(row["gain"].get<double>() == s.json["recommendation"]["gain"].get<double>());
+    CHECK(row["draft_tokens"] == s.json["recommendation"]["draft_tokens"]);
+}
+
+void check_schedule(const Shown& s) {
+    const Limits& limits = s.answer.input.workload.limits;
+    const Json& entries = s.json["schedule"]["entries"];
+    const Json& rows = s.page["schedule"];
+    REQUIRE(rows.size() == entries.size());
+    int next = 1;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Json& entry = entries[i];
+        CHECK(entry["batch_from"] == next);
+        next = entry["batch_to"].get<int>() + 1;
+        CHECK(rows[i]["batch_to"] == entry["batch_to"]);
+        CHECK(rows[i]["draft_tokens"] == entry["draft_tokens"]);
+        CHECK(rows[i]["speedup"] == entry["speedup_from"]);
+        CHECK(rows[i]["speedup_to"] == entry["speedup_to"]);
+        CHECK(rows[i]["extrapolated"] == (entry["accept_length_basis"] == "extrapolated"));
+        if (entry["draft_tokens"] > 0 && s.json["objective"] != "energy") {  // at one batch money and time are one objective
+            CHECK(std::min(entry["speedup_from"].get<double>(), entry["speedup_to"].get<double>()) >= limits.minimum_gain);
+        }
+    }
+    CHECK(s.json["schedule"]["largest_batch"] == next - 1);
+    // Following the schedule cannot lose against the one shape that the recommendation has for every batch, where it reaches.
+    if (largest_batch_of(s.answer.input.workload.traffic) < next) {
+        CHECK(s.json["schedule"]["gain"].get<double>() >= s.json["recommendation"]["gain"].get<double>() * (1.0 - 1e-9));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("headline, tables, schedule and page of every example agree") {
+    const std::vector<std::string> files = workload_examples();
+    REQUIRE(files.size() >= 5);
+    for (const std::string& file : files) {
+        CAPTURE(file);
+        const Shown s = shown(file);
+        if (s.json["speculate"].get<bool>()) {
+            check_headline(s);
+            check_rivals(s);
+            check_schedule(s);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+// Drafters, acceptance, precision, platforms and axes as input files write them.
+#include "requests/setup_reader.h"
+
+#include <catch2/catch.hpp>
+
+#include "json_input.h"
+#include "text/precision_text.h"
+
+using namespace treeline;
+using treeline::testing::Input;
+
+namespace {
+
+DrafterChoice drafter(Input& input) { return read_drafter(input.root.object("d"), input.descriptions); }
+
+std::string drafter_problem(const std::string& keys) {
+    Input input(R"({"d": {)" + keys + R"(, "acceptance": {"geometric": 0.8}}})");
+    static_cast<void>(drafter(input));
+    return input.problems();
+}
+
+AcceptanceChoice acceptance(const std::string& keys) {
+    Input input("{\"a\": {" + keys + "}}");
+    AcceptanceChoice choice = read_acceptance(input.root.object("a"), input.descriptions);
+    CHECK(input.problems().empty());
+    return choice;
+}
+
+std::string acceptance_problem(const std::string& keys) {
+    Input input("{\"a\": {" + keys + "}}");
+    static_cast<void>(read_acceptance(input.root.object("a"), input.descriptions));
+    return input.problems();
+}
+
+std::vector<int> axis(const std::string& value) {
+    Input input("{\"x\": " + value + "}");
+    std::vector<int> values = read_axis(input.root, "x", 0, 1'000'000);
+    CHECK(input.problems().empty());
+    return values;
+}
+
+std::string axis_problem(const std::string& value, int low = 0, int high = 1'000'000) {
+    Input input("{\"x\": " + value + "}");
+    static_cast<void>(read_axis(input.root, "x", low, high));
+    return input.problems();
+}
+
+Precision precision(const std::string& value, const Precision& published) {
+    Input input("{\"p\": " + value + "}");
+    const Precision result = read_precision(input.root, "p", published);
+    CHECK(input.problems().empty());
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("each kind of drafter is read with its keys") {
+    Input input(
+        R"({"d": {"kind": "model", "model": "llama-3.2-1b", "precision": "fp8", "name": "small", "acceptance": {"geometric": 0.8}}})");
+    const DrafterChoice model = drafter(input);
+    REQUIRE(input.problems().empty());
+    CHECK(model.label == "small");
+    CHECK(std::get<IndependentDrafter>(model.drafter).model.name == "llama-3.2-1b");
+    CHECK(std::get<IndependentDrafter>(model.drafter).precision.weights.format == NumberFormat::fp8);
+    CHECK(model.acceptance.chain.position(2) == Approx(0.64));  // 0.8²
+
+    Input sparse(R"({"d": {"kind": "sparse-self", "window": 512, "sink": 4, "acceptance": {"geometric": 0.8}}})");
+    const ContextReach reach = std::get<SparseSelfDrafter>(drafter(sparse).drafter).reach;
+    CHECK(reach == ContextReach{512.0, 4.0, 1.0});
+
+    Input spire(
+        R"({"d": {"kind": "spire", "layers": 2, "share": 0.125, "sink": 1, "feedback_memory": false, "acceptance": {"geometric": 0.8}}})");
+    const auto pruned = std::get<SpireDrafter>(drafter(spire).drafter);
+    CHECK(pruned.layers == 2);
+    CHECK(pruned.reach == ContextReach{unlimited, 1.0, 0.125});
+    CHECK_FALSE(pruned.feedback_memory);
+
+    for (const char* alias : {"one-layer", "eagle", "eagle3", "mtp"}) {
+        Input one(std::string(R"({"d": {"kind": ")") + alias +
+                  R"(", "draft_vocabulary": 32000, "acceptance": {"geometric": 0.8}}})");
+        CHECK(std::get<OneLayerDrafter>(drafter(one).drafter).draft_vocabulary == 32000);
+        CHECK(one.problems().empty());
+    }
+    const auto head = [](const std::string& kind) {
+        Input one(R"({"d": {"kind": ")" + kind + R"(", "acceptance": {"geometric": 0.8}}})");
+        return std::get<OneLayerDrafter>(drafter(one).drafter);
+    };
+    CHECK(head("one-layer").kind == OneLayerKind::generic);
+    CHECK(head("eagle").kind == OneLayerKind::eagle);
+    CHECK(head("mtp").kind == OneLayerKind::mtp);
+    CHECK(head("mtp").draft_vocabulary == 0);
+    CHECK(head("mtp").input_features == 2);
+    CHECK(head("eagle3").kind == OneLayerKind::eagle3);
+    CHECK(head("eagle3").draft_vocabulary == 32000);  // config.json of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B
+    CHECK(head("eagle3").input_features == 3);        // arXiv 2503.01840, section 3
+    Input medusa(R"({"d": {"kind": "medusa", "acceptance": {"geometric": 0.8}}})");
+    CHECK(std::get<MedusaDrafter>(drafter(medusa).drafter).heads == 4);
+    Input ngram(R"({"d": {"kind": "ngram", "lookup_us_per_sequence": 25, "acceptance": {"geometric": 0.8}}})");
+    CHECK(std::get<NgramDrafter>(drafter(ngram).drafter).lookup_per_sequence.value() == Approx(25e-6));
+}
+
+TEST_CASE("a drafter that is described wrongly is a sentence at its place") {
+    CHECK(drafter_problem(R"("kind": "eagel")").find("in: d.kind: must be model") == 0);
+    CHECK(drafter_problem(R"("kind": "eagel")").find("did you mean \"eagle\"") != std::string::npos);
+    CHECK(drafter_problem(R"("model": "llama-3.2-1b")") == "in: d.kind: is missing");
+    CHECK(drafter_problem(R"("kind": "model", "model": "llama-3.2-1bb")").find("did you mean \"llama-3.2-1b\"") !=
+          std::string::npos);
+    CHECK(drafter_problem(R"("kind": "ngram", "heads": 3)").find("in: d.heads: unknown key") == 0);
+    CHECK(drafter_problem(R"("kind": "sparse-self")").find("window") != std::string::npos);
+    CHECK(drafter_problem(R"("kind": "sparse-self", "window": 5, "share": 0.5)").find("both window and share") !=
+          std::string::npos);
+    CHECK(drafter_problem(R"("kind": "spire", "share": 0.5)") == "in: d.layers: is missing");
+
+    Input silent(R"({"d": {"kind": "ngram"}})");
+    static_cast<void>(drafter(silent));
+    CHECK(silent.problems() == "in: d.acceptance: is missing");
+}
+
+TEST_CASE("acceptance is one of four kinds") {
+    CHECK(acceptance(R"("geometric": 0.5)").acceptance.chain.accept_length(3) == Approx(1.875));  // 1 + 1/2 + 1/4 + 1/8
+    CHECK(acceptance(R"("per_position": [0.8, 0.6])").acceptance.chain.accept_length(2) == Approx(2.4));
+    CHECK(acceptance(R"("mean_length": 3.2, "draft_tokens": 4)").acceptance.chain.accept_length(4) == Approx(3.2));
+    CHECK(acceptance(R"("curve": {"1": 1.84, "2": 2.5})").acceptance.chain.accept_length(2) == Approx(2.5));
+    const AcceptanceChoice described = acceptance(R"("mean_length": 3.2, "draft_tokens": 4, "source": "a run of ours")");
+    CHECK(described.source == "a run of ours");
+    CHECK(described.text == "3.20 tokens a round of 4 drafts");
+}
+
+TEST_CASE("acceptance that cannot be is refused") {
+    CHECK(acceptance_problem("") == "in: a: needs one of geometric, per_position, mean_length and curve, or per_rank");
+    CHECK(acceptance_problem(R"("geometric": 0.8, "per_position": [0.8])").find("gives geometric and per_position") !=
+          std::string::npos);
+    CHECK(acceptance_problem(R"("geometric": 1.01)").find("must lie between 0 and 1") != std::string::npos);
+    CHECK(acceptance_problem(R"("per_position": [])").find("is empty") != std::string::npos);
+    CHECK(acceptance_problem(R"("per_position": [0.5, 0.6])").find("must not increase") != std::string::npos);
+    CHECK(acceptance_problem(R"("mean_length": 5.5, "draft_tokens": 4)").find("at most 5 a round") != std::string::npos);
+    CHECK(acceptance_problem(R"("mean_length": 3)").find("draft_tokens: is missing") != std::string::npos);
+    CHECK(acceptance_problem(R"("curve": {})").find("is empty") != std::string::npos);
+    CHECK(acceptance_problem(R"("curve": {"one": 1.5})").find("must be a number of draft tokens") != std::string::npos);
+    CHECK(acceptance_problem(R"("curve": {"1": 2.5})").find("must lie between 1 and 2") != std::string::npos);
+    CHECK(acceptance_problem(R"("geometrik": 0.8)").find("did you mean \"geometric\"") != std::string::npos);
+}
+
+TEST_CASE("a format's name is what checkpoints of that name hold") {
+    const Precision published = uniform_precision(NumberFormat::fp16);
+    const Precision fp8 = precision("\"fp8\"", published);
+    CHECK(fp8.weights == Storage{NumberFormat::fp8});
+    CHECK(fp8.experts == fp8.weights);
+    CHECK(fp8.math == NumberFormat::fp8);
+    for (const Storage& kept : {fp8.embeddings, fp8.activations, fp8.kv_cache}) {
+        CHECK(kept == Storage{NumberFormat::fp16});  // as published
+    }
+    CHECK(fp8.state.format == NumberFormat::fp32);
+    CHECK(text_of(fp8) ==
+          "weights fp8, embeddings fp16, activations fp16, key-value cache fp16, recurrent state fp32; "
+          "products in fp8, of attention in fp16, of the LM head in fp16");
+    // NVFP4: (4 + 8/16)/8 bytes; MXFP4: (4 + 8/32)/8; GPTQ and AWQ: (4 + 16/128)/8, widened before the product.
+    CHECK(precision("\"fp4\"", published).weights.per_element().value() == 0.5625);
+    CHECK(precision("\"nvfp4\"", published) == precision("\"fp4\"", published));
+    CHECK(precision("\"mxfp4\"", published).weights.per_element().value() == 0.53125);
+    CHECK(precision("\"int4\"", published).weights.per_element().value() == 0.515625);
+    CHECK(precision("\"int4\"", published).math == NumberFormat::fp16);
+    CHECK(precision("\"int8\"", published).math == NumberFormat::int8);
+    // 16 bits and more: everything.
+    const Precision bf16 = precision("\"bf16\"", published);
+    CHECK(bf16.weights == Storage{NumberFormat::bf16});
+    CHECK(bf16.kv_cache == bf16.weights);
+    CHECK(bf16.state.format == NumberFormat::fp32);
+}
+
+TEST_CASE("\"all\" is every tensor but the recurrent state, less what the object names") {
+    const Precision all = precision(R"({"all": "fp8", "kv_cache": "bf16"})", uniform_precision(NumberFormat::bf16));
+    Precision expected = uniform_precision(NumberFormat::fp8);
+    expected.state = {NumberFormat::fp32};
+    expected.kv_cache = {NumberFormat::bf16};
+    CHECK(all == expected);
+}
+
+TEST_CASE("an object of precisions replaces only what it names") {
+    Precision published = uniform_precision(NumberFormat::bf16);
+    published.experts.format = NumberFormat::fp8;
+    const Precision mixed = precision(R"({"weights": {"format": "int4", "group_size": 128}, "kv_cache": "fp8"})", published);
+    CHECK(mixed.weights.per_element().value() == Approx(0.515625));  // (4 + 16/128) / 8
+    CHECK(mixed.experts == mixed.weights);                           // routed experts are weights, unless named
+    CHECK(mixed.kv_cache.format == NumberFormat::fp8);
+    CHECK(mixed.activations.format == NumberFormat::bf16);
+    CHECK(mixed.math == NumberFormat::bf16);
+    CHECK(precision(R"({"kv_cache": "fp8"})", published).experts.format == NumberFormat::fp8);
+    CHECK(text_of(mixed).find("weights int4 (16-bit scale per 128)") == 0);
+}
+
+TEST_CASE("axes are lists, single values, ranges and powers of two") {
+    CHECK(axis("5") == std::vector<int>{5});
+    CHECK(axis("[1, 2, 4]") == std::vector<int>{1, 2, 4});
+    CHECK(axis(R"({"from": 1, "to": 4})") == std::vector<int>{1, 2, 3, 4});
+    CHECK(axis(R"({"from": 1, "to": 8, "step": 3})") == std::vector<int>{1, 4, 7});
+    CHECK(axis(R"({"powers_of_two": {"from": 3, "to": 33}})") == std::vector<int>{4, 8, 16, 32});
+}
+
+TEST_CASE("axes that hold nothing or nonsense are refused") {
+    CHECK(axis_problem("[]") == "in: x: is empty, but at least one element is needed");
+    CHECK(axis_problem(R"({"from": 5, "to": 4})") == "in: x: runs from 5 to 4, backwards");
+    CHECK(axis_problem(R"({"from": 1, "to": 4, "step": 0})").find("in: x.step: is 0") == 0);
+    CHECK(axis_problem(R"({"from": 1, "to": 200000})").find("at most 100000 are allowed") != std::string::npos);
+    CHECK(axis_problem(R"({"powers_of_two": {"from": 5, "to": 7}})").find("no power of two") != std::string::npos);
+    CHECK(axis_problem(R"({"power_of_two": {"from": 1, "to": 8}})").find("did you mean \"powers_of_two\"") !=
+          std::string::npos);
+    CHECK(axis_problem("[1, 1]") == "in: x: holds 1 twice");
+    CHECK(axis_problem("[1.5]").find("must be a whole number") != std::string::npos);
+    CHECK(axis_problem("[0]", 1).find("must lie between 1") != std::string::npos);
+    CHECK(axis_problem("\"many\"").find("must be a whole number") != std::string::npos);
+}
+
+TEST_CASE("platforms are a device's name or an object") {
+    Input input(
+        R"({"a": "h100-sxm", "b": {"device": "h100-sxm", "tensor_parallel": 8, "interconnect": "pcie", "stack": "vllm", "mode": "hoi"}})");
+    const Platform plain = read_platform(input.root.object_or_text("a", "device"), input.descriptions);
+    const Platform full = read_platform(input.root.object_or_text("b", "device"), input.descriptions);
+    REQUIRE(input.problems().empty());
+    CHECK(plain.stack.name == "cuda-graph");
+    CHECK(plain.ranks == 1.0);
+    CHECK(plain.mode == CostMode::roofline);
+    CHECK(full.stack.name == "vllm");
+    CHECK(full.mode == CostMode::hoi);
+    CHECK(label_of(full) == "8 x h100-sxm (pcie), hoi mode");
+    CHECK_FALSE(input.descriptions.provenance().empty());
+}
+
+TEST_CASE("a CPU runs on the stack cpu unless another is named") {
+    Input input(R"({"a": "generic-x86", "b": {"device": "generic-x86", "stack": "ideal"}})");
+    CHECK(read_platform(input.root.object_or_text("a", "device"), input.descriptions).stack.name == "cpu");
+    CHECK(read_platform(input.root.object_or_text("b", "device"), input.descriptions).stack.name == "ideal");
+    CHECK(input.problems().empty());
+}
+
+TEST_CASE("more devices than a link joins are joined by a slower one, which the label says") {
+    Input input(R"({"a": {"device": "h100-sxm", "tensor_parallel": 8}, "b": {"device": "h100-sxm", "tensor_parallel": 16}})");
+    CHECK(label_of(read_platform(input.root.object("a"), input.descriptions)) == "8 x h100-sxm (nvlink), cuda-graph");
+    CHECK(label_of(read_platform(input.root.object("b"), input.descriptions)) ==
+          "16 x h100-sxm (network, as nvlink joins 8 devices), cuda-graph");
+}
+
+TEST_CASE("a description is read once, and its provenance is kept once") {
+    Input input(R"({"a": "h100-sxm", "b": "h100-sxm"})");
+    static_cast<void>(read_platform(input.root.object_or_text("a", "device"), input.descriptions));
+    const std::size_t after_one = input.descriptions.provenance().size();
+    static_cast<void>(read_platform(input.root.object_or_text("b", "device"), input.descriptions));
+    CHECK(after_one > 0);
+    CHECK(input.descriptions.provenance().size() == after_one);
+}

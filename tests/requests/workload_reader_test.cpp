@@ -1,0 +1,200 @@
+// Workload, sweep and point files, and the flags that stand for points.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "requests/point_reader.h"
+#include "requests/recommend/workload_reader.h"
+#include "requests/sweep/sweep_reader.h"
+#include "setups.h"
+
+using namespace treeline;
+using treeline::testing::source_folder;
+
+namespace {
+
+Descriptions catalogue(const std::filesystem::path& base = {}) {
+    return {{source_folder() / "models", source_folder() / "hardware"}, base};
+}
+
+template <class Read>
+auto read(const std::string& text, Read reader) {
+    json::Document document = json::Document::parse(text, "in");
+    Descriptions descriptions = catalogue();
+    return reader(document, descriptions);
+}
+
+template <class Read>
+std::vector<std::string> problems(const std::string& text, Read reader) {
+    try {
+        static_cast<void>(read(text, reader));
+    } catch (const InputError& error) {
+        return error.problems();
+    }
+    return {};
+}
+
+const std::string ngram = R"({"kind": "ngram", "acceptance": {"geometric": 0.5}})";
+const std::string eagle = R"({"kind": "eagle", "acceptance": {"geometric": 0.5}})";
+
+std::string workload(const std::string& target, const std::string& more = "") {
+    return R"({"target": ")" + target + R"(", "platforms": ["h100-sxm", {"device": "a10g", "stack": "vllm"}], "drafters": [)" +
+           ngram + ", " + eagle +
+           R"(], "draft_tokens": [1, 3], "traffic": {"batch": [{"value": 1, "share": 1}, {"value": 8, "share": 3}],
+           "context": [1024, 4096]})" +
+           more + "}";
+}
+
+std::string sweep(const std::string& axes, const std::string& more = "") {
+    return R"({"axes": {"target": "llama-3-8b", "drafter": [)" + ngram + R"(], "draft_tokens": [1, 2], "batch": [1, 2, 4],
+           "context": 1024)" +
+           axes + "}" + more + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a workload becomes variants and traffic") {
+    const RecommendInput input =
+        read(workload("llama-3-8b", R"(, "limits": {"tpot_ms": 50, "memory_gb": 75}, "objective": "cost")"), read_workload);
+    const Workload& w = input.workload;
+    CHECK(w.variants.size() == 4);  // 2 platforms × 2 drafters × truncation, the only policy for attention
+    CHECK(w.traffic.points.size() == 4);
+    CHECK(w.traffic.shares_of == ShareOf::time);
+    CHECK(w.traffic.points.front().share == Approx(0.125));  // 1/4 of the batches × 1/2 of the contexts
+    CHECK(w.limits.time_per_token->value() == Approx(0.050));
+    CHECK(w.limits.memory->value() == Approx(75e9));
+    CHECK_FALSE(w.limits.time_to_first_token);
+    CHECK(w.objective == Objective::cost);
+    CHECK(w.prompt_tokens == 1024.0);   // the first of the most common contexts
+    CHECK(w.speculations.size() == 3);  // plain decoding, chains of 1 and 3
+    CHECK(w.speculations.back().label == "chain 3");
+    CHECK_FALSE(input.provenance.empty());
+}
+
+TEST_CASE("without a list, every rollback policy that the target can use is a candidate") {
+    CHECK(read(workload("mamba2-2.7b"), read_workload).workload.variants.size() == 12);  // × replay, snapshot, recompute
+    CHECK(read(workload("mamba2-2.7b", R"(, "rollback": ["replay"])"), read_workload).workload.variants.size() == 4);
+}
+
+TEST_CASE("all problems of a workload come at once") {
+    const auto found =
+        problems(R"({"target": "llama-3-9b", "platforms": [{"device": "h100-sxm", "tensor_paralel": 2}], "drafters": [)" +
+                     ngram + R"(], "draft_tokens": [], "traffic": {"batch": [1], "contexts": [1]}, "objective": "fun"})",
+                 read_workload);
+    CHECK(found.size() == 6);  // target, tensor_paralel, draft_tokens, context missing, contexts unknown, objective
+}
+
+TEST_CASE("an objective that the device says nothing about is refused") {
+    const std::string device = (source_folder() / "examples/devices/spire-hoi-600.json").string();
+    const auto found =
+        problems(R"({"target": "llama-3-8b", "platforms": [")" + device + R"("], "drafters": [)" + ngram +
+                     R"(], "draft_tokens": [1], "traffic": {"batch": [1], "context": [1]}, "objective": "energy"})",
+                 read_workload);
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().find("does not state its power") != std::string::npos);
+}
+
+TEST_CASE("two drafters of one name are refused") {
+    const auto found = problems(R"({"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [)" + ngram + ", " + ngram +
+                                    R"(], "draft_tokens": [1], "traffic": {"batch": [1], "context": [1]}})",
+                                read_workload);
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().find("holds \"ngram\" twice") != std::string::npos);
+}
+
+TEST_CASE("the axes of a sweep are crossed") {
+    const SweepInput by_parts = read(
+        sweep(
+            R"(, "device": ["h100-sxm", "a100-sxm-80"], "tensor_parallel": [1, 2], "stack": ["vllm", "ideal"], "mode": ["roofline", "hoi"])"),
+        read_sweep);
+    CHECK(by_parts.space.variants.size() == 16);
+    CHECK(by_parts.space.size() == 96);  // × 2 draft lengths × 3 batches × 1 context
+    const SweepInput whole =
+        read(sweep(R"(, "platform": ["h100-sxm"], "precision": ["bf16", {"weights": "int4"}])"), read_sweep);
+    REQUIRE(whole.space.variants.size() == 2);
+    CHECK(whole.space.variants[0].labels.precision == "bf16");
+    CHECK(whole.space.variants[1].setup.precision.weights.format == NumberFormat::int4);
+    CHECK(whole.space.variants[1].setup.precision.math == NumberFormat::bf16);
+}
+
+TEST_CASE("conditions name axes and values that exist") {
+    const auto with = [](const std::string& condition) {
+        return problems(sweep(R"(, "device": ["h100-sxm", "a10g"])", R"(, "conditions": [)" + condition + "]"), read_sweep);
+    };
+    CHECK(with(R"({"when": {"device": "a10g"}, "require": "batch < 4"})").empty());
+    CHECK(with(R"("batch * draft_tokens <= 4")").empty());
+    CHECK(with(R"({"when": {"device": "a100"}, "require": "batch < 4"})").size() == 1);
+    CHECK(with(R"({"when": {"gpu": "a10g"}, "require": "batch < 4"})").size() == 1);
+    CHECK(with(R"({"require": "batches < 4"})").size() == 1);
+    CHECK(with(R"({"when": {"device": "a10g"}})").size() == 1);
+}
+
+TEST_CASE("a sweep of absurd size is refused") {
+    const std::string axis = R"({"from": 1, "to": 100000})";
+    const auto found =
+        problems(R"({"axes": {"target": "llama-3-8b", "device": "h100-sxm", "drafter": [)" + ngram +
+                     R"(], "draft_tokens": {"from": 1, "to": 1000}, "batch": )" + axis + R"(, "context": )" + axis + "}}",
+                 read_sweep);
+    REQUIRE(found.size() == 1);
+    CHECK(found.front().find("1e+13 points") != std::string::npos);  // 10³ × 10⁵ × 10⁵
+}
+
+TEST_CASE("paths are relative to the file that names them") {
+    json::Document document =
+        json::Document::parse(R"({"target": "spire-target", "platform": "devices/spire-hoi-600.json"})", "in");
+    Descriptions descriptions = catalogue(source_folder() / "examples");
+    CHECK(read_point(document, descriptions).platform.device.name == "spire-hoi-600");
+}
+
+TEST_CASE("a point has defaults, and plain decoding without a drafter") {
+    const PointInput plain = read(R"({"target": "llama-3-8b", "platform": "h100-sxm"})", read_point);
+    CHECK_FALSE(plain.speculates());
+    CHECK(plain.batch == 1.0);
+    CHECK(plain.prompt_tokens == plain.context);
+    const PointInput drafted =
+        read(R"({"target": "llama-3-8b", "platform": "h100-sxm", "drafter": )" + eagle + "}", read_point);
+    CHECK(drafted.speculations.back().label == "chain 5");
+    CHECK_FALSE(drafted.rollback);
+}
+
+TEST_CASE("flags become keys of a point") {
+    PointFlags flags;
+    flags.model = "llama-3-8b";
+    flags.device = "h100-sxm";
+    flags.drafter = "medusa";
+    flags.acceptance = "0.8,0.6";
+    flags.batch = "8";
+    flags.precision = R"({"weights": "int4"})";
+    const nlohmann::ordered_json point = with_flags(nlohmann::ordered_json::object(), flags);
+    CHECK(point["target"] == nlohmann::ordered_json({{"model", "llama-3-8b"}, {"precision", {{"weights", "int4"}}}}));
+    CHECK(point["platform"]["device"] == "h100-sxm");
+    CHECK(point["drafter"]["kind"] == "medusa");
+    CHECK(point["drafter"]["acceptance"]["per_position"] == nlohmann::ordered_json({0.8, 0.6}));
+    CHECK(point["batch"] == 8);
+}
+
+TEST_CASE("flags replace keys of a file and leave the others") {
+    const auto file = nlohmann::ordered_json::parse(R"({"target": "llama-3-8b", "platform": "h100-sxm", "drafter": )" + ngram +
+                                                    R"(, "batch": 2})");
+    PointFlags flags;
+    flags.precision = "fp8";
+    flags.stack = "vllm";
+    flags.drafter = "llama-3.2-1b";
+    flags.accept_length = "3";
+    flags.draft_tokens = "4";
+    const nlohmann::ordered_json point = with_flags(file, flags);
+    CHECK(point["target"]["model"] == "llama-3-8b");
+    CHECK(point["target"]["precision"] == "fp8");
+    CHECK(point["platform"]["device"] == "h100-sxm");
+    CHECK(point["drafter"]["model"] == "llama-3.2-1b");
+    CHECK(point["drafter"]["acceptance"]["mean_length"] == 3);
+    CHECK(point["drafter"]["acceptance"]["draft_tokens"] == 4);
+    CHECK(point["batch"] == 2);
+}
+
+TEST_CASE("problems of flags name the flag") {
+    const auto named = in_terms_of_flags({"flags: platform.tensor_parallel: is 0", "flags: drafter.acceptance.geometric: is 2",
+                                          "flags: target.model: is missing", "point.json: batch: is 0"});
+    CHECK(named == std::vector<std::string>{"--tensor-parallel: is 0", "--acceptance: geometric: is 2", "--target: is missing",
+                                            "point.json: batch: is 0"});
+}

@@ -1,0 +1,70 @@
+#include "text/precision_text.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+std::string text_of(const Storage& storage) {
+    std::string text(name_of(storage.format));
+    if (storage.group_size > 0.0) {
+        text += fmt::format(" ({}-bit scale per {})", exact_text(storage.scale_bits), exact_text(storage.group_size));
+    }
+    return text;
+}
+
+/// "; but fp4 (8-bit scale per 16) with products in bf16: routed experts, LM head; bf16: router".
+std::string text_of(const std::vector<WeightException>& exceptions) {
+    std::vector<std::pair<std::string, std::string>> groups;
+    for (const WeightException& exception : exceptions) {
+        const bool own_math = exception.math != exception.storage.format;
+        const std::string format =
+            text_of(exception.storage) + (own_math ? fmt::format(" with products in {}", name_of(exception.math)) : "");
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& known) { return known.first == format; });
+        if (group == groups.end()) {
+            groups.emplace_back(format, exception.operation);
+        } else {
+            group->second += ", " + exception.operation;
+        }
+    }
+    std::string text;
+    for (const auto& [format, operations] : groups) {
+        text += fmt::format("; {}{}: {}", text.empty() ? "but " : "", format, operations);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string text_of(const Precision& precision) {
+    const Storage& weights = precision.weights;
+    std::string text = "weights " + text_of(weights);
+    const auto add = [&](const char* what, const Storage& storage) {
+        if (!(storage == weights)) {
+            text += fmt::format(", {} {}", what, text_of(storage));
+        }
+    };
+    add("experts", precision.experts);
+    add("embeddings", precision.embeddings);
+    add("activations", precision.activations);
+    add("key-value cache", precision.kv_cache);
+    add("recurrent state", precision.state);
+    text += fmt::format("; products in {}", name_of(product_format(weights, precision)));
+    const auto add_products = [&](const char* of, NumberFormat format) {
+        if (format != product_format(weights, precision)) {
+            text += fmt::format(", of {} in {}", of, name_of(format));
+        }
+    };
+    add_products("experts", product_format(precision.experts, precision));
+    add_products("attention", attention_format(precision));
+    add_products("the LM head", product_format(precision.embeddings, precision));
+    return text + text_of(precision.exceptions);
+}
+
+}  // namespace treeline

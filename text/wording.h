@@ -1,0 +1,26 @@
+// How words and lists look in messages.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace treeline {
+
+/// Cuts to at most `longest` bytes, between characters.
+std::string shortened(std::string text, std::size_t longest);
+
+/// "a, b or c"; long lists end in dots.
+std::string listed(const std::vector<std::string>& words, std::string_view last_separator);
+
+/// The number in twelve digits, without trailing zeros.
+std::string number_text(double value);
+
+/// The choice nearest to `word` (by edits; or one contains the other), if it is near enough to be what was meant.
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& choices);
+
+/// "; did you mean \"x\"?" or nothing.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
+
+}  // namespace treeline
