@@ -20,7 +20,7 @@ std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
 
 /// The device of that name; text with a '/' or that ends in ".json" is the path of a description instead. Throws InputError
 /// with every problem of the file (or of the calibration file that a device names), or, for an unknown name, with the nearest
-/// one and all that are known.
+/// ones and all that are known.
 Described<Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// The same without the calibration file that the description may name.
 Described<Device> load_uncalibrated_device(const std::filesystem::path& catalogue, const std::string& name_or_path);

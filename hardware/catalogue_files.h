@@ -15,7 +15,7 @@ std::vector<std::filesystem::path> catalogue_files(const std::filesystem::path& 
 std::vector<std::string> catalogue_names(const std::filesystem::path& catalogue, const CatalogueFolders& folders);
 
 /// Text with a '/' or that ends in ".json" is a path; other text a name in these folders. Throws InputError for an unknown
-/// name, with the nearest one and all that are known; `what` says what was looked for ("device").
+/// name, with the nearest one (or all that go on from it) and all that are known; `what` says what was looked for ("device").
 std::filesystem::path catalogue_file(const std::filesystem::path& catalogue, const CatalogueFolders& folders,
                                      const std::string& what, const std::string& name_or_path);
 

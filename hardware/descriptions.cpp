@@ -67,6 +67,9 @@ Device read_device(Reader& reader, std::string name) {
     if (reader.has("cache")) {
         device.cache = reader.bytes("cache");
     }
+    if (reader.has("multiprocessors")) {
+        device.multiprocessors = reader.ratio("multiprocessors", 1.0, 1e6);
+    }
     if (reader.has("operational_intensity")) {
         device.operational_intensity = reader.flops_per_byte("operational_intensity");
     }

@@ -12,12 +12,12 @@ std::size_t index_of(NumberFormat format) {
     return static_cast<std::size_t>(at - all_number_formats.begin());
 }
 
-/// Formats whose units can compute products of `format` exactly, the fastest first.
+/// Formats whose units compute products of `format`, the fastest first.
 std::vector<NumberFormat> formats_that_hold(NumberFormat format) {
     using enum NumberFormat;
     switch (format) {
         case fp4:
-            return {fp4, fp8, bf16, fp16, fp32};
+            return {fp4, bf16, fp16, fp32};
         case int4:
             return {int4, int8, fp8, bf16, fp16, fp32};
         case int8:
@@ -109,6 +109,8 @@ void check_compute(const Device& device, Constraints& constraints) {
     if (device.operational_intensity) {
         constraints.require_positive(*device.operational_intensity, "operational_intensity");
     }
+    constraints.require(std::isfinite(device.multiprocessors) && device.multiprocessors >= 0.0,
+                        "multiprocessors must be zero (unknown) or above");
 }
 
 void check_power_and_price(const Device& device, Constraints& constraints) {
@@ -142,15 +144,16 @@ void check_interconnects(const Device& device, Constraints& constraints) {
 
 }  // namespace
 
-FlopsPerSecond Device::peak_for(NumberFormat format) const {
+NumberFormat Device::computed_in(NumberFormat format) const {
     for (const NumberFormat candidate : formats_that_hold(format)) {
-        const FlopsPerSecond native = peak[index_of(candidate)];
-        if (native.value() > 0.0) {
-            return native;
+        if (peak[index_of(candidate)].value() > 0.0) {
+            return candidate;
         }
     }
-    return FlopsPerSecond(0.0);
+    return NumberFormat::fp32;
 }
+
+FlopsPerSecond Device::peak_for(NumberFormat format) const { return peak[index_of(computed_in(format))]; }
 
 FlopsPerByte Device::intensity_for(NumberFormat format) const {
     return operational_intensity ? *operational_intensity : peak_for(format) / bandwidth;

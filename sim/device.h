@@ -30,8 +30,9 @@ struct Device {
     std::string title;  ///< as people write it ("NVIDIA H100 SXM 80GB")
     DeviceKind kind = DeviceKind::gpu;
     Bytes memory;
-    BytesPerSecond bandwidth;  ///< peak of the main memory
-    Bytes cache;               ///< last level; 0 = unknown
+    BytesPerSecond bandwidth;      ///< peak of the main memory
+    Bytes cache;                   ///< last level; 0 = unknown
+    double multiprocessors = 0.0;  ///< streaming multiprocessors, compute units or cores; 0 = unknown
     /// Dense matrix peak by format, in the order of all_number_formats; 0 = not native. fp32 is always stated.
     std::array<FlopsPerSecond, all_number_formats.size()> peak{};
     std::optional<FlopsPerByte> operational_intensity;  ///< HOI where it is stated rather than peak / bandwidth
@@ -45,9 +46,13 @@ struct Device {
     std::string calibration_file;             ///< as the description names it; empty = none
     std::optional<Calibration> calibration;   ///< what that file holds: measured kernels, which CostMode::calibrated needs
 
-    /// Peak for products in `format`; formats without units of their own run in the next wider one that has them (fp16 and bf16
-    /// stand in for each other; 8-bit and 4-bit integers may run as fp8, never the other way round). Above zero for a valid
-    /// device.
+    /// Format whose units compute products of `format`: its own, or the next wider one that has any (fp16 and bf16 stand in for
+    /// each other; 8-bit and 4-bit integers may run as fp8, never the other way round). fp4 goes straight to 16 bits: engines
+    /// widen its weights there and leave the activations alone (Marlin kernels on Ampere, Ada and Hopper), since the scales of
+    /// 16 or 32 values do not fit an fp8 product.
+    [[nodiscard]] NumberFormat computed_in(NumberFormat format) const;
+
+    /// Peak for products in `format`, that of the format they are computed in. Above zero for a valid device.
     [[nodiscard]] FlopsPerSecond peak_for(NumberFormat format) const;
 
     /// True when power and both energies are stated (of an accelerator: its power), so that energy can be computed.

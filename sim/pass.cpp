@@ -91,7 +91,7 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
     switch (operation.kind) {
         case OperationKind::linear:
         case OperationKind::experts:
-            return law(KernelClass::gemm, operation.math);
+            return law(KernelClass::gemm, platform.device.computed_in(operation.math));
         case OperationKind::attention:
             return law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
                        precision.kv_cache.format);

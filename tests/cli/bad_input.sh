@@ -54,7 +54,7 @@ expect 2 'target: this key appears twice' estimate input.json
 with_json '{"target": {"model": "llama-3-8b", "precison": "fp8"}, "platform": {"device": "h100", "tensor_parallel": 0},
             "drafter": {"kind": "medusa", "heads": "four", "acceptance": {"geometric": 0.8, "curve": {"1": 1.5}}}, "batch": -1}'
 expect 2 'target.precison: unknown key; did you mean "precision"' estimate input.json
-expect 2 'platform.device: .*did you mean "h100-sxm"' estimate input.json
+expect 2 'platform.device: .*did you mean "h100-nvl", "h100-pcie" or "h100-sxm"' estimate input.json
 expect 2 'platform.tensor_parallel: is 0' estimate input.json
 expect 2 'drafter.heads: must be a whole number' estimate input.json
 expect 2 'drafter.acceptance: gives geometric and curve' estimate input.json

@@ -54,7 +54,11 @@ TEST_CASE("a format without units of its own runs in the next wider one that hol
     native(device, int8) = FlopsPerSecond(0.0);
     native(device, fp8) = FlopsPerSecond(200e12);
     CHECK(device.peak_for(int8).value() == 200e12);
-    CHECK(device.peak_for(fp4).value() == 200e12);
+    CHECK(device.peak_for(fp4).value() == 110e12);  // kernels widen fp4 weights to 16 bits, not to fp8
+    native(device, fp4) = FlopsPerSecond(400e12);
+    CHECK(device.peak_for(fp4).value() == 400e12);
+    CHECK(device.computed_in(fp4) == fp4);
+    CHECK(device.computed_in(int4) == fp8);
 }
 
 TEST_CASE("a stated operational intensity wins over peak / bandwidth", "[sim]") {

@@ -1,0 +1,137 @@
+// Are the catalogue's peaks, bandwidths and memories those of devices that exist? Each is held against what the multiprocessors
+// compute in a clock, against the ratios between formats, and against the range of its kind.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hardware/catalogue.h"
+#include "source_folder.h"
+
+using namespace treeline;
+
+namespace {
+
+const std::filesystem::path catalogue = treeline::testing::source_folder() / "hardware";
+
+}  // namespace
+
+TEST_CASE("peaks, bandwidths and memories lie where devices of their kind do", "[hardware]") {
+    for (const std::string& name : device_names(catalogue)) {
+        INFO(name);
+        const Device device = load_uncalibrated_device(catalogue, name).value;
+        const bool cpu = device.kind == DeviceKind::cpu;
+        // FLOP a byte in 16 bits: 30 (Apple, H20) to 945 (Thor, LPDDR5X beside the units of a large GPU); CPUs 32 to 747 (AMX).
+        const double balance = device.intensity_for(NumberFormat::bf16).value();
+        CHECK(balance > 25.0);
+        CHECK(balance < 1000.0);
+        // From the narrowest to the widest format: units for matrices make bf16 at most 36 times fp32 (H100: 15, Thor: 32,
+        // AMX: 32; Gaudi 3, whose fp32 is that of its vector units: 128).
+        const double matrices = device.peak_for(NumberFormat::bf16) / device.peak_for(NumberFormat::fp32);
+        CHECK(matrices >= 1.0);
+        CHECK(matrices <= (name == "gaudi-3" ? 130.0 : 36.0));
+        // fp8 doubles bf16, or there are no units for it.
+        const double halves = device.peak_for(NumberFormat::fp8) / device.peak_for(NumberFormat::bf16);
+        CHECK((halves == Approx(2.0).epsilon(0.015) || halves == 1.0));
+        // fp4: none before Blackwell and CDNA 4; there twice fp8, on Blackwell Ultra three times, on GeForce four times.
+        const double quarters = device.peak_for(NumberFormat::fp4) / device.peak_for(NumberFormat::fp8);
+        const bool has_fp4 = device.computed_in(NumberFormat::fp4) == NumberFormat::fp4;
+        CHECK(has_fp4 == (name.find("b200") != std::string::npos || name.find("b300") != std::string::npos ||
+                          name == "rtx-5090" || name == "rtx-pro-6000" || name == "dgx-spark" || name == "jetson-agx-thor" ||
+                          name == "mi355x"));
+        if (has_fp4) {
+            CHECK(quarters >= 1.99);
+            CHECK(quarters <= 4.01);
+        }
+        // All memory is read in 10 ms (V100 16 GB: 19) to 1 s (GPUs; M3 Ultra 0.61) or 2 s (CPUs).
+        const double sweep = device.memory / device.bandwidth / Seconds(1.0);
+        CHECK(sweep > 0.01);
+        CHECK(sweep < (cpu ? 2.0 : 1.0));
+    }
+}
+
+TEST_CASE("no device has more memory than its name says, and a driver keeps no more than a tenth", "[hardware]") {
+    const std::vector<std::pair<std::string, double>> gibibytes = {
+        {"a100-pcie-80", 80}, {"a100-sxm-40", 40},  {"a100-sxm-80", 80}, {"a10g", 24},         {"b200", 180},
+        {"b300", 270},        {"dgx-spark", 128},   {"gaudi-3", 128},    {"gb200", 186},       {"gb300", 279},
+        {"h100-nvl", 94},     {"h100-pcie", 80},    {"h100-sxm", 80},    {"h20", 96},          {"h200", 141},
+        {"h800", 80},         {"l4", 24},           {"l40", 48},         {"l40s", 48},         {"jetson-agx-orin-64", 64},
+        {"mi300x", 192},      {"mi325x", 256},      {"mi355x", 288},     {"rtx-3090", 24},     {"rtx-4090", 24},
+        {"rtx-5090", 32},     {"rtx-6000-ada", 48}, {"rtx-a6000", 48},   {"rtx-pro-6000", 96}, {"rx-7900-xtx", 24},
+        {"strix-halo", 128},  {"t4", 16},           {"tpu-v5e", 16},     {"tpu-v6e", 32},      {"jetson-agx-thor", 128},
+        {"v100-sxm-16", 16},  {"v100-sxm-32", 32},  {"m3-ultra", 512},   {"m4-max", 128},
+    };
+    CHECK(gibibytes.size() + 4 == device_names(catalogue).size());  // all but four CPUs, whose modules are a choice
+    for (const auto& [name, nominal] : gibibytes) {
+        INFO(name);
+        const double share = load_uncalibrated_device(catalogue, name).value.memory.value() / (nominal * 1073741824.0);
+        // macOS lets the GPU of an M4 Max have 84 %, of the larger M3 Ultra 91 %.
+        CHECK(share <= 1.0);
+        CHECK(share >= (name == "m4-max" ? 0.83 : 0.9));
+    }
+}
+
+TEST_CASE("peaks are what the multiprocessors compute in a clock, at the boost clock", "[hardware]") {
+    struct Row {
+        std::string name;
+        double multiprocessors, flops_a_clock, gigahertz;
+    };
+    // FLOP a clock and multiprocessor in 16 bits, dense, fp32 accumulation: 1,024 Volta, Turing and full-rate workstation
+    // cards, half of it GeForce, A10G and L40; 2,048 A100; 4,096 Hopper (H20: cut to a quarter); 8,192 Blackwell (its cards as
+    // Ada's); CDNA 3 2,048, CDNA 4 4,096, RDNA 3 512 a compute unit; AMX 2,048 a core. Boost clocks of the data sheets.
+    const std::vector<Row> table = {
+        {"v100-sxm-16", 80, 1024, 1.53},
+        {"t4", 40, 1024, 1.59},
+        {"a100-sxm-40", 108, 2048, 1.41},
+        {"a100-sxm-80", 108, 2048, 1.41},
+        {"a100-pcie-80", 108, 2048, 1.41},
+        {"rtx-a6000", 84, 1024, 1.80},
+        {"rtx-3090", 82, 512, 1.695},
+        {"jetson-agx-orin-64", 16, 2048, 1.3},
+        {"l4", 58, 1024, 2.04},
+        {"l40", 142, 512, 2.49},
+        {"l40s", 142, 1024, 2.52},
+        {"rtx-4090", 128, 512, 2.52},
+        {"rtx-6000-ada", 142, 1024, 2.505},
+        {"h100-sxm", 132, 4096, 1.83},
+        {"h200", 132, 4096, 1.83},
+        {"h800", 132, 4096, 1.83},
+        {"h100-pcie", 114, 4096, 1.62},
+        {"h20", 78, 1024, 1.83},
+        {"b200", 148, 8192, 1.85},
+        {"b300", 148, 8192, 1.85},
+        {"gb200", 152, 8192, 2.0},
+        {"gb300", 152, 8192, 2.0},
+        {"rtx-5090", 170, 512, 2.407},
+        {"rtx-pro-6000", 188, 1024, 2.617},
+        {"dgx-spark", 48, 1024, 2.5},
+        {"jetson-agx-thor", 20, 8192, 1.575},
+        {"mi300x", 304, 2048, 2.1},
+        {"mi325x", 304, 2048, 2.1},
+        {"mi355x", 256, 4096, 2.4},
+        {"rx-7900-xtx", 96, 512, 2.5},
+        {"strix-halo", 40, 512, 2.9},
+        {"xeon-8480plus", 56, 2048, 2.0},
+        {"xeon-6980p", 128, 2048, 2.0},
+    };
+    for (const Row& row : table) {
+        INFO(row.name);
+        const Device device = load_uncalibrated_device(catalogue, row.name).value;
+        CHECK(device.multiprocessors == row.multiprocessors);
+        const double peak = row.multiprocessors * row.flops_a_clock * row.gigahertz * 1e9;
+        CHECK(device.peak_for(NumberFormat::bf16).value() == Approx(peak).epsilon(0.025));
+    }
+}
+
+TEST_CASE("4-bit floating-point weights compute in 16 bits where there are no units for them", "[hardware]") {
+    for (const std::string name : {"a100-sxm-80", "h100-sxm", "l40s", "mi300x"}) {
+        INFO(name);
+        const Device device = load_uncalibrated_device(catalogue, name).value;
+        CHECK(device.computed_in(NumberFormat::fp4) == NumberFormat::bf16);
+        CHECK(device.peak_for(NumberFormat::fp4) == device.peak_for(NumberFormat::bf16));
+    }
+    CHECK(load_uncalibrated_device(catalogue, "b200").value.computed_in(NumberFormat::fp4) == NumberFormat::fp4);
+    CHECK(load_uncalibrated_device(catalogue, "v100-sxm-16").value.computed_in(NumberFormat::bf16) == NumberFormat::fp16);
+}
