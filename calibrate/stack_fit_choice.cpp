@@ -10,7 +10,7 @@
 namespace treeline::stack_fit {
 namespace {
 
-constexpr double huber_limit = 0.05;       ///< relative error from which a step counts less (sheet "calibration", fit)
+constexpr double huber_limit = 0.05;       ///< relative error from which a step counts less (docs/cost-model.md, section 9.4)
 constexpr int reweightings = 20;           ///< Huber weights settle well before
 constexpr double worthwhile_gain = 0.9;    ///< of the error of left-out steps, for one more free number
 constexpr double faintness = 1e-4;         ///< weight of what a number was before against the error of one step

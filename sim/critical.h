@@ -1,4 +1,4 @@
-// Where verification turns compute-bound, and whether training a drafter pays: sections 6 and 7 of the cost model.
+// Where verification turns compute-bound, and whether training a drafter pays: docs/cost-model.md, sections 5.3 and 5.4.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // What a language model is, as far as its cost is concerned: widths, heads, layers and where weights are shared.
 //
 // A model is an ordered list of layers; a layer is a list of blocks; a block is one of the kinds below with the normalisations
-// that go with it. Everything here is plain data. Costs come from sim/layers/, parameter counts from sim/parameters.h.
+// that go with it. Everything here is plain data. Costs come from sim/layers/, parameter counts from sim/operations.h.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // One operation of a forward pass: how many FLOPs and bytes it needs, as a low-degree polynomial in the shape of the pass.
 //
 // Compile, then evaluate: sim/layers/ turns a model into a short list of these once; pricing a design point is then a loop over
-// about ten of them. The formulas of the cost model's section 1 become coefficients in sim/layers/; how coefficients become
-// FLOPs and bytes is written here and nowhere else.
+// about ten of them. The tables of docs/cost-model.md, section 1, become coefficients in sim/layers/; how coefficients
+// become FLOPs and bytes is written here and nowhere else.
 #pragma once
 
 #include <optional>

@@ -55,7 +55,7 @@ RecurrentMemory recurrent_memory(const Model& model, const Precision& precision,
 /// reads the state anyway.
 enum class Replay { own_pass, within_verification };
 
-/// Activation replay: every recurrent layer advances its state over the pass's tokens (section 1, row replay).
+/// Activation replay: every recurrent layer advances its state over the pass's tokens (docs/cost-model.md, section 1.4).
 std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks, Replay replay);
 
 /// Copies of every layer's recurrent state and convolution history, one for each token of a sequence of the pass: read once.

@@ -14,7 +14,7 @@
 
 namespace treeline {
 
-/// How time follows from FLOPs and bytes (section 2 of the cost model).
+/// How time follows from FLOPs and bytes (docs/cost-model.md, section 2.2).
 enum class CostMode {
     hoi,       ///< the whole pass costs max(FLOPs, bytes × HOI); weights and caches only (SPIRe)
     roofline,  ///< operation by operation with data-sheet peaks, plus the stack's launches and host time
@@ -140,7 +140,7 @@ enum class Sampling {
     none,       ///< no logits are used: the pass ends before the final norm and the LM head
     greedy,     ///< one read of the logits
     top,        ///< the same for several tokens a row: a level of a draft tree
-    rejection,  ///< softmax and rejection sampling, section 1: about 12·(2k+1)·V·b bytes
+    rejection,  ///< softmax and rejection sampling: 12·(2k+1)·V·b bytes (docs/cost-model.md, section 1.5)
 };
 
 /// What picks tokens from the logits of a pass, of so many tokens of the vocabulary on one rank. Not for Sampling::none.

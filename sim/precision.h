@@ -47,7 +47,7 @@ struct WeightException {
     friend bool operator==(const WeightException&, const WeightException&) = default;
 };
 
-/// Storage of each kind of tensor: w, e, c, z of the cost model, with w told apart where checkpoints do.
+/// Storage of each kind of tensor: w, e, c, z of docs/cost-model.md, with w told apart where checkpoints do.
 struct Precision {
     Storage weights;
     Storage experts;     ///< routed experts, often narrower than the rest of the weights

@@ -270,7 +270,8 @@ inline Seconds step_host(const CompiledRound& round, double batch, double tokens
     return (round.step_per_sequence + round.step_per_token * tokens_of_sequence) * batch;
 }
 
-/// From the totals of a round's steps to the estimate: section 3 and section 7. The one place where a round is put together.
+/// From the totals of a round's steps to the estimate: docs/cost-model.md, sections 3.4 and 5. The one place where a round is
+/// put together.
 inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double batch, double context,
                                   const RoundTotals& totals) {
     RoundEstimate estimate;

@@ -71,7 +71,7 @@ struct PeakShare {
 // Measured kernels on four GPUs: weights 80-90 % of the bandwidth, states 74-85 %, caches 76-95 %.
 constexpr PeakShare bandwidth_reached = {0.74, 0.95};
 constexpr PeakShare matrix_peak_reached = {0.50, 0.90};
-/// 90th percentile of the errors of measured kernels' laws on shapes held out (5-calibration.md asks for 13 %).
+/// 90th percentile of the errors of measured kernels' laws on shapes held out (docs/claims.md: 8.5 to 12.2 %, goal 13 %).
 constexpr double measured_law_error = 0.13;
 
 /// Factors on a time that was priced with `stated` of the peak. A stack that states less than the range keeps its figure, with

@@ -28,11 +28,11 @@ struct DraftSteps {
 /// its candidates, also those that the final tree leaves out.
 std::vector<double> expanded_nodes(const TreeShape& shape, const DraftTree& tree);
 
-/// Section 3, drafting. The first pass runs the root and what the last round left over (CatchUp). A chain follows token by
-/// token, k − 1 passes at their mean context. A tree needs one pass a level: a drafter with a recurrent state runs a row for
-/// each node, copying states where paths part (batch generation); any other runs the nodes as one row with tree attention.
-/// Heads without a cache (Medusa) run once a level. `counts_hoi`: k passes of one token at the round's context, as SPIRe
-/// counts.
+/// docs/cost-model.md, section 3.1. The first pass runs the root and what the last round left over (CatchUp). A chain follows
+/// token by token, k − 1 passes at their mean context. A tree needs one pass a level: a drafter with a recurrent state runs a
+/// row for each node, copying states where paths part (batch generation); any other runs the nodes as one row with tree
+/// attention. Heads without a cache (Medusa) run once a level. `counts_hoi`: k passes of one token at the round's context, as
+/// SPIRe counts.
 DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const DraftTree& tree,
                        const AcceptedTokens& accepted, bool counts_hoi);
 

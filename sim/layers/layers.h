@@ -1,5 +1,5 @@
 // From blocks of a model to operations: one function per kind of block, each in a file of its own.
-// The rows of the cost model's section 1 are written here as coefficients; the parameter counts follow from the same place.
+// The tables of docs/cost-model.md, section 1, are written here as coefficients; parameter counts follow from the same place.
 #pragma once
 
 #include <string>
@@ -43,7 +43,8 @@ inline constexpr double channels_of_an_item = 512.0, elements_of_an_item = 1024.
 /// An operation of this layer without costs yet: "<layer>: <name>", run once each time the layer occurs.
 Operation start_operation(const LayerContext& context, const std::string& name, OperationKind kind);
 
-/// A linear layer `in` → `out` (section 1: 2·M·in·out FLOPs; w·in·out + e·M·(in+out) bytes), cut over the ranks.
+/// A linear layer `in` → `out`, cut over the ranks: 2·M·in·out FLOPs, w·in·out + e·M·(in+out) bytes (docs/cost-model.md,
+/// section 1.2).
 Operation linear(const LayerContext& context, const std::string& name, double in, double out, bool bias, Cut cut);
 
 /// An element-wise kernel over `elements` values a token, which moves `transfers` of them and does `flops` on each.
@@ -81,7 +82,7 @@ void append_embedding(const Model& model, const LayerContext& context, std::vect
 /// Final normalisation and LM head (after the layers).
 void append_head(const Model& model, const LayerContext& context, std::vector<Operation>& operations);
 
-/// One recurrent layer's state: what a scan moves for each state and token. Section 1's S, inputs, and FLOPs a token.
+/// One recurrent layer's state: what a scan moves and computes for each state and token (docs/cost-model.md, section 1.4).
 struct RecurrentState {
     double elements = 0.0;       ///< state elements of one sequence on one rank
     double inputs = 0.0;         ///< activation elements that one token's step reads and writes
@@ -105,11 +106,11 @@ RecurrentState recurrent_state(const Mamba1& mamba, double ranks);
 RecurrentState recurrent_state(const Mamba2& mamba, double ranks);
 RecurrentState recurrent_state(const GatedDelta& delta, double ranks);
 
-/// The scan of a pass: of a prompt in chunks, of a tree, or step by step, as `context` says. State traffic, inputs and FLOPs
-/// by section 1, rows SSU to chunk scan.
+/// The scan of a pass: of a prompt in chunks, of a tree, or step by step, as `context` says: the
+/// scans of docs/cost-model.md, section 1.4.
 Operation state_scan(const LayerContext& context, const RecurrentState& state);
 
-/// Causal convolution over `channels` of width `width` (section 1).
+/// Causal convolution over `channels` of width `width` (docs/cost-model.md, section 1.4).
 Operation causal_convolution(const LayerContext& context, double channels, double width, bool bias, double ranks);
 
 }  // namespace treeline

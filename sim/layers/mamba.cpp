@@ -71,7 +71,8 @@ RecurrentState recurrent_state(const Mamba2& mamba, double ranks) {
     const double channels = static_cast<double>(mamba.conv_channels()) / ranks;
     result.conv_elements = channels * static_cast<double>(mamba.conv_width - 1);
     result.conv_inputs = channels;
-    // Section 1: 2GQ²N + 2HQ²P + 4HQPN a chunk of Q; a tree of n has 2Gn²N + 2Hn²P + Hn² + 2HnPN. C·B products are fp32.
+    // docs/cost-model.md, section 1.4: 2GQ²N + 2HQ²P + 4HQPN a chunk of Q; a tree of n has 2Gn²N + 2Hn²P + Hn² + 2HnPN. C·B
+    // products are fp32.
     result.chunk = static_cast<double>(mamba.chunk);
     result.pair_flops = 2.0 * groups * state + 2.0 * heads * dim;
     result.tree_pair_flops = result.pair_flops + heads;

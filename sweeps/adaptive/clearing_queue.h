@@ -1,4 +1,5 @@
-// Requests collected into batches that are cleared when full or when time is up: section 8's periodic-clearing queue.
+// Requests collected into batches that are cleared when full or when time is up: the periodic-clearing queue of
+// docs/cost-model.md, section 7.1.
 //
 // The model. Requests arrive as a Poisson process of rate λ. A window collects them; it closes when it holds C requests or
 // when T has passed since it opened, whichever is first. What it holds becomes one batch, handed to one server, which serves
@@ -22,8 +23,8 @@
 
 namespace treeline {
 
-/// When T starts to run: as the last window closes (section 8's formula), or with the window's first request, as batching
-/// servers do; then r = 1 + min(Poisson(λT), C − 1), and there are no empty windows.
+/// When T starts to run: as the last window closes (the closed form is exact then), or with the window's first request, as
+/// batching servers do; then r = 1 + min(Poisson(λT), C − 1), and there are no empty windows.
 enum class WindowOpens { with_last_clearing, with_first_request };
 
 struct ClearingQueue {
