@@ -12,7 +12,7 @@ std::size_t index_of(NumberFormat format) {
     return static_cast<std::size_t>(at - all_number_formats.begin());
 }
 
-/// Formats whose units can compute products of `format` exactly, the fastest first.
+/// Formats whose units can compute products of `format` exactly, fastest first.
 std::vector<NumberFormat> formats_that_hold(NumberFormat format) {
     using enum NumberFormat;
     switch (format) {
