@@ -145,7 +145,8 @@ std::vector<FittedStackNumber> numbers_of(const LinearProblem& linear, const Sol
 std::size_t most_free(std::size_t steps) { return std::min(most_free_numbers, steps - 1); }
 
 /// Times of one group's steps by a fit to the others.
-void foretell(const LinearProblem& linear, const std::vector<MeasuredStep>& steps, int group, std::vector<StepTimes>& times) {
+void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredStep>& steps, int group,
+                      std::vector<StepTimes>& times) {
     std::vector<LinearStep> seen;
     for (const LinearStep& step : linear.problem.steps) {
         if (step.group != group) {
@@ -224,7 +225,7 @@ StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
         groups = std::max(groups, step.group + 1);
     }
     for (int group = 0; group < groups; ++group) {
-        foretell(linear, steps, group, result.steps);
+        predict_left_out(linear, steps, group, result.steps);
     }
     return result;
 }

@@ -22,9 +22,8 @@ struct CommandLine {
 CommandLine split_command_line(std::string_view text);
 
 struct Flag {
-    std::string name;  ///< with its dashes; underscores after "--" are dashes
-    std::optional<std::string>
-        value;  ///< after "=", or the next word; a switch may therefore swallow a word that is not its own
+    std::string name;                  ///< with its dashes; underscores after "--" are dashes
+    std::optional<std::string> value;  ///< after "=", or the next word, even if a switch takes none
 };
 
 /// The flags of a command line, in order.

@@ -200,7 +200,7 @@ struct RoundEstimate {
     Bytes memory;  ///< peak of one device
     bool fits = true;
     Joules energy_per_token;          ///< of all ranks, per accepted token; 0 if the device's energy is unknown
-    Dollars price_per_token;          ///< likewise
+    Dollars price_per_token;          ///< of all ranks, per accepted token; 0 if the price is unknown
     double wasted_draft_share = 0.0;  ///< drafted tokens that were rejected / drafted
 };
 
