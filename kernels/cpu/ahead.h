@@ -1,4 +1,4 @@
-// Prefetching by hand, where the processor's prefetchers do not see what comes next.
+// Software prefetching, where the processor's prefetchers do not see what comes next.
 #pragma once
 
 #include <cstddef>
