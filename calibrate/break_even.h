@@ -22,15 +22,15 @@ struct DraftingCost {
     }
 };
 
-/// A round with one tree. Times are of whole rounds: drafting and verification of nodes + 1 tokens.
+/// A round with one tree. Times are for whole rounds: drafting, and verification of nodes + 1 tokens.
 struct TreeRound {
     int nodes = 0;  ///< root excluded
     int depth = 0;  ///< levels below the root; 0: not known
     Seconds time;
-    Seconds half_width;                   ///< of the 95 % interval of the time, where a fit states one
-    std::optional<double> accept_length;  ///< τ, bonus token included; nothing where acceptance is not known
-    std::string label;                    ///< of the shape, where there is a choice
-    bool extrapolated = false;            ///< the time lies beyond the measurements that it rests on
+    Seconds half_width;                   ///< of the 95 % interval of the time, if a fit states one
+    std::optional<double> accept_length;  ///< τ, bonus token included; nothing if acceptance is unknown
+    std::string label;                    ///< of the shape, if there is a choice
+    bool extrapolated = false;            ///< the time lies beyond the measurements it is based on
 };
 
 /// The round to beat.
@@ -44,7 +44,8 @@ struct ChainRound {
 struct BreakEvenPoint {
     TreeRound tree;
     double ratio_needed = 0.0;  ///< T_tree / T_chain, which τ_tree / τ_chain must exceed
-    /// Of its 95 % interval, by the delta method; the times are taken as independent, which is too wide for two from one fit.
+    /// Of its 95 % interval, by the delta method. The times are treated as independent, which is too wide if both come from one
+    /// fit.
     double ratio_half_width = 0.0;
     std::optional<double> accept_length_needed;  ///< τ at which the tree breaks even
     std::optional<double> ratio_reached;         ///< τ_tree / τ_chain
@@ -57,16 +58,16 @@ struct BreakEvenPoint {
     }
 };
 
-/// Sizes ascend, one point each: of several rounds of one size the one of most tokens a second (the cheapest, where no accept
-/// length is known).
+/// Sizes ascend, with one point each: of several rounds of one size, the one with the most tokens per second (the cheapest, if
+/// no accept length is known).
 struct BreakEven {
     ChainRound chain;
     std::vector<BreakEvenPoint> points;
     std::optional<std::size_t> best;  ///< the point of the largest gain, whether that pays or not
     /// The smallest and the largest size that pays; nothing where none does.
     std::optional<int> pays_from, pays_to;
-    int losing_between = 0;  ///< sizes between them that do not pay: shapes change by whole levels, so times have steps
-    /// The next size given after pays_to: from it on, trees have stopped paying. Nothing where the largest still pays.
+    int losing_between = 0;  ///< sizes in between that do not pay: shapes change by whole levels, so times have steps
+    /// The next given size after pays_to, from which trees no longer pay. Nothing if the largest still pays.
     std::optional<int> stops_at;
 };
 

@@ -15,7 +15,7 @@ Precision precision_of(const decoder::DecodeSetup& setup) {
     return precision;
 }
 
-/// A model of its own with the target's first layers: it keeps a cache of its own and catches up on its last draft.
+/// A separate model with the target's first layers: it has its own cache and catches up on its last draft.
 Model first_layers(const Model& target, const decoder::SharedLayers& shared) {
     Model model = target;
     model.order.resize(static_cast<std::size_t>(shared.layers));

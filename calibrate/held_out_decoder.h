@@ -1,4 +1,4 @@
-// Decoders that no law is fitted to: whole speculation rounds of small models, which the calibration alone must foretell.
+// Decoders to which no law is fitted: whole speculation rounds of small models, which the calibration alone must predict.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ enum class HeldOutDrafter {
 };
 std::string_view name_of(HeldOutDrafter drafter);
 
-/// One configuration. Each round accepts the same number of drafts, first choices all of them: rounds are then equal, so that
-/// their median means something, and what a round yields is known beforehand.
+/// One configuration. Each round accepts the same number of drafts, all of them first choices. Rounds are then alike, so that
+/// their median means something, and their yield is known in advance.
 struct HeldOutDecoder {
     DecoderFamily family = DecoderFamily::transformer;
     NumberFormat format = NumberFormat::fp32;  ///< of weights, activations, cache and state
@@ -36,11 +36,10 @@ struct HeldOutDecoder {
     friend bool operator==(const HeldOutDecoder&, const HeldOutDecoder&) = default;
 };
 
-/// Every configuration of a device; those of one group() stand next to each other. Quick: a handful.
+/// Every configuration for a device; those of one group are adjacent. Quick: a handful.
 std::vector<HeldOutDecoder> held_out_decoders(bool on_gpu, bool quick);
 
-/// "transformer, fp32, batch 4, context 256": configurations with the same group do the same work, and one may choose between
-/// them.
+/// "transformer, fp32, batch 4, context 256": configurations of a group do the same work, so one may choose between them.
 std::string group_of(const HeldOutDecoder& decoder);
 /// "first-layer, chain 4, unrolled, replay": what tells them apart.
 std::string policy_of(const HeldOutDecoder& decoder);

@@ -1,4 +1,4 @@
-// Whole layers that no law is fitted to: their kernels run one after the other, and the calibration alone must foretell the
+// Whole layers to which no law is fitted: their kernels run one after the other, and the calibration alone must predict the
 // time.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace treeline {
 enum class LayerFamily { transformer, mamba2 };
 std::string_view name_of(LayerFamily family);
 
-/// A layer, and the pass that it runs in. Its widths are those of no layer that is fitted to.
+/// A layer, and the pass that it runs in. No layer that laws are fitted to has its widths.
 struct HeldOutLayer {
     LayerFamily family = LayerFamily::transformer;
     NumberFormat format = NumberFormat::fp32;  ///< of weights, activations, cache and state
@@ -27,10 +27,10 @@ struct HeldOutLayer {
 /// Layers of both families: of Qwen2-0.5B's widths on a CPU, of Qwen2-7B's on a GPU, and Mamba-2 layers of the same widths.
 std::vector<HeldOutLayer> held_out_layers(bool on_gpu, bool quick);
 
-/// Its kernels as the simulator counts them; rotary embeddings are left out, as they have no kernel here.
+/// Its kernels as the simulator counts them, without rotary embeddings, which have no kernel here.
 std::vector<Operation> operations_of(const HeldOutLayer& layer);
 
-/// By the device's calibration and nothing else: no launch gaps, no host time.
+/// By the device's calibration alone: no launch gaps, no host time.
 Seconds predicted_time(const HeldOutLayer& layer, const Device& device);
 
 }  // namespace treeline

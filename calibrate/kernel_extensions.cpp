@@ -1,4 +1,4 @@
-// What may be added to the law of a kernel, and what its growth begins with.
+// What may be added to a kernel's law, and the forms that its selection starts from.
 #include <algorithm>
 #include <set>
 
@@ -9,7 +9,7 @@ namespace {
 
 using Extension = KernelLawExtension;
 
-/// Rows of a tile where so tall a one is only for many rows: fewer get smaller ones, down to the least of matrix units.
+/// Rows of the largest tile, which only many rows get: fewer get smaller ones, down to the smallest of matrix units.
 constexpr double most_doubled_tile = 256.0, least_doubled_tile = 16.0;
 constexpr std::size_t most_knot_places = 24;  ///< row counts at which a knot is tried
 
@@ -24,13 +24,14 @@ double computing_over_traffic(const PreparedSample& sample, const Rates& data_sh
     return sample.flops * data_sheet.per_flop / (sample.bytes * data_sheet.per_byte);
 }
 
-/// Whether some sample's FLOPs take as long as a quarter of its traffic: else a peak cannot be told from the measurements.
+/// Whether some sample's FLOPs take at least a quarter of the time of its traffic; otherwise the measurements do not reveal a
+/// peak.
 bool computing_shows(const PreparedTable& table) {
     return std::any_of(table.samples.begin(), table.samples.end(),
                        [&](const PreparedSample& sample) { return computing_over_traffic(sample, table.data_sheet) > 0.25; });
 }
 
-/// Whether every sample's FLOPs take as long as its traffic: then little can be told of the bandwidth.
+/// Whether every sample's FLOPs take longer than its traffic: the measurements then say little about the bandwidth.
 bool computing_rules(const PreparedTable& table) {
     return std::all_of(table.samples.begin(), table.samples.end(),
                        [&](const PreparedSample& sample) { return computing_over_traffic(sample, table.data_sheet) > 1.0; });
@@ -42,7 +43,7 @@ bool of_kernels(const KernelTable& table) {
 
 bool is_attention(KernelClass kernel) { return kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped; }
 
-/// Row counts that were measured, but for the least.
+/// Row counts that were measured, except the smallest.
 std::vector<double> knot_places(const PreparedTable& table) {
     std::set<double> rows;
     for (const PreparedSample& sample : table.samples) {
@@ -95,8 +96,8 @@ void add_steps(const KernelLaw& start, std::vector<Extension>& all) {
     all.push_back({{"per_activation"}, start});
 }
 
-/// A library that multiplies many rows copies the weights first, which takes longer where their rows lie whole pages apart and
-/// displace each other in the cache: 1024 inputs are a page in fp32.
+/// A library that multiplies many rows copies the weights first, which takes longer if their rows are whole pages apart and
+/// evict each other from the cache: 1024 inputs are a page in fp32.
 void add_page_steps(KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
     start.step_share = 2.0;
     start.per_output = Seconds(3e-9);
@@ -134,7 +135,7 @@ std::size_t knots_of(const KernelLaw& law) {
     return count;
 }
 
-/// The slopes of all knots are free, and nothing else of them.
+/// The slopes of all knots are free; their places are not.
 void free_slopes(KernelLawForm& form) {
     const std::size_t first = index_of("slope_1");
     std::erase_if(form.free, [&](std::size_t parameter) { return parameter >= first && (parameter - first) % 2 == 0; });
@@ -144,7 +145,7 @@ void free_slopes(KernelLawForm& form) {
     std::sort(form.free.begin(), form.free.end());
 }
 
-/// Inserts a knot: both parts of the stretch that it divides begin with that stretch's slope.
+/// Inserts a knot: both parts of the segment that it splits start with that segment's slope.
 bool insert_knot(KernelLawForm& form, KernelLaw& start, double rows) {
     const std::size_t count = knots_of(form.fixed);
     std::size_t at = 0;
@@ -241,9 +242,9 @@ ExtendedForm without_knot(const KernelLawForm& form, const KernelLaw& law, std::
     return result;
 }
 
-/// A bandwidth; of kernels that are bound by computing throughout also a peak, alone (the bandwidth then stays the data
-/// sheet's) or beside it; of linear layers with tiles of several heights, for which one fits shows only beside the parameters
-/// that go with it; on a CPU also with a knot at every second row count.
+/// A bandwidth. For kernels that are compute-bound throughout, also a peak, alone (the bandwidth then stays the data sheet's)
+/// or with it. For linear layers, tiles of several heights, since which one fits shows only together with its parameters. On a
+/// CPU, also a knot at every second row count.
 std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTable& prepared) {
     const std::size_t bandwidth = index_of("bandwidth_share"), peak = index_of("peak_share");
     KernelLaw start;

@@ -43,7 +43,7 @@ std::vector<std::string> problems(const KernelTable& table) {
 
 namespace {
 
-/// The launch, from tiny kernels, everything else as fitted to large ones. Left alone where there are none.
+/// Fits the launch to tiny kernels, with everything else as fitted to large ones. Left alone if there are none.
 void add_launch(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options, KernelFit& fit) {
     const KernelTable tiny{table.kernel, table.format, table.tiny, {}, {}, {}, 0, table.on_cpu};
     if (!problems(tiny).empty() || table.ramp_bytes <= Bytes(0.0)) {

@@ -1,4 +1,4 @@
-// Fits the laws of sim/kernel_law.h to measured kernels: robust, in logarithms, with whole shapes held out.
+// Fits the laws of sim/kernel_law.h to measured kernels: robustly, in logarithms, with whole shapes held out.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace treeline {
 
-/// A form of the law: which parameters are free, and the values of the whole-number ones.
+/// A form of the law: which parameters are free, and the values of all others.
 struct KernelLawForm {
     std::vector<std::size_t> free;  ///< indices into kernel_parameters()
     KernelLaw fixed;                ///< everything that is not free
@@ -29,8 +29,8 @@ struct KernelFitOptions {
     double huber_delta = 0.05;        ///< of log(predicted / measured)
     int folds = 5;                    ///< of sites
     int bootstraps = 100;             ///< resamples of sites; 0 = no intervals
-    double widening = 1.0;            ///< intervals reach so many times as far (in logarithms): above 1 on a machine in use
-    double least_score = 1e-6;        ///< absolute fall that it must bring: below it only rounding is left
+    double widening = 1.0;            ///< factor on the width of intervals (in logarithms); above 1 on a machine in use
+    double least_score = 1e-6;        ///< absolute fall of the score that a further parameter must bring; less is rounding
     double least_gain = 0.02;         ///< relative fall of the held-out score that a further parameter must bring
     std::uint64_t seed = 20'261'121;  ///< of folds and resamples
 };
@@ -50,22 +50,22 @@ struct KernelFit {
     std::size_t sites = 0;
 };
 
-/// Fewest sites that cross-validation and resampling make sense with.
+/// Fewest sites with which cross-validation and resampling make sense.
 inline constexpr std::size_t fewest_sites = 3;
 
 /// Every reason why no law can be fitted, as sentences: times that are not above zero, fewer than `fewest_sites` shapes.
 std::vector<std::string> problems(const KernelTable& table);
 
 /// The law of one form that minimises the mean Huber loss of log(predicted / measured) over the samples with these indices,
-/// weighted by 1/(spread² + 2 %²);
-/// nothing where the optimiser fails or a parameter ends on its bound. Parameters are fitted as logarithms, from `start`.
+/// weighted by 1/(spread² + 2 %²); nothing if the optimiser fails or a parameter ends on its bound. Parameters are fitted as
+/// logarithms, from `start`.
 std::optional<KernelLaw> fit_law(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
                                  const std::vector<std::size_t>& samples, const KernelLaw& start,
                                  const KernelFitOptions& options);
 
 /// A law for the table. Its form is the one with the least held-out score (each further parameter must lower it by
-/// `least_gain`), fitted to all samples. Selection and the reported held-out errors use different folds. Nothing where not even
-/// a bandwidth can be fitted. The table has no problems.
+/// `least_gain`), fitted to all samples. Selection and the reported held-out errors use different folds. Nothing if not even a
+/// bandwidth can be fitted. The table must have no problems.
 std::optional<KernelFit> calibrate(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options);
 
 }  // namespace treeline

@@ -14,7 +14,7 @@ namespace {
 using detail::PreparedSample;
 using detail::PreparedTable;
 
-/// In a parameter's unit: what goes to zero stays where its logarithm is a number.
+/// In a parameter's unit: a parameter that goes to zero stops here, so that its logarithm stays finite.
 constexpr double smallest = 1e-6;
 
 KernelLaw law_from(const KernelLawForm& form, const Eigen::VectorXd& logs) {

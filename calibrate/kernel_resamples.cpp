@@ -1,4 +1,4 @@
-// Intervals: the law refitted to shapes drawn with replacement, each time within the scatter of its repetitions.
+// Intervals: the law refitted to shapes drawn with replacement, with each time perturbed within the scatter of its repetitions.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -14,7 +14,7 @@ namespace {
 /// Standard deviation of a normal distribution over its median absolute deviation.
 constexpr double deviations_of_median = 1.4826;
 
-/// The table as another run might have measured it: every time moved within its own scatter.
+/// The table as another run might have measured it: every time perturbed within its own scatter.
 detail::PreparedTable measured_again(const KernelTable& table, const detail::PreparedTable& prepared, std::mt19937_64& random) {
     detail::PreparedTable again = prepared;
     std::normal_distribution<double> normal;
@@ -26,7 +26,7 @@ detail::PreparedTable measured_again(const KernelTable& table, const detail::Pre
     return again;
 }
 
-/// Logarithms of the free parameters, refitted to sites drawn with replacement, a row a resample.
+/// Logarithms of the free parameters, refitted to sites drawn with replacement; one row per resample.
 std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
                                            const KernelLaw& start, const KernelFitOptions& options) {
     const detail::PreparedTable prepared = detail::prepared(table, data_sheet);

@@ -14,7 +14,7 @@ Precision precision_of(NumberFormat activations, NumberFormat state) {
     return precision;
 }
 
-/// Of a model that is this layer alone.
+/// For a model that consists of this layer alone.
 Operation replay_of(const Mamba2& layer, const Precision& precision) {
     Model model;
     model.kinds = {{"layer", {{layer}}}};

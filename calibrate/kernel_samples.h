@@ -8,16 +8,17 @@
 
 namespace treeline {
 
-/// One measurement. `site` names the whole shape that is held out together (a layer's n and k, an attention's heads): points of
-/// one site never stand on both sides of a cross-validation.
+/// One measurement. `site` names the shape that is held out as a whole (a layer's n and k, an attention's heads): points of one
+/// site are never on both sides of a cross-validation.
 struct KernelSample {
     std::string site;
     Operation operation;
     PassShape shape;
     Seconds time;
-    /// All linear layers of a pass together, many kernels: its startup is no kernel's, so no law with one is fitted to it.
+    /// All linear layers of a pass together, that is, many kernels: its startup is not that of a kernel, so no law with a
+    /// startup is fitted to it.
     bool whole_pass = false;
-    double spread = 0.0;  ///< of repeated measurements, as a share of the time: median absolute deviation; 0 = unknown
+    double spread = 0.0;  ///< median absolute deviation of repeated measurements, as a share of the time; 0 = unknown
 };
 
 /// Measurements that one law should describe.
@@ -25,21 +26,21 @@ struct KernelTable {
     KernelClass kernel = KernelClass::gemm;
     NumberFormat format = NumberFormat::bf16;
     std::vector<KernelSample> samples;
-    std::vector<KernelSample> tiny;  ///< so small that launching dominates, wherever their data are: they show the launch alone
-    Bytes ramp_bytes;                ///< traffic from which on `samples` begin: above it data come from main memory
-    std::string domain;              ///< which of the measurements are here, as a sentence
+    std::vector<KernelSample> tiny;  ///< so small that launching dominates: they show the launch alone
+    Bytes ramp_bytes;                ///< least traffic of `samples`: above it data come from main memory
+    std::string domain;              ///< which of the measurements are included, as a sentence
     std::size_t left_out = 0;        ///< measurements outside that domain
-    bool on_cpu = false;             ///< laws of few cores are tried: costs of rows and outputs, whole items for each core
-    std::string file = {};           ///< that holds the measurements (the first of them, where several do)
+    bool on_cpu = false;    ///< also try what laws of few cores need: costs of rows and outputs, whole items for each core
+    std::string file = {};  ///< that holds the measurements (the first, if there are several)
 };
 
-/// What the shares of a law are of.
+/// The figures to which a law's shares refer.
 Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format);
 
-/// Time of a sample by a law: the very functions that the simulator prices rounds with.
+/// Time of a sample by a law, by the same functions with which the simulator prices rounds.
 Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample);
 
-/// Bytes that it moves, and FLOPs that it does.
+/// The bytes that it moves, and its FLOPs.
 Bytes bytes_at(const KernelSample& sample);
 Flops flops_at(const KernelSample& sample);
 
@@ -58,8 +59,8 @@ KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, S
 /// Bytes of keys and values that it reads.
 Bytes cache_bytes(const AttentionShape& shape, NumberFormat cache);
 
-/// Recurrent step over `tokens` tokens a sequence. With one token the state is read and written once; with more (verification)
-/// it is read once and written after every token: (1 + T)·S bytes.
+/// Recurrent step over `tokens` tokens a sequence. With one token the state is read and written once; with several
+/// (verification) it is read once and written after every token: (1 + T)·S bytes.
 struct RecurrentShape {
     double batch = 1.0, tokens = 1.0, heads = 1.0, key_dim = 128.0, value_dim = 128.0;
 };
@@ -70,7 +71,7 @@ Bytes state_bytes(const RecurrentShape& shape, NumberFormat state);
 KernelSample convolution_sample(double batch, double tokens, double channels, double width, NumberFormat activations,
                                 Seconds time);
 
-/// What a scan of a Mamba-2 layer does with its states.
+/// What a Mamba-2 layer's scan does with its states.
 enum class Mamba2Scan { none_written, final_written, every_written, tree, replay };
 
 /// One layer's recurrence over `tokens` tokens a sequence, one group of B and C: the operations of sim/layers/state_scan.cpp.

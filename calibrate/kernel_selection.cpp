@@ -18,8 +18,8 @@ public:
     Selection(const KernelTable& table, const PreparedTable& prepared, const KernelFitOptions& options)
         : table_(table), prepared_(prepared), options_(options), all_(detail::all_samples(prepared)) {}
 
-    /// Adds the best extension as long as one lowers the held-out score enough, then takes knots away that do not; where one
-    /// went, again, for a knot may find a better place.
+    /// Adds the best extension as long as one lowers the held-out score enough, then removes knots that do not earn their
+    /// place. If one went, starts again, for a knot may find a better place.
     std::optional<Candidate> grown(const ExtendedForm& beginning) const {
         std::optional<Candidate> best = judged(beginning, no_limit);
         if (!best) {
@@ -36,14 +36,14 @@ public:
         return best;
     }
 
-    /// What the held-out score of a form with more parameters must be below.
+    /// The bound below which the held-out score of a form with more parameters must lie.
     [[nodiscard]] double to_beat(const Candidate& by) const {
         return by.held_out * (1.0 - options_.least_gain) - options_.least_score;
     }
 
 private:
-    /// The form fitted to all samples; nothing where its score there is not below the limit: on held-out shapes it will not be
-    /// either.
+    /// The form fitted to all samples; nothing if its score there is not below the limit, since it will not be on held-out
+    /// shapes either.
     std::optional<Candidate> fitted(const ExtendedForm& what, double limit) const {
         const std::optional<KernelLaw> law = detail::fit_law(prepared_, what.form, all_, what.start, options_);
         if (!law) {
@@ -53,8 +53,8 @@ private:
         return candidate.fitted < limit ? std::optional(std::move(candidate)) : std::nullopt;
     }
 
-    /// The errors that are reported come from other folds (calibrate()): a form that cannot be fitted in one of those is out,
-    /// too.
+    /// The errors that are reported come from other folds (calibrate()): a form that cannot be fitted in one of those is ruled
+    /// out, too.
     std::optional<Candidate> cross_validated(Candidate candidate, double limit) const {
         const auto residuals = detail::held_out_residuals(prepared_, candidate.form, candidate.law, options_.seed, options_);
         if (!residuals) {
@@ -73,7 +73,7 @@ private:
         return candidate ? cross_validated(std::move(*candidate), limit) : std::nullopt;
     }
 
-    /// Forms with one more extension that may beat the limit, as fitted to all samples. Where one cannot be fitted, the same
+    /// Forms with one more extension that may beat the limit, as fitted to all samples. If one cannot be fitted, the same
     /// without one of its parameters: an extension may have driven another parameter to its bound, because it explains the same
     /// times better.
     std::vector<Candidate> fitted_extensions(const Candidate& of, double limit) const {
@@ -152,7 +152,7 @@ std::vector<std::size_t> detail::all_samples(const PreparedTable& table) {
     return all;
 }
 
-/// Growth from several beginnings: each later one must earn its place, too.
+/// Selection grows from several starting forms; each later one must earn its place, too.
 std::optional<detail::KernelCandidate> detail::select_form(const KernelTable& table, const PreparedTable& prepared,
                                                            const KernelFitOptions& options) {
     const Selection selection(table, prepared, options);

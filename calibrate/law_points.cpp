@@ -11,7 +11,7 @@ namespace {
 constexpr int most_reweightings = 12;
 constexpr double settled = 1e-12;
 
-/// Points with the weights 1/T(n)²; a law that is not above zero somewhere leaves that point its own mean.
+/// Points with the weights 1/T(n)²; where the law is not above zero, the point's own mean is used instead.
 std::vector<PooledTimes> reweighted(const std::vector<PooledTimes>& points, const RuntimeLaw* law) {
     std::vector<PooledTimes> result = points;
     for (PooledTimes& point : result) {

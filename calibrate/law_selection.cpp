@@ -12,7 +12,7 @@ namespace {
 using detail::PooledTimes;
 
 constexpr std::size_t fewest_token_counts = 3;
-constexpr double rounding = 1e-9;  ///< relative errors below it are those of the arithmetic
+constexpr double rounding = 1e-9;  ///< smaller relative errors are due to rounding
 
 std::vector<PooledTimes> without_fold(const std::vector<PooledTimes>& points, std::size_t fold, std::size_t folds) {
     std::vector<PooledTimes> kept;
@@ -32,7 +32,7 @@ double mean_of(const std::vector<double>& values) {
     return sum / static_cast<double>(values.size());
 }
 
-/// Of the mean; 0 for a single value.
+/// Standard error of the mean; 0 for a single value.
 double standard_error_of(const std::vector<double>& values) {
     const double mean = mean_of(values), count = static_cast<double>(values.size());
     double squares = 0.0;
@@ -60,7 +60,7 @@ HeldOutErrors summary_of(const FoldErrors& by_fold) {
             standard_error_of(fold_means)};
 }
 
-/// Fits with each fold held out; nothing where one of the fits is not determined.
+/// Fits with each fold held out; nothing if one of the fits is not determined.
 std::optional<HeldOutErrors> cross_validated(LawForm form, const std::vector<Timing>& timings,
                                              const std::vector<PooledTimes>& points, Weighting weighting, std::size_t folds) {
     std::vector<RuntimeLaw> laws;

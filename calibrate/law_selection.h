@@ -1,4 +1,4 @@
-// Which law holds: by the errors that each makes at token counts which it has not seen.
+// Chooses among laws by the errors that each makes at token counts it has not seen.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@ namespace treeline {
 struct HeldOutErrors {
     double median = 0.0;  ///< of the absolute errors
     double p90 = 0.0;
-    double bias = 0.0;            ///< median of the signed errors: below zero where the law is too fast
-    double mean = 0.0;            ///< of the absolute errors, each fold counting the same: what the choice rests on
+    double bias = 0.0;            ///< median of the signed errors: below zero if the law is too fast
+    double mean = 0.0;            ///< of the absolute errors, each fold counting the same; the choice is based on it
     double standard_error = 0.0;  ///< of that mean, from its scatter over folds
 };
 
 struct LawCandidate {
     LawForm form = LawForm::constant;
-    std::string problem;  ///< why it is out of the question: a sentence; nothing below holds then
+    std::string problem;  ///< why it is ruled out, as a sentence; the rest is unset then
     RuntimeFit fit;       ///< to all rows
     HeldOutErrors held_out;
 };
@@ -33,8 +33,8 @@ struct LawSelection {
     [[nodiscard]] const LawCandidate& best() const { return candidates[chosen]; }
 };
 
-/// Leave-one-out over token counts: each is held out once with all its rows. Above this many, whole token counts are dealt out
-/// to this many folds in turn.
+/// Leave-one-out over token counts: each is held out once with all its rows. If there are more than this many, token counts are
+/// distributed over this many folds in turn.
 inline constexpr std::size_t most_folds = 64;
 
 /// Why no law can be selected: problems(timings), or fewer than three token counts. As sentences.

@@ -1,4 +1,4 @@
-// Weighted linear least squares, and the distribution that its intervals rest on.
+// Weighted linear least squares, and the distribution behind its intervals.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct LinearSolution {
 };
 
 /// Minimises Σ weight · (value − features · coefficients)², by a Householder QR decomposition with column pivoting (so that the
-/// condition number is not squared). Nothing where fewer rows than columns are given or the columns depend on each other.
+/// condition number is not squared). Nothing if there are fewer rows than columns or the columns depend on each other.
 std::optional<LinearSolution> solve(const WeightedRows& rows);
 
 /// The t with P(|T| ≤ t) = `confidence` (above 0, below 1) for Student's distribution with `degrees_of_freedom` > 0.

@@ -1,4 +1,4 @@
-// Internal to fitting kernels: measurements with all that does not depend on the law computed once.
+// Internal to fitting kernels: measurements, with everything that does not depend on the law computed once.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@ namespace treeline::detail {
 
 struct PreparedSample {
     const Operation* operation = nullptr;
-    std::size_t priced_as = 0;  ///< index into PreparedTable::operations: one with the same rates under every law
+    std::size_t priced_as = 0;  ///< index into PreparedTable::operations, of one that has the same rates under every law
     ShapeTerms terms{};
     Bytes bytes;
     Flops flops;
-    double rows = 1.0;      ///< that share what is read
+    double rows = 1.0;      ///< rows that share what is read
     double log_time = 0.0;  ///< of the measured time in seconds
     double weight = 1.0;    ///< of its residual: 1/√(spread² + 2 %²), over that of a sample without spread
 };
@@ -22,16 +22,16 @@ struct PreparedSample {
 struct PreparedTable {
     std::vector<PreparedSample> samples;
     std::vector<std::vector<std::size_t>> sites;  ///< indices of samples by site, sites in the order of their names
-    std::vector<const Operation*> operations;     ///< those that laws tell apart: about one a site
+    std::vector<const Operation*> operations;     ///< those that laws tell apart: about one per site
     Rates data_sheet;
 };
 
 PreparedTable prepared(const KernelTable& table, const Rates& data_sheet);
 
-/// The law made ready for each of the table's operations.
+/// The law prepared for each of the table's operations.
 std::vector<Rates> rates_of(const PreparedTable& table, const KernelLaw& law);
 
-/// log(predicted / measured), by the functions that the simulator prices rounds with.
+/// log(predicted / measured), by the same functions with which the simulator prices rounds.
 double log_residual(const std::vector<Rates>& rates, const PreparedSample& sample);
 
 }  // namespace treeline::detail

@@ -18,10 +18,10 @@ enum class Weighting {
 std::string_view name_of(Weighting weighting);
 
 struct FitOptions {
-    /// `spread` needs rows that state one; where it is not set it is used if they do, else `relative`.
+    /// `spread` needs rows that state one; if it is not set, `spread` is used if they do, else `relative`.
     std::optional<Weighting> weighting;
-    /// Repetitions of one run agree better than two runs do: a measured spread is not taken for smaller than this share of the
-    /// time in quadrature. 1 % is an assumption; runs that drift by over 2 % are repeated (calibration protocol).
+    /// Repetitions of one run agree better than two runs do, so this share of the time is added to a measured spread in
+    /// quadrature. 1 % is an assumption.
     double spread_floor = 0.01;
     double confidence = 0.95;  ///< of all intervals
 };
@@ -39,7 +39,7 @@ struct FittedParameter {
 struct Residual {
     Timing measured;
     Seconds fitted;
-    /// fitted / measured − 1: above zero where the law is too slow.
+    /// fitted / measured − 1: above zero if the law is too slow.
     [[nodiscard]] double relative_error() const { return fitted / measured.time - 1.0; }
 };
 
@@ -50,27 +50,27 @@ struct RuntimeFit {
     std::vector<FittedParameter> parameters;
     std::vector<double> covariance;   ///< of the coefficients, row by row
     std::vector<Residual> residuals;  ///< in the order of the measurements
-    double r_squared = 0.0;           ///< 1 − Σw(residual)² / Σw(time − weighted mean)²; 0 where times do not differ
+    double r_squared = 0.0;           ///< 1 − Σw(residual)² / Σw(time − weighted mean)²; 0 if all times are equal
     double degrees_of_freedom = 0.0;  ///< rows − parameters
     /// √(Σw·residual² / degrees of freedom): a relative error under relative weights, multiples of the stated spread under
     /// those (1: the law misses by as much as the measurements scatter), seconds under equal ones. Intervals use it, so a law
     /// that does not quite hold gets wider ones.
     double residual_scale = 0.0;
-    double lowest_tokens = 0.0, highest_tokens = 0.0;  ///< of the measurements; beyond them the law is extrapolated
+    double lowest_tokens = 0.0, highest_tokens = 0.0;  ///< of the measurements; outside them the law is extrapolated
     double t_quantile = 0.0;
     double typical_spread = 0.0;  ///< under spread weights: median of √(1/weight) / time, assumed for a new measurement
 
     [[nodiscard]] bool extrapolates(double tokens) const { return tokens < lowest_tokens || tokens > highest_tokens; }
     /// Standard error of the law's value at `tokens`, from the covariance alone.
     [[nodiscard]] Seconds standard_error(double tokens) const;
-    /// Where the mean time of a pass over `tokens` lies, the law taken for true.
+    /// Interval of the mean time of a pass over `tokens`, assuming that the law holds.
     [[nodiscard]] TimeInterval mean_interval(double tokens) const;
-    /// Where one new measurement lies.
+    /// Interval of one new measurement.
     [[nodiscard]] TimeInterval prediction_interval(double tokens) const;
 };
 
-/// Why this form cannot be fitted to measurements without problems(): a sentence, or empty. Intervals need more rows than
-/// parameters; a hinge needs two token counts on each side of its knee, and times that rise.
+/// Why this form cannot be fitted to measurements that have no problems(), as a sentence; empty if it can. Intervals need more
+/// rows than parameters; a hinge needs two token counts on each side of its knee, and times that rise.
 std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, const FitOptions& options);
 
 /// Precondition: no problems(timings), and nothing in why_not_fitted(). A hinge's standard errors hold for a knee that stays

@@ -12,10 +12,10 @@
 namespace treeline {
 
 /// STree (arXiv 2505.14969) fits a0 + a1·n to recurrent targets and adds n² where layers attend. Its short form a0 + a2·n² is
-/// not a law of its own here: every token costs something, so the full polynomial is fitted, and the interval of a1 says
-/// whether a linear part is seen.
+/// not a law of its own here: every token costs something, so the full polynomial is fitted, and the interval of a1 shows
+/// whether there is a linear part.
 enum class LawForm {
-    constant,   ///< a0: weights are read once, however many tokens there are
+    constant,   ///< a0: weights are read once, whatever the number of tokens
     linear,     ///< a0 + a1·n
     quadratic,  ///< a0 + a1·n + a2·n²
     hinge,      ///< max(c, a0 + a1·n) with a1 > 0: memory-bound up to a knee, compute-bound beyond (a roofline)
@@ -40,7 +40,7 @@ struct RuntimeLaw {
     LawForm form = LawForm::constant;
     std::vector<double> coefficients;  ///< in the order of parameters_of(form), in seconds
 
-    /// May be negative where a law is used far outside the measurements that it was fitted to.
+    /// May be negative far outside the measurements to which the law was fitted.
     [[nodiscard]] Seconds at(double tokens) const;
     /// d at(tokens) / d coefficient. Polynomials are linear in theirs; a hinge is so on each side of its knee.
     [[nodiscard]] std::vector<double> gradient(double tokens) const;

@@ -16,9 +16,9 @@ using stack_fit::Problem;
 using stack_fit::Solution;
 
 constexpr double confidence = 0.9;
-constexpr double slowest_kernels = 10.0;  ///< bound of the factor on the time of kernels
-constexpr double longest_host = 1.0;      ///< seconds; bound of times
-/// A number moves no step by less than this share of it for its whole range, or it cannot be told from the steps.
+constexpr double slowest_kernels = 10.0;  ///< bound on the factor on kernel time
+constexpr double longest_host = 1.0;      ///< seconds; bound on times
+/// If a number's whole range changes every step by less than this share, the steps say nothing about it.
 constexpr double least_effect = 1e-9;
 
 constexpr std::array all_numbers = {StackNumber::host_per_pass,           StackNumber::kernel_time,
@@ -66,8 +66,8 @@ stack_fit::Candidate candidate_of(StackNumber number, const Stack& stack) {
     return {1.0, std::max(stack.memory_efficiency, stack.compute_efficiency), slowest_kernels};
 }
 
-/// What one unit of a number adds to a step. Times of the host are added to those of the device, and shares of the peaks scale
-/// the time of kernels, so the differences below hold for any size of the change.
+/// What one unit of a number adds to a step. Host times are added to those of the device, and shares of the peaks scale kernel
+/// time, so steps are linear in each number and the size of the change does not matter.
 double slope(const MeasuredStep& step, StackNumber number, const Stack& stack) {
     const double before = candidate_of(number, stack).before;
     const double change = number == StackNumber::kernel_time ? 1.0 : 1e-3;
@@ -76,8 +76,8 @@ double slope(const MeasuredStep& step, StackNumber number, const Stack& stack) {
     return (predicted_time(step, changed) - predicted_time(step, stack)).value() / change;
 }
 
-/// Steps of one batch go together where there are three batches at least, so that what is left out is foretold and not
-/// recalled.
+/// Steps of one batch form a group if there are at least three batches, so that a left-out step is predicted and not
+/// remembered.
 std::vector<int> groups_of(const std::vector<MeasuredStep>& steps) {
     std::map<double, int> batches;
     for (const MeasuredStep& step : steps) {
@@ -144,8 +144,9 @@ std::vector<FittedStackNumber> numbers_of(const LinearProblem& linear, const Sol
 /// At least one step more than free numbers.
 std::size_t most_free(std::size_t steps) { return std::min(most_free_numbers, steps - 1); }
 
-/// Times of the steps of one group by a fit to the others.
-void foretell(const LinearProblem& linear, const std::vector<MeasuredStep>& steps, int group, std::vector<StepTimes>& times) {
+/// Times of one group's steps by a fit to the others.
+void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredStep>& steps, int group,
+                      std::vector<StepTimes>& times) {
     std::vector<LinearStep> seen;
     for (const LinearStep& step : linear.problem.steps) {
         if (step.group != group) {
@@ -224,7 +225,7 @@ StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
         groups = std::max(groups, step.group + 1);
     }
     for (int group = 0; group < groups; ++group) {
-        foretell(linear, steps, group, result.steps);
+        predict_left_out(linear, steps, group, result.steps);
     }
     return result;
 }

@@ -1,9 +1,9 @@
-// From a few measured steps of one deployment to the numbers of its software stack: what the cost model says of the device,
-// plus host time of a step, round, sequence and token, and one factor on the time of kernels.
+// From a few measured steps of one deployment to the numbers of its software stack: the device as the cost model has it, plus
+// host times per step, round, sequence and token, and one factor on kernel time.
 //
-// Between deployments a model of a serving engine is off by much more than over the batches of one (kernel families, versions,
-// hidden settings), so a few steps of one's own say more than any general law. Few steps carry few numbers: which ones are free
-// is chosen by leaving batches out, and there is always a step more than free numbers.
+// Errors of a serving model differ far more between deployments (kernel families, versions, hidden settings) than over the
+// batches of one, so a few steps of your own say more than any general law. Few steps determine few numbers: which ones are
+// free is chosen by leaving batches out, and there is always at least one step more than free numbers.
 #pragma once
 
 #include <string>
@@ -14,26 +14,26 @@
 
 namespace treeline {
 
-/// The numbers that may be free, in the order of preference where several explain the steps equally well.
+/// The numbers that may be free, in order of preference if several explain the steps equally well.
 enum class StackNumber {
     host_per_pass,            ///< seconds of every step
-    kernel_time,              ///< factor on what kernels take: divides the shares of the peaks that the stack reaches
+    kernel_time,              ///< factor on kernel time: divides the shares of the peaks that the stack reaches
     host_per_round,           ///< seconds that a round with speculation adds
     host_per_sequence,        ///< seconds of each sequence of a step
     host_per_verified_token,  ///< seconds of each token of a step
-    host_per_draft_token,     ///< seconds of each token of a draft, root included: of rounds alone
+    host_per_draft_token,     ///< seconds of each token of a draft, root included; only in rounds
     host_per_draft_pass,      ///< seconds of each pass of the drafter
 };
 inline constexpr std::size_t stack_number_count = 7;
-/// As the enumerators are called; those of Stack but for "kernel_time".
+/// The enumerator's name: that of the field of Stack, or "kernel_time".
 std::string_view name_of(StackNumber number);
 
-/// Most numbers that are free at once, however many steps there are.
+/// The most numbers that are free at once, however many steps there are.
 inline constexpr std::size_t most_free_numbers = 4;
 
 /// A measured step: a round with speculation, or a step of plain decoding.
 struct MeasuredStep {
-    RoundSetup setup;   ///< its platform's stack is the one to begin with, the same for all steps
+    RoundSetup setup;   ///< its platform's stack is the starting point, the same for all steps
     DesignPoint point;  ///< must run
     Seconds time;       ///< of the whole batch; above 0
 };
@@ -41,20 +41,19 @@ struct MeasuredStep {
 struct FittedStackNumber {
     StackNumber number = StackNumber::host_per_pass;
     double before = 0.0, value = 0.0;  ///< seconds, or a factor
-    /// Of 90 %, by Student's t, within the bounds of the number; nothing but the value where it lies on a bound.
+    /// 90 % interval by Student's t, within the number's bounds; just the value if that is on a bound.
     double low = 0.0, high = 0.0;
 };
 
-/// What the stacks say of a measured step.
+/// A measured step, and what each stack predicts for it.
 struct StepTimes {
     Seconds measured, before, fitted;
-    Seconds
-        left_out;  ///< by a fit, choice of free numbers included, that did not see this step's batch; 0 where none was possible
+    Seconds left_out;  ///< by a fit that did not see this step's batch; 0 if none was possible
 };
 
 struct StackFit {
-    Stack stack;                             ///< the one to begin with, its fitted numbers replaced
-    std::vector<FittedStackNumber> numbers;  ///< empty where none of them helps
+    Stack stack;                             ///< the starting point with its fitted numbers replaced
+    std::vector<FittedStackNumber> numbers;  ///< empty if none of them helps
     std::vector<StepTimes> steps;            ///< in the order of the input
 };
 
@@ -65,7 +64,7 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps);
 /// at least 0; shares of peaks at most 1).
 StackFit fit_stack(const std::vector<MeasuredStep>& steps);
 
-/// What the stack says of such a step.
+/// The time that the stack predicts for a step.
 Seconds predicted_time(const MeasuredStep& step, const Stack& stack);
 
 }  // namespace treeline

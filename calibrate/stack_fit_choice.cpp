@@ -1,4 +1,4 @@
-// Robust least squares within bounds, and the choice of what is free by leaving groups of steps out.
+// Robust least squares within bounds, and the choice of free numbers by leaving groups of steps out.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,12 +10,12 @@
 namespace treeline::stack_fit {
 namespace {
 
-constexpr double huber_limit = 0.05;       ///< relative error from which a step counts less (sheet "calibration", fit)
-constexpr int reweightings = 20;           ///< Huber weights settle well before
-constexpr double worthwhile_gain = 0.9;    ///< of the error of left-out steps, for one more free number
-constexpr double faintness = 1e-4;         ///< weight of what a number was before against the error of one step
-constexpr double no_difference = 1e-6;     ///< between such errors: sets that explain the steps equally well go by preference
-constexpr std::size_t most_foldings = 12;  ///< groups left out, one after the other; more are put together
+constexpr double huber_limit = 0.05;     ///< relative error above which a step counts less (docs/cost-model.md, section 9.4)
+constexpr int reweightings = 20;         ///< Huber weights settle well before this
+constexpr double worthwhile_gain = 0.9;  ///< error of left-out steps, relative to before, that one more free number must reach
+constexpr double faintness = 1e-4;       ///< weight of a number's previous value against the error of one step
+constexpr double no_difference = 1e-6;   ///< between such errors: then preference decides
+constexpr std::size_t most_foldings = 12;  ///< most groups left out one after the other; beyond it groups are merged
 
 double relative_error(const Problem& problem, const LinearStep& step, const std::vector<double>& values) {
     return time_of(problem, step, values) / step.measured - 1.0;
@@ -40,8 +40,8 @@ std::optional<LinearSolution> solve_free(const Problem& problem, const std::vect
         const double scale = steps[i].measured * steps[i].measured;
         rows.add(features, steps[i].measured - time_of(problem, steps[i], without), weights[i] / scale);
     }
-    // Numbers that the steps cannot tell apart (rounds and draft passes, where all drafts are as long) stay near what they
-    // were.
+    // Numbers that the steps cannot tell apart (rounds and draft passes, if all drafts have the same length) stay near their
+    // previous values.
     for (std::size_t k = 0; k < free.size(); ++k) {
         double effect = 0.0;
         for (const LinearStep& step : steps) {
@@ -54,7 +54,7 @@ std::optional<LinearSolution> solve_free(const Problem& problem, const std::vect
     return solve(rows);
 }
 
-/// Least squares within bounds: the number that lies furthest outside is put on its bound and the rest solved again.
+/// Least squares within bounds: the number furthest outside is put on its bound, and the rest is solved again.
 std::optional<LinearSolution> solve_bounded(const Problem& problem, const std::vector<LinearStep>& steps,
                                             std::vector<std::size_t>& free, std::vector<double>& values,
                                             const std::vector<double>& weights) {

@@ -14,7 +14,7 @@ struct Candidate {
 /// A measured step: time(x) = before + Σ slopes[j]·(x[j] − candidates[j].before).
 struct LinearStep {
     double measured = 0.0, before = 0.0;
-    std::vector<double> slopes;  ///< one a candidate
+    std::vector<double> slopes;  ///< one for each candidate
     int group = 0;               ///< steps of one group are left out together
 };
 
@@ -23,21 +23,20 @@ struct Problem {
     std::vector<LinearStep> steps;
 };
 
-/// Values of all candidates: those that are not free keep theirs. Standard errors are 0 for them and where no step is left
-/// over.
+/// Values of all candidates; those that are not free keep theirs. Standard errors are 0 for them, and if no step is left over.
 struct Solution {
     std::vector<std::size_t> free;
     std::vector<double> values, standard_errors;
     double degrees_of_freedom = 0.0;
 };
 
-/// What the step takes with these values.
+/// Time of the step with these values.
 double time_of(const Problem& problem, const LinearStep& step, const std::vector<double>& values);
 
-/// Robust least squares of relative errors, within the bounds. Nothing where the steps do not determine the free numbers.
+/// Robust least squares of relative errors, within the bounds. Nothing if the steps do not determine the free numbers.
 std::optional<Solution> fit(const Problem& problem, const std::vector<LinearStep>& steps, const std::vector<std::size_t>& free);
 
-/// The fit whose free numbers foretell groups that are left out best; fewer of them unless more do so by a tenth better.
+/// The fit whose free numbers predict left-out groups best; a further number must lower that error by a tenth.
 Solution chosen_fit(const Problem& problem, const std::vector<LinearStep>& steps, std::size_t most_free);
 
 }  // namespace treeline::stack_fit

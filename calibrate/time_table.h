@@ -1,4 +1,4 @@
-// Measured times of passes as a table: what was measured, and straight lines between.
+// Measured times of passes as a table: the measurements, and straight lines between them.
 #pragma once
 
 #include <vector>

@@ -6,7 +6,7 @@
 namespace treeline {
 namespace {
 
-/// Anything beyond is a slip of the pen, and its square might not be a number any more.
+/// Anything beyond is a typo, and its square might not be finite.
 constexpr double most_tokens = 1e9;
 constexpr Seconds shortest(1e-12), longest(1e9);
 

@@ -9,14 +9,14 @@
 
 namespace treeline {
 
-/// One measurement: a pass over so many tokens took so long.
+/// One measurement: a pass over `tokens` tokens took `time`.
 struct Timing {
     double tokens = 0.0;
     Seconds time;
-    std::optional<Seconds> spread;  ///< standard deviation of the time, where the measurement states one
+    std::optional<Seconds> spread;  ///< standard deviation of the time, if the measurement states one
 };
 
-/// What a fit can take at the most: beyond it, a table should be thinned out first.
+/// Limits of a fit; a larger table should be thinned out first.
 inline constexpr std::size_t most_timings = 100'000;
 inline constexpr std::size_t most_token_counts = 512;
 
@@ -24,10 +24,10 @@ inline constexpr std::size_t most_token_counts = 512;
 /// that are not above zero, spreads below zero or known for only some rows, values that are not finite.
 std::vector<std::string> problems(const std::vector<Timing>& timings);
 
-/// The different token counts, ascending.
+/// The distinct token counts, ascending.
 std::vector<double> token_counts(const std::vector<Timing>& timings);
 
-/// The q-quantile (0 ≤ q ≤ 1) of values that are not empty, linear between order statistics (type 7 of Hyndman and Fan).
+/// The q-quantile (0 ≤ q ≤ 1) of at least one value, linear between order statistics (type 7 of Hyndman and Fan).
 double quantile(std::vector<double> values, double q);
 
 }  // namespace treeline

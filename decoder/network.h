@@ -98,7 +98,7 @@ struct RecurrentRows {
     kernels::Rows steps;     ///< Mamba (1): a step size a channel
 };
 
-/// What a scan of any recurrent kind is asked for: kernels::Scan or kernels::TreeScan without tokens.
+/// The parameters of a scan of any recurrent kind: kernels::Scan or kernels::TreeScan without tokens.
 struct ScanPlan {
     int sequences = 1, tokens = 1;
     const int* row_of = nullptr;

@@ -9,7 +9,7 @@
 namespace treeline {
 namespace {
 
-/// Reads one quoted part that starts behind its quote at `at`; `at` moves behind the closing quote.
+/// Reads one quoted part that starts after its opening quote at `at`; moves `at` past the closing quote.
 std::string quoted(std::string_view text, std::size_t& at, char quote) {
     std::string part;
     for (; at < text.size(); ++at) {

@@ -23,7 +23,7 @@ CommandLine split_command_line(std::string_view text);
 
 struct Flag {
     std::string name;                  ///< with its dashes; underscores after "--" are dashes
-    std::optional<std::string> value;  ///< after "=" or the next word; a switch may thus take a word that is not its own
+    std::optional<std::string> value;  ///< after "=", or the next word, even if a switch takes none
 };
 
 /// The flags of a command line, in order.
@@ -32,12 +32,12 @@ public:
     explicit Flags(const std::vector<std::string>& words);
 
     [[nodiscard]] const std::vector<Flag>& all() const { return flags_; }
-    /// The last flag of one of these names (what argument parsers keep), or null.
+    /// The last flag with one of these names, as argument parsers keep it; null if there is none.
     [[nodiscard]] const Flag* find(const std::vector<std::string_view>& names) const;
     [[nodiscard]] bool has(const std::vector<std::string_view>& names) const { return find(names) != nullptr; }
-    /// Its value as a whole number; nothing where it is absent or something else.
+    /// Its value as a whole number; nothing if it is absent or something else.
     [[nodiscard]] std::optional<long long> number(const std::vector<std::string_view>& names) const;
-    /// Replaces names that are the beginning of exactly one of `known` by it, as Python's argparse does.
+    /// Completes names that are a prefix of exactly one of `known`, as Python's argparse does.
     void complete(const std::vector<std::string>& known);
 
 private:

@@ -1,5 +1,5 @@
-// What each engine, at each version that was read, takes for speculation: drafters and their words, shapes, the form of a
-// schedule by batch, how it counts, the keys that it knows. engines/*_records.cpp hold the facts; writers and lint only read
+// What each engine, at each version whose source was read, accepts for speculation: drafters and their names, shapes, the form
+// of a schedule by batch, how it counts, the keys it knows. engines/*_records.cpp hold the facts; writers and lint only read
 // them.
 #pragma once
 
@@ -21,7 +21,7 @@ std::string text_of(DrafterKind kind);
 /// How draft lengths by batch size are written.
 enum class ScheduleForm {
     none,
-    ranges,        ///< [[from, to, K], …]; a gap and everything above take the K before (vLLM)
+    ranges,        ///< [[from, to, K], …]; gaps and everything above keep the previous K (vLLM)
     slots,         ///< {"from": {"candidate_steps": [K]}, …} in a file (SGLang)
     lower_bounds,  ///< {from: K, …}; must hold 1, whose K is the largest (TensorRT-LLM up to 1.2)
     upper_bounds   ///< {to: K, …}; the smallest key's K is the largest, above the last key 0 (TensorRT-LLM from 1.3)
@@ -30,15 +30,15 @@ enum class ScheduleForm {
 /// Which trees an engine can draft.
 enum class EngineTrees { none, sglang, tensorrt_llm };
 
-/// A drafter in an engine's words.
+/// A drafter, in an engine's terms.
 struct EngineDrafter {
     DrafterKind kind;
-    std::string word;         ///< value of the key that picks the method
-    bool needs_path = false;  ///< a checkpoint of its own must be named
-    bool scheduled = false;   ///< a schedule by batch reaches it
+    std::string word;         ///< value of the key that selects the method
+    bool needs_path = false;  ///< a checkpoint of its own must be given
+    bool scheduled = false;   ///< a schedule by batch applies to it
 };
 
-/// A key that was accepted once, and what to do instead, as the end of a sentence ("was removed in 0.21; …").
+/// A key that is no longer accepted, and what to do instead, as the end of a sentence ("was removed in 0.21; …").
 struct RetiredKey {
     std::string key;
     std::string instead;
@@ -49,36 +49,36 @@ struct Engine {
     EngineName name;
     std::string word;     ///< as in --engine: "vllm"
     std::string title;    ///< "vLLM"
-    std::string version;  ///< that was read: "0.19"
-    std::string asked;    ///< a later version that was asked for and for which this one stands; usually empty
+    std::string version;  ///< whose source was read: "0.19"
+    std::string asked;    ///< a later version that was requested and that this one represents; usually empty
     ScheduleForm schedule = ScheduleForm::none;
     EngineTrees trees = EngineTrees::none;
     bool counts_root = false;  ///< its number of draft tokens includes the root (SGLang)
     std::vector<EngineDrafter> drafters;
-    std::vector<std::string> methods;  ///< every value of the key that picks the method
+    std::vector<std::string> methods;  ///< every value of the key that selects the method
     std::vector<std::string> keys;     ///< every key (or flag) of speculation
     std::vector<RetiredKey> retired;
-    std::string source;  ///< repository, file and commit or release that was read
+    std::string source;  ///< repository, file, and commit or release that was read
 
     /// "vLLM 0.19", "vLLM 0.21 (as 0.19)".
     [[nodiscard]] std::string label() const;
-    /// Null where it has no such drafter.
+    /// Null if it has no such drafter.
     [[nodiscard]] const EngineDrafter* drafter(DrafterKind kind) const;
     [[nodiscard]] bool takes(const std::string& key) const;
 };
 
-/// Every engine at every version that was read: engine by engine, oldest version first.
+/// Every engine at every version whose source was read: engine by engine, oldest version first.
 const std::vector<Engine>& all_engines();
 
-/// Each engine at the newest version that was read.
+/// Each engine at its newest version.
 std::vector<Engine> newest_engines();
 
-/// "vllm", "vllm@0.19", "trtllm@1.2". A version between two that were read gets the older one. Throws InputError with one
-/// sentence for an unknown engine, and for a version older or newer than all that were read.
+/// "vllm", "vllm@0.19", "trtllm@1.2". A version between two known ones gets the older one. Throws InputError with a sentence
+/// for an unknown engine, and for a version older or newer than all known ones.
 Engine find_engine(const std::string& text);
 
-/// What a drafter is to an engine. A one-layer drafter that does not say counts as EAGLE-3 where it has an LM head or three
-/// features of its own, else as EAGLE.
+/// The kind of a drafter, as engines see it. A one-layer drafter of generic kind counts as EAGLE-3 if it has its own LM head or
+/// three features, else as EAGLE.
 DrafterKind kind_of(const Drafter& drafter);
 /// Whether kind_of() had to guess.
 bool kind_is_assumed(const Drafter& drafter);

@@ -50,7 +50,7 @@ std::string absence(const Engine& engine, DrafterKind kind) {
 constexpr const char* no_such_shape =
     "has none of the shapes asked for that keep the limits: add chains (draft_tokens) or its own trees to the shapes";
 
-/// The best candidate of the recommended drafter with a shape that the engine has; null where none keeps the limits.
+/// The best candidate of the recommended drafter with a shape that the engine has; null if none keeps the limits.
 const Candidate* best_expressible(const Recommendation& recommendation, const Engine& engine, DrafterKind kind) {
     const std::string& drafter = recommendation.variants[recommendation.candidates.front().variant].labels.drafter;
     for (const Candidate& candidate : recommendation.candidates) {
@@ -80,8 +80,7 @@ void remark(FlagPlan& plan, const std::string& text) {
     }
 }
 
-/// Lengths by batch where the engine takes them; what else there is to say of batch sizes. False when no chain pays at any
-/// batch.
+/// Sets lengths by batch if the engine takes them, and adds remarks about batch sizes. False if no chain pays at any batch.
 bool plan_lengths(FlagPlan& plan, const Schedule& schedule) {
     const std::vector<PlannedLength> lengths = lengths_of(schedule);
     const bool never_pays = !lengths.empty() && std::all_of(lengths.begin(), lengths.end(), [](const PlannedLength& length) {

@@ -1,4 +1,4 @@
-// What a recommendation asks of an engine, before it is put into the engine's words.
+// What a recommendation asks of an engine, before it is written in the engine's syntax.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,9 @@ struct FlagPlan {
     const Engine* engine = nullptr;
     EngineDrafter drafter;
     TreeShape shape;   ///< a chain, or a tree that the engine can draft
-    int draft_tokens;  ///< of the shape, root excluded: the length where there is no schedule
-    /// Lengths by batch, from 1 on without gaps, neighbours different; at least two where the engine takes a schedule for this
-    /// drafter and the lengths differ, else empty.
+    int draft_tokens;  ///< of the shape, root excluded: the length without a schedule
+    /// Lengths by batch, from 1 on, without gaps, neighbours different. Empty unless the engine takes a schedule for this
+    /// drafter and there are at least two lengths.
     std::vector<PlannedLength> schedule;
     std::vector<std::string> remarks;
 
@@ -30,17 +30,17 @@ struct FlagPlan {
 };
 
 /// Adjacent entries of the same length as one, from batch 1 on. A range that the schedule leaves out takes the length before it
-/// (vLLM reads it so), a first range that does not start at 1 reaches down to it.
+/// (as vLLM does); a first range that does not start at 1 is extended down to it.
 std::vector<PlannedLength> lengths_of(const Schedule& schedule);
 
-/// The plan; or `refusal` says why the engine can run nothing of this.
+/// The plan, or in `refusal` the reason why the engine can run none of it.
 struct PlanResult {
     std::optional<FlagPlan> plan;
     std::string refusal;
 };
 PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine);
 
-/// The plan in the engine's words; remarks may be added.
+/// The plan in the engine's syntax; remarks may be added.
 EngineFlags write_vllm(FlagPlan plan);
 EngineFlags write_sglang(FlagPlan plan);
 EngineFlags write_tensorrt_llm(FlagPlan plan);

@@ -1,4 +1,4 @@
-// Checks a configuration for speculative decoding as somebody is about to paste it into an engine.
+// Checks a configuration for speculative decoding before somebody pastes it into an engine.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@ namespace treeline {
 
 enum class FindingKind {
     unknown,        ///< the engine has no such key or value
-    removed,        ///< it had, or has it under another name
-    ignored,        ///< taken without a word, and without effect
-    contradiction,  ///< keys that exclude each other, or break a rule together
+    removed,        ///< the engine had it once, or has it under another name
+    ignored,        ///< silently accepted, without effect
+    contradiction,  ///< keys that exclude each other or together break a rule
     value,          ///< a value out of its range
-    missing         ///< something that the rest needs
+    missing         ///< something that the other keys require
 };
 
 /// "unknown", "removed", …
@@ -24,7 +24,7 @@ std::string_view name_of(FindingKind kind);
 
 struct LintFinding {
     FindingKind kind;
-    std::string key;   ///< as it stands in the configuration
+    std::string key;   ///< as written in the configuration
     std::string text;  ///< a sentence that starts with the key
 };
 
@@ -34,12 +34,12 @@ struct LintResult {
     std::vector<LintFinding> findings;
 };
 
-/// The content of a file that the configuration names; nothing where it cannot be read.
+/// The content of a file that the configuration names; nothing if it cannot be read.
 using ReadFile = std::function<std::optional<std::string>(const std::string&)>;
 
 /// Reads vLLM's speculative config (JSON, YAML or a whole command line), SGLang's command line or adaptive config file,
-/// TensorRT-LLM's YAML, llama.cpp's command line, and what `pasted()` writes. Without `engine` the content tells whose it is,
-/// and the newest version is meant. Throws InputError where the text is none of these or cannot be parsed.
+/// TensorRT-LLM's YAML, llama.cpp's command line, and what `pasted()` writes. Without `engine` the content decides which engine
+/// it is for, at its newest version. Throws InputError if the text is none of these or cannot be parsed.
 LintResult lint(const std::string& text, const std::optional<Engine>& engine, const ReadFile& read_file);
 
 }  // namespace treeline

@@ -69,7 +69,7 @@ bool is_any_of(const std::string& word, std::initializer_list<std::string_view> 
     return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
 }
 
-/// Whose command line it is; nothing where no word tells.
+/// The engine that a command line belongs to; nothing if no word tells.
 std::optional<EngineName> engine_of_command(const CommandLine& command) {
     for (const std::string& word : command.words) {
         const std::string program = word.substr(word.find_last_of('/') == std::string::npos ? 0 : word.find_last_of('/') + 1);
@@ -103,7 +103,7 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
 
 bool is_slot(const std::string& key) { return !key.empty() && key.find_first_not_of("0123456789") == std::string::npos; }
 
-/// Whose configuration an object is. TensorRT-LLM and vLLM both nest theirs under speculative_config.
+/// The engine that a configuration object belongs to. TensorRT-LLM and vLLM both nest theirs under speculative_config.
 std::optional<EngineName> engine_of_tree(const Json& tree) {
     const bool dashes = tree.contains("speculative-config");
     const Json* nested = dashes                                ? &tree["speculative-config"]
@@ -127,7 +127,7 @@ std::optional<EngineName> engine_of_tree(const Json& tree) {
     return std::nullopt;
 }
 
-/// Takes what stands below a line "# name.json" off the text.
+/// Splits the text below a line "# name.json" off.
 std::optional<std::string> take_file(std::string& text) {
     std::size_t at = 0;
     while (at < text.size()) {
@@ -143,7 +143,7 @@ std::optional<std::string> take_file(std::string& text) {
     return std::nullopt;
 }
 
-/// Whether the first line that says something starts with a key, or opens a document.
+/// Whether the first line with content starts with a key, or opens a document.
 bool starts_as_yaml(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {

@@ -1,4 +1,4 @@
-// What lint reads: the text taken apart, and the engine it belongs to.
+// The input of lint: the text, parsed, and the engine it belongs to.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ struct LintInput {
     std::string form_text;              ///< "a command line", "JSON", "YAML"
     CommandLine command;                ///< of a command line
     nlohmann::ordered_json tree;        ///< of JSON or YAML: an object
-    std::vector<std::string> repeated;  ///< keys that stand twice in it
-    std::optional<std::string> file;    ///< what stands below a line "# name.json"
-    std::optional<EngineName> engine;   ///< by its content; nothing where that does not say
+    std::vector<std::string> repeated;  ///< keys that occur twice in it
+    std::optional<std::string> file;    ///< the text below a line "# name.json"
+    std::optional<EngineName> engine;   ///< by its content; nothing if that does not tell
 };
 
-/// Throws InputError where the text is neither a command line nor an object in JSON or YAML.
+/// Throws InputError if the text is neither a command line nor an object in JSON or YAML.
 LintInput read_lint_input(const std::string& text);
 
-/// JSON as engines read it, or an InputError that says where it stops being JSON. `name` stands for the text in messages.
+/// Parses JSON as engines do; throws an InputError that says where it stops being JSON. `name` is what messages call the text.
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& name, std::vector<std::string>& repeated);
 nlohmann::ordered_json parse_yaml(const std::string& text, std::vector<std::string>& repeated);
 
@@ -35,7 +35,7 @@ class Findings {
 public:
     /// `sentence` follows the key: add(…, "model", "is not used") says "model is not used."
     void add(FindingKind kind, const std::string& key, const std::string& sentence);
-    /// The finding for a key that the engine does not take: removed, or unknown with the nearest one.
+    /// The finding for a key that the engine does not take: removed, or unknown, with the nearest known key.
     void add_unknown(const Engine& engine, const std::string& key);
     std::vector<LintFinding> take() { return std::move(findings_); }
 
@@ -48,7 +48,7 @@ void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& r
 void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
 void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& findings);
 
-/// A whole number under `key`; nothing where it is absent or something else.
+/// The whole number under `key`; nothing if it is absent or something else.
 std::optional<long long> whole(const nlohmann::ordered_json& object, const std::string& key);
 /// A text under `key`, or "".
 std::string text_at(const nlohmann::ordered_json& object, const std::string& key);

@@ -34,7 +34,7 @@ void check_names(const Flags& flags, const Engine& engine, Findings& findings) {
     }
 }
 
-/// In capitals, NEXTN as EAGLE, which it is an alias of; "" where there is none that the engine knows.
+/// The algorithm in capitals, with the alias NEXTN as EAGLE; "" if there is none that the engine knows.
 std::string check_algorithm(const Flags& flags, const Engine& engine, Findings& findings) {
     const Flag* flag = flags.find({algorithm_flag});
     if (flag == nullptr || !flag->value) {
@@ -126,7 +126,7 @@ void check_flags_of_algorithms(const Flags& flags, const std::string& algorithm,
     }
 }
 
-/// What of the deployment does not go with speculation.
+/// Settings of the deployment that do not go with speculation.
 void check_deployment(const LintInput& input, const Flags& flags, const Engine& engine, const std::string& algorithm,
                       Findings& findings) {
     const bool allowed = engine.version == "0.5.23" && input.command.sets("SGLANG_ENABLE_PP_SPEC", "1");

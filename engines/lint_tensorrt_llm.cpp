@@ -24,7 +24,7 @@ bool is_one_of(const std::string& word, std::initializer_list<std::string_view> 
 bool is_eagle(const std::string& type) { return type == "Eagle" || type == "Eagle3"; }
 bool is_draft_model(const std::string& type) { return type == "DraftTarget" || type == "Draft_Target"; }
 
-/// Keys that belong to some types only: elsewhere the strict classes refuse them.
+/// Keys that belong to some types only; elsewhere the strict classes refuse them.
 const std::map<std::string, std::vector<std::string>>& types_of_keys() {
     static const std::map<std::string, std::vector<std::string>> types = [] {
         std::map<std::string, std::vector<std::string>> all;
@@ -157,7 +157,7 @@ void check_tree(const Json& config, const std::string& type, Findings& findings)
     }
 }
 
-/// Batch size and length; nothing where an entry is none.
+/// Batch size and length; nothing if an entry is not of that form.
 std::optional<std::map<long long, long long>> read_schedule(const Json& schedule, Findings& findings) {
     std::map<long long, long long> lengths;
     if (!schedule.is_object() || schedule.empty()) {
@@ -214,7 +214,7 @@ void check_schedule(const Json& config, const Engine& engine, const std::string&
     }
 }
 
-/// The tree of a command line: the YAML that it names.
+/// The configuration of a command line: the YAML that it names.
 Json tree_of_command(const LintInput& input, const ReadFile& read_file, std::vector<std::string>& repeated) {
     const Flags flags(input.command.words);
     const Flag* file = flags.find({"--config", "--extra-llm-api-options"});

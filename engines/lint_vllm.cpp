@@ -28,7 +28,7 @@ void check_keys(const Json& config, const Engine& engine, Findings& findings) {
     }
 }
 
-/// The method, as vLLM would name it. Absent, it is inferred from the model's name; that is left to vLLM ("").
+/// The method, as vLLM would name it. If absent, vLLM infers it from the model's name, which is not repeated here ("").
 std::string check_method(const Json& config, const Engine& engine, Findings& findings) {
     if (!config.contains("method")) {
         if (!config.contains("model")) {

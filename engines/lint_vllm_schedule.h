@@ -7,13 +7,13 @@ namespace treeline {
 
 inline constexpr const char* schedule_key = "num_speculative_tokens_per_batch_size";
 
-/// What is known of the deployment around the config.
+/// What is known about the deployment around the config.
 struct VllmDeployment {
     long long data_parallel = 1;
     bool model_runner_v2 = false;
 };
 
-/// `config` holds the schedule.
+/// `config` must hold the schedule.
 void check_vllm_schedule(const nlohmann::ordered_json& config, const VllmDeployment& deployment, Findings& findings);
 
 }  // namespace treeline

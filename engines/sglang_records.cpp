@@ -1,6 +1,6 @@
 // SGLang: command-line flags, and a file for the schedule. Read at the releases 0.5.9 and 0.5.11, and on main of August to
 // November 2026 (server_args.py, arg_groups/speculative_hook.py, speculative/adaptive_spec_params.py at 015c872628e3), which
-// stands for 0.5.23.
+// represents 0.5.23.
 #include "engines/engine.h"
 
 namespace treeline::detail {

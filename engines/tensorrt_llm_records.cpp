@@ -1,7 +1,7 @@
 // TensorRT-LLM, PyTorch backend: the key `speculative_config` of the YAML that `--config` (older: --extra_llm_api_options)
-// names. Read in tensorrt_llm/llmapi/llm_args.py and the API reference of the releases. `draft_len_schedule` turned from lower
-// into upper bounds with pull request 10860 (merged 2026-03-13, 1.3.0rc8), which also brought it to drafters that run inside
-// the target's engine.
+// names. Read in tensorrt_llm/llmapi/llm_args.py and the API reference of the releases. The keys of `draft_len_schedule`
+// changed from lower to upper bounds with pull request 10860 (merged 2026-03-13, 1.3.0rc8), which also made it apply to
+// drafters that run inside the target's engine.
 #include "engines/engine.h"
 
 namespace treeline::detail {

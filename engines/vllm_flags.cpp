@@ -20,7 +20,7 @@ EngineFlags write_vllm(FlagPlan plan) {
     }
     config["num_speculative_tokens"] = plan.longest();
     if (!plan.schedule.empty()) {
-        // Above the last range vLLM goes on with its K, so that a schedule that ends with memory needs no further entry.
+        // Above the last range vLLM keeps that range's K, so a schedule that ends where memory does needs no further entry.
         nlohmann::ordered_json ranges = nlohmann::ordered_json::array();
         for (const PlannedLength& length : plan.schedule) {
             ranges.push_back({length.from, length.to, length.draft_tokens});

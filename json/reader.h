@@ -1,5 +1,5 @@
-// A strict reader of JSON descriptions. It knows where it is, refuses keys that nobody asked for, checks units, and collects
-// every problem of a file before it throws, so that a user mends a file once.
+// A strict reader of JSON descriptions. It knows where it is, rejects keys that nothing reads, checks units, and collects every
+// problem of a file before it throws, so that a user fixes a file once.
 //
 //     json::Document file = json::Document::load("hardware/gpu/h100-sxm.json");
 //     json::Reader root = file.root();
@@ -98,7 +98,7 @@ public:
 
     /// Notes a problem at this place (key may be empty): "<file>: <path>: <sentence>".
     void problem(std::string_view key, std::string sentence);
-    /// Notes every key that nobody asked for, with the nearest known one.
+    /// Reports every key that nothing has read, with the nearest known one.
     void finish();
 
     /// "hardware/gpu/h100.json: peak.bf16"

@@ -1,4 +1,4 @@
-// The devices of a workload against each other, in words and charts: GPUs beside FPGA accelerators.
+// The devices of a workload compared, in words and charts: GPUs beside FPGA accelerators.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace treeline {
 
-/// What the recommended device is best at, and what each other one reaches of its rate and its tokens per joule. Empty where
-/// there is one device only.
+/// What the recommended device is best at, and how much of its rate and its tokens per joule each other device reaches. Empty
+/// if there is only one device.
 std::string device_sentence(const Workload& workload, const Recommendation& recommendation);
 
 /// Tokens/s of a device against tokens/J at each batch, with the Pareto set marked, and the most tokens/J of each device by
-/// batch. Nothing where there is one device only, or where no device's energy is known.
+/// batch. Nothing if there is only one device, or if no device's energy is known.
 std::optional<FigureSection> device_section(const Workload& workload, const Recommendation& recommendation);
 
 }  // namespace treeline

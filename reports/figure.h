@@ -1,5 +1,5 @@
-// Charts given as data: what a command shows on a page of its own, and sections of the report that need no JavaScript of theirs
-// (reports/page/src/lib/figure.js draws them).
+// Charts given as data: what a command shows on a page of its own, and sections of the report that need no JavaScript of their
+// own (reports/page/src/lib/figure.js draws them).
 #pragma once
 
 #include <string>
@@ -36,12 +36,13 @@ struct FigureChoice {
 
 enum class FigureMark {
     line,   ///< x against y, a line for each series
-    point,  ///< one mark a row
-    bar,    ///< one bar a row over a discrete x
+    point,  ///< one mark per row
+    bar,    ///< one bar per row over a discrete x
     range,  ///< a timeline: from x to `end`, on the line named by y
 };
 
-/// Rows are JSON objects; a row without a number at a key is left out of what needs it. Series keep the order of the rows.
+/// Rows are JSON objects; a row without a number under a key is left out of whatever needs it. Series keep the order of the
+/// rows.
 struct Figure {
     std::string id;  ///< unique on the page, letters, digits and hyphens; also the name of saved files
     std::string title;
@@ -54,10 +55,10 @@ struct Figure {
     std::string points;     ///< key of measured values drawn as rings beside the lines
     std::string hollow;     ///< key that is true for marks without filling (points)
     std::string end;        ///< key of a range's end
-    bool stacked = false;   ///< bars of one place on one another, instead of side by side
+    bool stacked = false;   ///< bars of one place are stacked instead of side by side
     bool steps = false;     ///< lines as steps
     bool diagonal = false;  ///< a line where x equals y
-    double band = 0.0;      ///< with `diagonal`: lines at so large a share above and below it as well
+    double band = 0.0;      ///< with `diagonal`: further lines at this share above and below it
     std::vector<FigureRule> rules;
     std::vector<FigureChoice> choices;
     std::vector<FigureColumn> columns;

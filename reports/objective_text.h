@@ -25,10 +25,10 @@ std::string gain_text(double gain, Objective objective);
 std::string objective_cell(const TrafficMeans& means, Objective objective);
 std::string objective_heading(Objective objective);
 
-/// What regret means, for whoever reads the table below which it stands.
+/// What regret means, for the note below a table.
 std::string regret_text(Objective objective);
 
-/// What the means of a page are taken over: "Shares of the traffic are shares of time: …".
+/// What the means on a page are taken over: "Shares of the traffic are shares of time: …".
 std::string traffic_text(const Traffic& traffic);
 
 /// "memory", "the TPOT limit", "the TTFT limit", "the minimum gain".

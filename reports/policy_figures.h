@@ -8,10 +8,10 @@
 
 namespace treeline {
 
-/// What the chosen policy gains on the next one and on the worst, and what it needs in memory. Empty where there is no choice.
+/// How much the chosen policy gains over the next best and the worst, and its memory. Empty if there is no choice.
 std::string policy_sentence(const Recommendation& recommendation);
 
-/// Speed-up by batch and memory by part, for each policy of the recommended drafter. No figures where there is no choice.
+/// Speed-up by batch and memory by part, for each policy of the recommended drafter. No figures if there is no choice.
 FigureSection policy_section(const Workload& workload, const Recommendation& recommendation);
 
 }  // namespace treeline

@@ -13,10 +13,10 @@
 
 namespace treeline {
 
-/// What the report repeats of a drafter's acceptance; one entry a variant of the workload, in order.
+/// What the report repeats about a drafter's acceptance; one entry per variant of the workload, in order.
 struct AcceptanceNote {
     std::string text;    ///< "0.80 a token"
-    std::string source;  ///< as the input says; empty where it does not
+    std::string source;  ///< as the input says; empty if it does not
 };
 
 struct ReportInputs {

@@ -27,7 +27,7 @@ std::vector<double> powers_of_two(double from, double to) {
     return values;
 }
 
-/// The best shape of a cell, and the speed-up of the best drafts that fit there (1: none do, so that plain decoding is left).
+/// The best shape of a cell, and the speed-up of the best drafts that fit there (1: none do, which leaves plain decoding).
 struct Cell {
     int speculation = 0;
     int draft_tokens = 0;
@@ -83,7 +83,7 @@ DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
 
 AcceptanceBasis basis_of(const CompiledRound& round, int speculation) { return round.row(speculation).accepted.basis; }
 
-/// "chain 5", with what its accept length rests on where that is not a measurement.
+/// "chain 5", with what its accept length rests on if that is not a measurement.
 std::string shape_text(const Recommendation& recommendation, int speculation, AcceptanceBasis basis) {
     return speculation == 0 ? "off"
                             : text_of(recommendation.speculations[static_cast<std::size_t>(speculation)]) + basis_text(basis);
@@ -146,7 +146,7 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
     if (largest_batch_of(workload.traffic) > 1.0) {
         batches.push_back(largest_batch_of(workload.traffic));
     }
-    // One curve a drafter, batch, and chains or trees: at each number of nodes the shape and policy that are fastest.
+    // One curve for each drafter, batch, and chains or trees: the fastest shape and policy at each number of nodes.
     std::map<std::tuple<std::string, bool, double, int>, Json> fastest;
     for (const Variant& variant : recommendation.variants) {
         if (!same_platform(variant.labels, best) || variant.plain || !problems_of(variant.setup).empty()) {

@@ -9,7 +9,7 @@ namespace treeline {
 
 nlohmann::ordered_json schedule_rows(const Recommendation& recommendation);
 
-/// Batch and context of each point of the traffic, so that charts can tell what was asked about.
+/// Batch and context of each point of the traffic, so that charts can show what was asked for.
 nlohmann::ordered_json traffic_rows(const Traffic& traffic);
 
 /// Best draft length and speed-up of the recommended variant over batches and contexts (powers of two).
@@ -31,8 +31,8 @@ nlohmann::ordered_json pareto_rows(const Recommendation& recommendation);
 /// Memory by part at the traffic point that needs most.
 nlohmann::ordered_json memory_data(const CompiledRound& round, const Workload& workload, const Candidate& best);
 
-/// All candidates within the limits, best first (at most 500 rows). The column of the objective stands beside the speed-up and
-/// is marked.
+/// All candidates within the limits, best first (at most 500 rows). The objective's column is beside the speed-up and is
+/// marked.
 nlohmann::ordered_json candidate_table(const Workload& workload, const Recommendation& recommendation);
 
 }  // namespace treeline

@@ -14,7 +14,7 @@ struct TurnInputs {
     const RoundSetup& setup;
     const Accelerator& accelerator;
     MambaShape target;
-    MambaShape drafter;           ///< all zero where there is none that it can run
+    MambaShape drafter;           ///< all zero if there is none that it can run
     std::string drafter_problem;  ///< why there is none
     fpga::RoundOptions options;
     TreeBuilder trees;
@@ -40,7 +40,7 @@ TurnInputs inputs_of(const RoundSetup& setup) {
     return inputs;
 }
 
-/// The first resource of which the board has too little for trees of so many verified tokens; empty when it fits.
+/// The first resource that the board has too little of for trees of `verified_tokens`, as a sentence; empty if they fit.
 std::string excess(const TurnInputs& inputs, double verified_tokens) {
     const Accelerator& accelerator = inputs.accelerator;
     const fpga::BufferNeeds needs = {inputs.target, verified_tokens, inputs.options.plan, inputs.drafter};
@@ -95,7 +95,7 @@ void explain_speculation(const TurnInputs& inputs, const fpga::TreeWork& work, c
     row.turn_passes.push_back(turn_pass(Phase::verify, "verify", work.verified_tokens, 1.0, inputs.target, cost.verify));
 }
 
-/// Everything of the row but its cost; says why where there can be none.
+/// Everything about the row except its cost; sets its problem if it cannot be run.
 fpga::TreeWork describe_draft(const TurnInputs& inputs, const Speculation& speculation, RoundRow& row) {
     const std::vector<std::string> unusable = problems(speculation.shape);
     if (!unusable.empty()) {
@@ -115,7 +115,7 @@ fpga::TreeWork describe_draft(const TurnInputs& inputs, const Speculation& specu
     return work;
 }
 
-/// Weights lie in memory once; a plan's copies of states beyond the committed ones only for the sequence whose turn it is.
+/// Weights are in memory once; a plan's copies of states, beyond the committed ones, only for the sequence being served.
 Bytes workspace(const TurnInputs& inputs, const fpga::TreeWork& work) {
     const auto memory = [&](const fpga::TreeWork& of) {
         return fpga::memory_needed(inputs.accelerator.design, inputs.target, inputs.drafter, of, inputs.options.plan);
@@ -168,7 +168,7 @@ MemoryModel memory_of(const TurnInputs& inputs) {
     return memory;
 }
 
-/// A prompt in chains of as many tokens as the Linear unit serves at once, the last one in proportion.
+/// A prompt as chains of as many tokens as the Linear unit serves at once; the last one counts in proportion.
 CompiledPass prompt_pass(const Accelerator& accelerator, const MambaShape& model) {
     CompiledPass pass;
     if (model.layers > 0.0) {

@@ -41,8 +41,9 @@ double last_rate(const std::vector<double>& positions) {
     return positions.empty() || before <= 0.0 ? 0.0 : positions.back() / before;
 }
 
-/// The rate at which the chain goes on beyond its measured positions: the last conditional one, but no better than the mean
-/// rate so far. (Values spread over a gap or pooled end in equal positions, whose conditional rate of 1 would accept for ever.)
+/// The rate at which the chain continues beyond its measured positions: the last conditional rate, but no more than the mean
+/// rate so far. (Values that were spread over a gap or pooled end in equal positions, and a conditional rate of 1 would accept
+/// forever.)
 double continuation_rate(const std::vector<double>& positions) {
     return std::min({1.0, mean_rate(positions), last_rate(positions)});
 }

@@ -7,9 +7,9 @@
 
 namespace treeline {
 
-/// Per-position acceptance of a chain: a_i = P(the first i drafts are all accepted), unconditional, non-increasing.
-/// Beyond the measured positions it continues geometrically with the last conditional rate (or the mean rate, if lower), and
-/// says so.
+/// Per-position acceptance of a chain: a_i = P(the first i drafts are all accepted), unconditional, non-increasing. Beyond the
+/// measured positions it continues geometrically with the last conditional rate (or the mean rate, if that is lower), and says
+/// so.
 class Acceptance {
 public:
     Acceptance() = default;
@@ -20,20 +20,20 @@ public:
     static Acceptance per_position(std::vector<double> positions);
     /// The geometric rate whose τ with `draft_tokens` drafts is `accept_length` (found by bisection).
     static Acceptance mean_length(double accept_length, double draft_tokens);
-    /// Measured τ by number of draft tokens: differences τ(k) − τ(k−1), spread evenly over gaps and made non-increasing and at
-    /// most 1 by pooling adjacent violators (measured curves carry noise).
+    /// Measured τ by number of draft tokens: differences τ(k) − τ(k−1), spread evenly over gaps, and made non-increasing and at
+    /// most 1 by pooling adjacent violators (measured curves are noisy).
     static Acceptance curve(const std::map<int, double>& accept_length_by_draft_tokens);
 
     /// a_i for i ≥ 1; 1 for i = 0.
     [[nodiscard]] double position(int i) const;
     /// τ = 1 + Σ_{i≤k} a_i, the bonus token included.
     [[nodiscard]] double accept_length(int draft_tokens) const;
-    /// True when a_k is not measured but continued geometrically (never for a geometric acceptance, which is a model
-    /// throughout).
+    /// True if a_k is not measured but continued geometrically (never for a geometric acceptance, which is a model throughout).
     [[nodiscard]] bool extrapolated(int draft_tokens) const;
-    /// The same with another conditional rate beyond the measured positions; a model, which has none, is left as it is.
+    /// The same with another conditional rate beyond the measured positions; a model has none, and stays as it is.
     [[nodiscard]] Acceptance continued_with(double rate) const;
-    /// The highest rate that the measured positions suggest for those beyond: the last conditional one, or the mean if higher.
+    /// The highest rate that the measured positions suggest for those beyond: the last conditional rate, or the mean if that is
+    /// higher.
     [[nodiscard]] double highest_continuation() const;
     /// The last measured position.
     [[nodiscard]] int measured_positions() const { return static_cast<int>(positions_.size()); }

@@ -17,14 +17,14 @@ struct Interconnect {
     std::string name;          ///< short, as users select it ("nvlink", "pcie")
     BytesPerSecond bandwidth;  ///< one device, one direction
     Seconds latency;           ///< of one all-reduce of a few bytes
-    double domain = 0.0;       ///< devices that it joins at most (of one host, or of one switch); 0 = any number
+    double domain = 0.0;       ///< the most devices it joins (those of a host, or of a switch); 0 = any number
 
     [[nodiscard]] bool joins(double ranks) const { return domain <= 0.0 || ranks <= domain; }
 };
 
 enum class DeviceKind { gpu, cpu, fpga };
 
-/// Numbers that a description may leave out are 0, which means unknown: reports then say so instead of computing with it.
+/// Numbers that a description may leave out are 0, meaning unknown: reports then say so instead of computing with them.
 struct Device {
     std::string name;   ///< catalogue name ("h100-sxm")
     std::string title;  ///< as people write it ("NVIDIA H100 SXM 80GB")
@@ -35,13 +35,13 @@ struct Device {
     double multiprocessors = 0.0;  ///< streaming multiprocessors, compute units or cores; 0 = unknown
     /// Dense matrix peak by format, in the order of all_number_formats; 0 = not native. fp32 is always stated.
     std::array<FlopsPerSecond, all_number_formats.size()> peak{};
-    std::optional<FlopsPerByte> operational_intensity;  ///< HOI where it is stated rather than peak / bandwidth
-    Bytes reserved;                 ///< driver, context and framework workspace that no tensor can use; 0 where left out
-    Watts idle_power;               ///< 0 = unknown
-    Watts board_power;              ///< 0 = unknown: energy is then not capped
-    JoulesPerByte energy_per_byte;  ///< main memory to registers; 0 = unknown
-    JoulesPerFlop energy_per_flop;  ///< 0 = unknown
-    DollarsPerSecond price;         ///< 0 = unknown
+    std::optional<FlopsPerByte> operational_intensity;  ///< HOI, if stated rather than peak / bandwidth
+    Bytes reserved;                           ///< driver, context and framework workspace that no tensor can use; 0 if left out
+    Watts idle_power;                         ///< 0 = unknown
+    Watts board_power;                        ///< 0 = unknown: energy is then not capped
+    JoulesPerByte energy_per_byte;            ///< main memory to registers; 0 = unknown
+    JoulesPerFlop energy_per_flop;            ///< 0 = unknown
+    DollarsPerSecond price;                   ///< 0 = unknown
     std::vector<Interconnect> interconnects;  ///< fastest first; empty = one device alone
     std::string calibration_file;             ///< as the description names it; empty = none
     std::optional<Calibration> calibration;   ///< what that file holds: measured kernels, which CostMode::calibrated needs

@@ -17,9 +17,9 @@ struct MeasuredShape {
     double accept_length = 1.0;  ///< τ, the bonus token included
 };
 
-/// What is known of a drafter. `chain` says how often its first choice is accepted, by position; `siblings` how often the child
-/// of rank r is, averaged over positions (empty: unknown, so that only chains, and shapes that were measured, can be priced);
-/// `measured` lengths take precedence over both.
+/// What is known about a drafter. `chain` says how often its first choice is accepted, by position; `siblings` how often the
+/// child of rank r is, averaged over positions (empty: unknown, so that only chains, and shapes that were measured, can be
+/// priced); `measured` lengths take precedence over both.
 struct DraftAcceptance {
     Acceptance chain;
     RankAcceptance siblings;
@@ -28,17 +28,17 @@ struct DraftAcceptance {
     DraftAcceptance() = default;
     DraftAcceptance(Acceptance positions) : chain(std::move(positions)) {}  // NOLINT: a chain's acceptance is one
 
-    /// As Acceptance::scaled, measured lengths likewise. Siblings share what first choices leave, so they follow.
+    /// As Acceptance::scaled; measured lengths scale in the same way. Siblings share what first choices leave, so they follow.
     [[nodiscard]] DraftAcceptance scaled(double factor) const;
     /// Every violated constraint as a sentence; empty when usable.
     [[nodiscard]] std::vector<std::string> problems() const;
 };
 
-/// How the accept length of a shape was come by.
+/// What the accept length of a shape rests on.
 enum class AcceptanceBasis {
     stated,        ///< measured for this shape, or follows from measured positions and ranks
     extrapolated,  ///< a chain beyond its measured positions
-    upper_bound,   ///< several chains, taken as independent of each other
+    upper_bound,   ///< several chains, treated as independent of each other
 };
 
 /// The outcome of a round with one shape.
@@ -49,12 +49,12 @@ struct AcceptedTokens {
     AcceptanceBasis basis = AcceptanceBasis::stated;
 };
 
-/// Why the accept length of this shape is not known: a sentence, empty when it is.
+/// Why the accept length of this shape is unknown, as a sentence; empty if it is known.
 std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree);
 
 /// A child of rank 1 on level i is accepted with the chain's conditional rate c_i = a_i / a_{i−1}; siblings share the rest in
-/// the proportions of their ranks, so rank r is with (1 − c_i)·p_r / (1 − p_1). For a chain with the rate p_1 throughout this
-/// is f(v) = Π p_rank. Several independent chains without known ranks: the bound 1 − (1 − a_i)^d. There must be no
+/// proportion to their ranks, so rank r is accepted with (1 − c_i)·p_r / (1 − p_1). For a chain with the rate p_1 throughout
+/// this is f(v) = Π p_rank. Several independent chains without known ranks: the bound 1 − (1 − a_i)^d. There must be no
 /// acceptance_problem().
 AcceptedTokens accepted_tokens(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree);
 

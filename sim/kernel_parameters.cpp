@@ -17,7 +17,7 @@ KernelParameter knot(std::string_view name) {
             [](KernelLaw& law, double value) { law.knots[i].rows = value; }};
 }
 
-/// May be as small as it likes: rows that cost nothing beside others.
+/// May become arbitrarily small: rows that cost nothing beside others.
 template <std::size_t i>
 KernelParameter slope(std::string_view name) {
     return {name,

@@ -1,7 +1,7 @@
 // What a language model is, as far as its cost is concerned: widths, heads, layers and where weights are shared.
 //
 // A model is an ordered list of layers; a layer is a list of blocks; a block is one of the kinds below with the normalisations
-// that go with it. Everything here is plain data. Costs come from sim/layers/, parameter counts from sim/parameters.h.
+// that go with it. Everything here is plain data. Costs come from sim/layers/, parameter counts from sim/operations.h.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct SparseIndexer {
     Count heads = 0;  ///< 0 = reuses the selection of an earlier layer: no scorer, no index keys of its own
     Count head_dim = 0;
     double top_k = unlimited;     ///< cached tokens that the attention reads at most
-    double tokens_per_key = 1.0;  ///< cached tokens that one index key stands for (above 1: block scoring)
+    double tokens_per_key = 1.0;  ///< cached tokens that one index key represents (above 1: block scoring)
 };
 
 /// Multi-head or grouped-query attention with its projections.
@@ -49,12 +49,12 @@ struct Attention {
     bool output_gate = false;      ///< the query projection also yields a gate (Qwen3-Next)
     bool keys_are_values = false;  ///< one projection serves as K and V (Gemma 4's global layers); both are cached
     Count query_key_norm = 0;      ///< parameters of the norms on queries and keys; 0 = no such norm
-    bool learned_sinks = false;    ///< one learned logit a head (gpt-oss)
+    bool learned_sinks = false;    ///< one learned logit per head (gpt-oss)
     ContextReach reach;
     std::optional<SparseIndexer> indexer;
 };
 
-/// Multi-head latent attention (DeepSeek-V2 and later): the cache holds one latent of kv_lora_rank + rope_dim a token.
+/// Multi-head latent attention (DeepSeek-V2 and later): the cache holds one latent of kv_lora_rank + rope_dim per token.
 struct LatentAttention {
     Count heads = 0;
     Count q_lora_rank = 0;  ///< 0 = queries come straight from the model width
@@ -66,7 +66,7 @@ struct LatentAttention {
     std::optional<SparseIndexer> indexer;
 };
 
-/// Selective state space of Mamba (1): one state vector of `state` per channel.
+/// Selective state space of Mamba (1): one state vector of `state` elements per channel.
 struct Mamba1 {
     Count inner = 0;
     Count state = 16;
@@ -82,7 +82,7 @@ struct Mamba2 {
     Count state = 128;
     Count groups = 1;
     Count conv_width = 4;
-    Count chunk = 256;       ///< tokens a chunk of the prefill scan holds
+    Count chunk = 256;       ///< tokens in a chunk of the prefill scan
     bool gated_norm = true;  ///< RMSNorm on the gated output (absent in some hybrids)
     Count shared_width =
         0;  ///< width of x and of B where heads share them (distilled from grouped-query attention); 0 = unshared
@@ -92,7 +92,7 @@ struct Mamba2 {
     [[nodiscard]] Count conv_channels() const {
         return (shared_width > 0 ? 2 * shared_width : inner() + groups * state) + groups * state;
     }
-    /// Outputs of the input projection: gate z, then x, B and C, then one step size a head.
+    /// Outputs of the input projection: gate z, then x, B and C, then one step size per head.
     [[nodiscard]] Count in_proj_width() const { return inner() + conv_channels() + heads; }
 };
 
@@ -104,7 +104,7 @@ struct GatedDelta {
     Count value_dim = 128;
     Count conv_width = 4;
     Count chunk = 64;
-    Count decay_rank = 0;  ///< 0 = one decay a head; above 0 = one a channel, through a low-rank projection (KDA)
+    Count decay_rank = 0;  ///< 0 = one decay per head; above 0 = one per channel, through a low-rank projection (KDA)
     Count gate_rank = 0;   ///< 0 = full-rank output gate; above 0 = low-rank (Kimi Linear)
 
     [[nodiscard]] Count key_width() const { return key_heads * key_dim; }
@@ -123,13 +123,13 @@ struct Mlp {
 /// Mixture of experts, with an optional dense expert that every token visits.
 struct MixtureOfExperts {
     Count experts = 0;
-    Count active = 0;         ///< routed experts a token visits
+    Count active = 0;         ///< routed experts that a token visits
     Count hidden = 0;         ///< of one routed expert
     Count shared_hidden = 0;  ///< summed over the shared experts; 0 = none
     Count latent = 0;         ///< routed experts work in this width, reached by a projection each way; 0 = the model's
     bool gated = true;
     bool expert_bias = false;
-    bool router_bias = false;  ///< one number an expert (selection bias)
+    bool router_bias = false;  ///< one number per expert (selection bias)
     bool shared_gate = false;  ///< the shared expert is scaled by a learned gate (Qwen)
 };
 

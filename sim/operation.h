@@ -1,8 +1,8 @@
 // One operation of a forward pass: how many FLOPs and bytes it needs, as a low-degree polynomial in the shape of the pass.
 //
-// Compile, then evaluate: sim/layers/ turns a model into a short list of these once; pricing a design point is then a loop over
-// about ten of them. The formulas of the cost model's section 1 become coefficients in sim/layers/; how coefficients become
-// FLOPs and bytes is written here and nowhere else.
+// Compile, then evaluate: sim/layers/ turns a model into a short list of these once, and pricing a design point is a loop over
+// about ten of them for each kind of layer. The tables of docs/cost-model.md, section 1, become coefficients in sim/layers/;
+// how coefficients become FLOPs and bytes is written here and nowhere else.
 #pragma once
 
 #include <optional>
@@ -18,12 +18,12 @@ namespace treeline {
 /// Shape of one forward pass. Real numbers: expectations (accepted tokens, for example) are shapes too.
 struct PassShape {
     double sequences = 1.0;  ///< b
-    double tokens = 1.0;     ///< n, new tokens a sequence
-    double context = 0.0;    ///< s, tokens already cached a sequence
-    double logits = 1.0;     ///< tokens a sequence whose logits are needed (n in decoding, 1 in prefill)
+    double tokens = 1.0;     ///< n, new tokens per sequence
+    double context = 0.0;    ///< s, tokens already cached per sequence
+    double logits = 1.0;     ///< tokens per sequence whose logits are needed (n in decoding, 1 in prefill)
 };
 
-/// The products of a shape that the polynomials need, computed once a pass.
+/// The products of a shape that the polynomials need, computed once per pass.
 struct ShapeTerms {
     double sequences;    ///< b
     double tokens;       ///< M = b·n
@@ -39,12 +39,12 @@ inline ShapeTerms terms_of(const PassShape& shape) {
 }
 
 enum class OperationKind { linear, attention, scan, convolution, element_wise, experts, logits, collective };
-/// Where in the model an operation stands. Drafters may share the ends with their target, and SPIRe's counts leave them out.
+/// Where in the model an operation belongs. Drafters may share both ends with their target, and SPIRe's counts leave them out.
 enum class ModelPart { embedding, body, head };
 
 enum class Bound { memory, compute, network, launch };
 
-/// As people read them: "element-wise", "memory".
+/// As users read them: "element-wise", "memory".
 std::string_view name_of(OperationKind kind);
 std::string_view name_of(Bound bound);
 
@@ -60,17 +60,17 @@ struct ByteTerms {
     Bytes fixed{}, per_token{}, per_logit{}, per_sequence{}, per_token_pair{}, per_context{}, per_expert{};
 };
 
-/// Parts of an operation that one worker (a core, for example) does as a whole: so many for each token (logit), and so many for
-/// each sequence.
+/// Indivisible parts of an operation, each done by one worker (a core, for example): a number for each token (or logit), and
+/// one for each sequence.
 struct WorkItems {
     double per_row = 0.0, per_sequence = 0.0;
 };
 
-/// The coefficients of one run of an operation: all that evaluating it needs.
+/// The coefficients of one run of an operation: all that its evaluation needs.
 struct OperationCost {
     FlopTerms flops;
     ByteTerms bytes;
-    ContextReach reach;         ///< what of the context it sees (attention only)
+    ContextReach reach;         ///< the part of the context that it sees (attention only)
     double expert_count = 0.0;  ///< E; 0 = not a mixture of experts
     double log_miss = 0.0;      ///< ln(1 − active/E): a token leaves an expert untouched with probability exp(log_miss)
 };
@@ -79,24 +79,24 @@ struct Operation : OperationCost {
     std::string name;  ///< "attention: qkv projection"
     OperationKind kind = OperationKind::linear;
     ModelPart part = ModelPart::body;
-    double count = 1.0;            ///< times it runs in one pass; FLOPs, bytes and weights below are of one run
+    double count = 1.0;            ///< times it runs in one pass; FLOPs, bytes and weights below are for one run
     double launches = 1.0;         ///< kernels of one run
-    double weight_elements = 0.0;  ///< parameters that it holds (one copy): sums to the model's parameter count
+    double weight_elements = 0.0;  ///< parameters it holds (one copy); they sum to the model's parameter count
     double weight_copies = 1.0;    ///< distinct copies of those parameters in the model (count, unless layers share weights)
-    double active_elements = 0.0;  ///< of weight_elements, those that one token uses (fewer only in a mixture of experts)
+    double active_elements = 0.0;  ///< those of weight_elements that one token uses (fewer only in a mixture of experts)
     Bytes stored;                  ///< bytes of one copy of its parameters on each device
     bool reads_context = false;    ///< per_visible or per_context is set
-    bool sequential = false;       ///< a scan token by token, each step of which waits for the one before
-    NumberFormat math = NumberFormat::fp32;  ///< of its FLOPs: selects the device's peak. Vector units compute in fp32
-    // What measured laws may depend on besides bytes and FLOPs, all of one rank.
-    std::optional<KernelClass> kernel = {};  ///< whose measured law prices it, where that is not the one of its kind
+    bool sequential = false;       ///< a scan token by token, in which each step waits for the one before
+    NumberFormat math = NumberFormat::fp32;  ///< of its FLOPs: selects the device's peak; vector units compute in fp32
+    // What measured laws may depend on besides bytes and FLOPs, all for one rank.
+    std::optional<KernelClass> kernel = {};  ///< class whose measured law prices it, if not the one of its kind
     double inputs = 0.0;                     ///< k of a linear layer
     double outputs = 0.0;                    ///< elements written for each token (logit)
     double cache_heads = 0.0;                ///< key-value heads of an attention
     double head_dim = 0.0;                   ///< width of those heads
     bool shares_cache = true;                ///< several query heads read the keys and values of one head
-    double rows_per_token = 1.0;             ///< query heads that do
-    WorkItems items;                         ///< what is shared out among workers; none = evenly
+    double rows_per_token = 1.0;             ///< query heads that share them
+    WorkItems items;                         ///< what is divided among workers; none = evenly
 };
 
 /// Cached tokens that an attention with this reach sees, out of s.

@@ -17,7 +17,7 @@ struct PassOptions {
     Verification verification = Verification::unrolled;
 };
 
-/// Operations of one forward pass, from embedding to LM head, equal layers merged into one operation with a count.
+/// Operations of one forward pass, from embedding to LM head; identical layers are merged into one operation with a count.
 std::vector<Operation> operations_of(const Model& model, const Precision& precision, const PassOptions& options);
 
 /// All stored parameters: shared layers once, tied embeddings once.
@@ -47,25 +47,24 @@ inline Bytes cached_bytes(const CacheTerm& cache, double tokens) {
 /// Recurrent memory of one sequence on one rank, summed over layers.
 struct RecurrentMemory {
     Bytes state;             ///< SSM states and convolution history: one copy
-    Bytes replay_per_token;  ///< activations that replay needs of one token (x, B, C, dt and convolution inputs)
+    Bytes replay_per_token;  ///< activations of one token that replay needs (x, B, C, dt and convolution inputs)
 };
 RecurrentMemory recurrent_memory(const Model& model, const Precision& precision, double ranks);
 
-/// Where activation replay runs: in a pass of its own (S read and written), or within the verification that follows, whose scan
-/// reads the state anyway.
+/// Where activation replay runs: in a pass of its own (S read and written), or within the next verification, whose scan reads
+/// the state anyway.
 enum class Replay { own_pass, within_verification };
 
-/// Activation replay: every recurrent layer advances its state over the pass's tokens (section 1, row replay).
+/// Activation replay: every recurrent layer advances its state over the pass's tokens (docs/cost-model.md, section 1.4).
 std::vector<Operation> replay_operations(const Model& model, const Precision& precision, double ranks, Replay replay);
 
-/// Copies of every layer's recurrent state and convolution history, one for each token of a sequence of the pass: read once.
+/// Copies of every layer's recurrent state and convolution history: read once, written once for each token of the pass.
 std::vector<Operation> state_copy_operations(const Model& model, const Precision& precision, double ranks);
 
 /// The state written once for each sequence of the pass, by a scan that runs anyway: no kernels of its own.
 std::vector<Operation> state_write_operations(const Model& model, const Precision& precision, double ranks);
 
-/// Keys and values of the pass's tokens moved to where they belong: those of an accepted path of a tree do not lie side by
-/// side.
+/// Moves keys and values of the pass's tokens to where they belong: those of an accepted path of a tree are not adjacent.
 std::vector<Operation> cache_compaction_operations(const Model& model, const Precision& precision, double ranks);
 
 }  // namespace treeline

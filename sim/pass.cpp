@@ -54,7 +54,7 @@ Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
     return rates;
 }
 
-/// What the stack's kernels reach of the data sheet where none was measured.
+/// What the stack's kernels reach of the data sheet, for operations without a measured law.
 Rates stack_rates(const Operation& operation, const Platform& platform) {
     Rates rates = data_sheet_rates(operation, platform);
     if (operation.kind == OperationKind::collective) {
@@ -65,7 +65,7 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     rates.per_byte = rates.per_byte / stack.memory_efficiency;
     rates.overlap = stack.unhidden;
     if (scan && !operation.sequential && operation.launches > 1.0) {
-        rates.overlap = 1.0;  // kernels one after the other hide nothing of each other
+        rates.overlap = 1.0;  // kernels that run one after the other hide nothing of each other
     } else {
         rates.per_flop = rates.per_flop / (uses_matrix_units(operation) ? stack.compute_efficiency
                                            : scan                       ? stack.scan_efficiency
@@ -74,12 +74,12 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     if (operation.sequential) {
         rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
     }
-    // Once a kernel, however the law weighs its two sides.
+    // Counted once per kernel, however the law weighs its two sides.
     rates.startup = stack.kernel_startup * (operation.launches / (1.0 + rates.overlap));
     return rates;
 }
 
-/// The measured kernel that runs an operation, null where there is none.
+/// The law of the measured kernel that runs an operation; null if there is none.
 const KernelLaw* law_of(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (platform.mode != CostMode::calibrated || !platform.device.calibration || operation.launches <= 0.0) {
         return nullptr;
@@ -186,7 +186,8 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     for (Operation& operation : operations) {
         const PricedKernel priced = price(operation, precision, platform);
         const double launches = operation.launches * platform.stack.launch_factor;
-        // A measured kernel's time holds its own launch gap; what the stack launches beside it does not count there.
+        // A measured kernel's time includes its own launch gap, but not those of other kernels that the stack launches beside
+        // it.
         const double own_gaps = priced.measured ? std::max(0.0, launches - operation.launches) : launches;
         pass.launches += operation.count * launches;
         gaps += operation.count * own_gaps;

@@ -14,7 +14,7 @@
 
 namespace treeline {
 
-/// How time follows from FLOPs and bytes (section 2 of the cost model).
+/// How time follows from FLOPs and bytes (docs/cost-model.md, section 2.2).
 enum class CostMode {
     hoi,       ///< the whole pass costs max(FLOPs, bytes × HOI); weights and caches only (SPIRe)
     roofline,  ///< operation by operation with data-sheet peaks, plus the stack's launches and host time
@@ -24,7 +24,7 @@ enum class CostMode {
     cycles,  ///< an accelerator's cycle model: what platforms with an accelerator use, and no others
 };
 
-/// Those that users choose from.
+/// The modes that users choose from.
 inline constexpr std::array all_cost_modes = {CostMode::roofline, CostMode::calibrated, CostMode::hoi};
 
 /// A device, the software on it, and how many of them share each layer.
@@ -37,11 +37,11 @@ struct Platform {
     std::optional<Accelerator> accelerator = {};  ///< what `device` summarises, where it is one
 };
 
-/// The platform that an accelerator is: device_of(), on_chip_stack(), CostMode::cycles.
+/// An accelerator as a platform: device_of(), on_chip_stack(), CostMode::cycles.
 Platform platform_of(Accelerator accelerator);
 
-/// The link that this platform's tensor parallelism uses: the one it names, or the fastest that joins so many devices. Nothing
-/// for a single rank or when the device has no such link.
+/// The link that this platform's tensor parallelism uses: the one it names, or the fastest that joins all ranks. Null for a
+/// single rank, or if the device has no such link.
 const Interconnect* link_of(const Platform& platform);
 
 struct TimedOperation {
@@ -49,8 +49,8 @@ struct TimedOperation {
     Rates rates;
     double runs = 1.0;         ///< times it runs in one pass
     double memory_runs = 1.0;  ///< the same for main-memory traffic: 0 for collectives
-    double gaps = 0.0;   ///< launch gaps of one run that its rates do not hold already, the stack's launch factor included
-    bool steps = false;  ///< goes token by token, each step of the stack's latency
+    double gaps = 0.0;         ///< launch gaps of one run that its rates do not already include; with the stack's launch factor
+    bool steps = false;        ///< goes token by token; each step has the stack's latency
 };
 
 /// What a pass needs, summed over its operations.
@@ -64,15 +64,15 @@ struct PassTotals {
 struct CompiledPass {
     std::vector<TimedOperation> operations;
     double launches = 0.0;    ///< kernels, the stack's launch factor included
-    Seconds node_time;        ///< device-side gaps of all kernels
+    Seconds node_time;        ///< device-side gaps between all kernels
     Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
     Seconds host;             ///< host time before the pass
-    Seconds step_time;        ///< latency that each new token of a sequence adds, in all scans that go token by token
-    bool whole_pass = false;  ///< HOI mode: one max over the whole pass instead of one an operation
+    Seconds step_time;        ///< latency that each new token of a sequence adds, over all scans that go token by token
+    bool whole_pass = false;  ///< HOI mode: one max over the whole pass instead of one per operation
     Rates whole_pass_rates;
 };
 
-/// Adds one operation's share of a pass at this shape. Both faces of the evaluator are made of this function.
+/// Adds one operation's share of a pass at this shape. Both faces of the evaluator are built from this function.
 template <bool reads_context, bool has_experts, RowRule rule>
 inline void accumulate(const OperationCost& cost, const Rates& rates, double runs, double memory_runs, const ShapeTerms& shape,
                        PassTotals& totals) {
@@ -83,7 +83,7 @@ inline void accumulate(const OperationCost& cost, const Rates& rates, double run
     totals.bytes += bytes * memory_runs;
 }
 
-/// The latency of scans that go token by token: with x = memory or compute time of a step, a scan of n tokens takes x + n·step.
+/// The latency of scans that go token by token: a scan of n tokens takes this beside its memory and compute time.
 inline Seconds step_time(const CompiledPass& pass, const ShapeTerms& shape) { return pass.step_time * shape.new_tokens; }
 
 /// HOI mode: the pass as a single operation.
@@ -125,11 +125,11 @@ struct OperationEstimate {
     std::string name;
     OperationKind kind = OperationKind::linear;
     double count = 1.0;
-    Flops flops;  ///< all `count` runs together, as are bytes and time
+    Flops flops;  ///< of all `count` runs together, as are bytes and time
     Bytes bytes;
     Seconds time;
     Bound bound = Bound::memory;
-    double share = 0.0;  ///< of the sum over operations
+    double share = 0.0;  ///< of the sum over all operations
 };
 
 /// Every operation of a pass at one shape; times include each operation's share of the device-side launch gaps.
@@ -139,11 +139,11 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
 enum class Sampling {
     none,       ///< no logits are used: the pass ends before the final norm and the LM head
     greedy,     ///< one read of the logits
-    top,        ///< the same for several tokens a row: a level of a draft tree
-    rejection,  ///< softmax and rejection sampling, section 1: about 12·(2k+1)·V·b bytes
+    top,        ///< the same for several tokens per row: a level of a draft tree
+    rejection,  ///< softmax and rejection sampling: 12·(2k+1)·V·b bytes (docs/cost-model.md, section 1.5)
 };
 
-/// What picks tokens from the logits of a pass, of so many tokens of the vocabulary on one rank. Not for Sampling::none.
+/// The operation that picks tokens from the logits of a pass, over `vocabulary` tokens on one rank. Not for Sampling::none.
 Operation sampling_operation(double vocabulary, Sampling sampling);
 
 struct CompileOptions {

@@ -1,4 +1,4 @@
-// Number formats and what a stored element costs in bytes.
+// Number formats, and the bytes that a stored element takes.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@ std::string_view name_of(NumberFormat format);
 /// The format of that name, or nothing when there is none.
 std::optional<NumberFormat> number_format(std::string_view name);
 
-/// Bits of one element without its share of a group's scale.
+/// Bits of one element, without its share of a group's scale.
 double bits_of(NumberFormat format);
 
 /// How one kind of tensor is stored: a format and, where elements share a scale, the group size and the width of that scale.
 struct Storage {
     NumberFormat format = NumberFormat::bf16;
-    double group_size = 0.0;   ///< elements that share one scale; 0 = no scales (or one per tensor, which costs nothing here)
+    double group_size = 0.0;   ///< elements that share one scale; 0 = no scales (or one per tensor, which is free here)
     double scale_bits = 16.0;  ///< bits of one scale (16 for fp16 scales, 8 for MX and NVFP4 block scales)
 
     /// Bytes of one element, its share of the scale included: (bits + scale_bits / group_size) / 8.
@@ -38,16 +38,16 @@ struct Storage {
     friend bool operator==(const Storage&, const Storage&) = default;
 };
 
-/// The weights of one operation where a checkpoint stores them otherwise than the rest of their kind.
+/// The weights of an operation that a checkpoint stores differently from others of its kind.
 struct WeightException {
-    std::string operation;  ///< as sim/operation.h names it ("decoder: down projection"); without a layer, in every layer
+    std::string operation;  ///< as in sim/operation.h ("decoder: down projection"); without a layer: in every layer
     Storage storage;
     NumberFormat math = NumberFormat::bf16;  ///< format in which its products run
 
     friend bool operator==(const WeightException&, const WeightException&) = default;
 };
 
-/// Storage of each kind of tensor: w, e, c, z of the cost model, with w told apart where checkpoints do.
+/// Storage of each kind of tensor: w, e, c, z of docs/cost-model.md, with w split as checkpoints do.
 struct Precision {
     Storage weights;
     Storage experts;     ///< routed experts, often narrower than the rest of the weights
@@ -58,7 +58,7 @@ struct Precision {
     /// Format in which products with quantised weights run: that of the weights, or a wider one where they are widened first
     /// (weight-only quantisation).
     NumberFormat math = NumberFormat::bf16;
-    /// Of mixed-precision checkpoints; the first that names an operation holds.
+    /// For mixed-precision checkpoints; the first entry that names an operation applies.
     std::vector<WeightException> exceptions = {};
 
     friend bool operator==(const Precision&, const Precision&) = default;
@@ -68,10 +68,10 @@ struct Precision {
 Precision uniform_precision(NumberFormat format);
 
 /// What checkpoints of that name hold. fp32, bf16, fp16: everything but the recurrent state (fp32) in it. Narrower formats:
-/// weights of linear layers and experts alone, with the scales that are usual (NVFP4: 8 bits for 16 elements; GPTQ and AWQ:
-/// 16 bits for 128; fp8 and int8: one a tensor, channel or large block, which costs nothing here); their products run in the
-/// same format, those of int4 in `wide`. Embeddings, LM head, norms, activations and the key-value cache stay in `wide`, a
-/// format of 16 bits or more.
+/// weights of linear layers and experts alone, with the scales that are usual (NVFP4: 8 bits for 16 elements; GPTQ and AWQ: 16
+/// bits for 128; fp8 and int8: one per tensor, channel or large block, which is free here); their products run in the same
+/// format, those of int4 in `wide`. Embeddings, LM head, norms, activations and the key-value cache stay in `wide`, a format of
+/// 16 bits or more.
 Precision checkpoint_precision(NumberFormat format, NumberFormat wide);
 
 /// The same with MXFP4: 8 bits for 32 elements.
@@ -81,8 +81,8 @@ Precision mxfp4_precision(NumberFormat wide);
 /// checkpoint leaves alone).
 NumberFormat product_format(const Storage& weights, const Precision& precision);
 
-/// Format of attention's products: that of the cache. Integers are widened to the activations first, and fp4 to fp8 (no kernel
-/// attends in either).
+/// Format of attention's products: that of the cache. Integers are widened to the activations first, and fp4 to fp8 (no
+/// attention kernel computes in either).
 NumberFormat attention_format(const Precision& precision);
 
 /// How the weights of one operation are stored, and the format of its products.

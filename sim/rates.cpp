@@ -7,7 +7,7 @@ namespace {
 
 bool is_of_logits(const Operation& operation) { return operation.flops.per_logit > Flops(0.0); }
 
-/// So much for each row, whichever kind of rows the operation has.
+/// The same for each row, whichever kind of rows the operation has.
 PerShape per_row(const Operation& operation, double each) {
     PerShape result;
     (is_of_logits(operation) ? result.per_logit : result.per_token) = each;
@@ -23,7 +23,7 @@ RowSteps row_steps(const KernelLaw& law, const Rates& data_sheet, const Operatio
     steps.per_row = operation.flops.per_token + operation.flops.per_logit;
     steps.padding = law.padding;
     if (law.tile_columns > 0.0 && operation.outputs > 0.0) {
-        // The last tile of outputs is computed whole, too.
+        // The last tile of outputs is computed as a whole, too.
         steps.wave = law.workers * law.tile_columns / operation.outputs;
         steps.inverse_wave = std::ceil(operation.outputs / law.tile_columns) / law.workers;
     }

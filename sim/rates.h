@@ -1,4 +1,4 @@
-// What an operation takes, given its bytes and FLOPs: the overlap law with its parameters made ready for that operation.
+// The time of an operation, given its bytes and FLOPs: the overlap law with its parameters prepared for that operation.
 #pragma once
 
 #include <array>
@@ -11,28 +11,28 @@ namespace treeline {
 /// How the rows (tokens) of an operation enter its time beyond their bytes and FLOPs.
 enum class RowRule {
     none,
-    steps,  ///< RowSteps: whole tiles, another kernel beyond so many rows
-    curve,  ///< RowCosts, and a step: few rows compute less well; outputs, and shares of whole workers
+    steps,  ///< RowSteps: whole tiles, and another kernel above a certain number of rows
+    curve,  ///< RowCosts and a step: few rows compute less well; a cost per output; whole items for each worker
 };
 
 /// What depends on the rows (tokens or logits) of a linear layer in steps.
 struct RowSteps {
     bool are_logits = false;  ///< rows are logits (LM head), not tokens
-    double tile = 1.0;        ///< the compute side pays for whole tiles
-    double least_tile = 1.0;  ///< of so many rows, doubled until they hold all rows, but not above `tile`
+    double tile = 1.0;        ///< FLOPs are counted in whole tiles
+    double least_tile = 1.0;  ///< smallest tile, doubled until it holds all rows, but never above `tile`
     double inverse_least_tile = 1.0;
     Flops per_row;         ///< FLOPs of one row
-    double padding = 1.0;  ///< rows that only fill a tile cost so many each
-    double wave = 0.0;     ///< tiles of rows that all multiprocessors together compute at a time; 0 = any number
+    double padding = 1.0;  ///< what a row that merely pads a tile costs, in rows
+    double wave = 0.0;     ///< tiles that all multiprocessors together compute at a time; 0 = any number
     double inverse_wave = 0.0;
     Seconds quantised;        ///< for each row
-    double step_after = 0.0;  ///< beyond so many rows `step` is added to the startup
-    /// With RowRule::curve 0 of anything but linear layers and attention, of which it is for each cached token beyond
+    double step_after = 0.0;  ///< above this many rows `step` is added to the startup
+    /// With RowRule::curve it is 0 except for linear layers and attention; for attention it is per cached token beyond
     /// `step_after`.
     Seconds step;
 };
 
-/// A number that is so much for each token, logit and sequence of a pass, and for each token of a sequence.
+/// A quantity with a part per token, logit and sequence of a pass, and per token of a sequence.
 struct PerShape {
     double fixed = 0.0, per_token = 0.0, per_logit = 0.0, per_sequence = 0.0, per_new_token = 0.0;
 
@@ -42,16 +42,16 @@ struct PerShape {
     }
 };
 
-/// Computing of few rows as a piecewise linear curve, with what goes with it where kernels are as simple as on a CPU.
+/// The cost of computing few rows as a piecewise linear curve, and what goes with it for simple kernels such as those on a CPU.
 struct RowCosts {
     PerShape rows;                               ///< that share what is read
-    double first = 1.0;                          ///< rows of full speed that the first row costs as much as
-    double slope = 1.0;                          ///< that a further one does
-    std::array<double, most_row_knots> knots{};  ///< from here on the slope is another
-    std::array<double, most_row_knots> bends{};  ///< by so much; 0 = unused
+    double first = 1.0;                          ///< what the first row costs, in rows at full speed
+    double slope = 1.0;                          ///< what each further row costs
+    std::array<double, most_row_knots> knots{};  ///< rows at which the slope changes
+    std::array<double, most_row_knots> bends{};  ///< by this much; 0 = unused
     PerShape outputs;                            ///< elements that are written
     Seconds per_output;
-    PerShape items;  ///< that are shared out among workers whole
+    PerShape items;  ///< that are divided among workers as a whole
     double inverse_workers = 1.0;
 };
 
@@ -60,17 +60,17 @@ struct Rates {
     Seconds startup;
     SecondsPerByte per_byte;
     SecondsPerFlop per_flop;
-    double overlap = 0.0;  ///< r: 0 hides the shorter side wholly, 1 not at all
-    Seconds ramp;          ///< further startup that grows with the bytes, up to 1 / per_ramp of them; may be below zero
+    double overlap = 0.0;  ///< r: 0 hides the shorter side completely, 1 not at all
+    Seconds ramp;          ///< further startup that grows with the bytes, up to 1 / per_ramp of them; may be negative
     double per_ramp = 0.0;
-    Seconds per_sequence;          ///< further startup of an operation that reads a context
-    Seconds per_context;           ///< such an operation takes no less than startup + this for each cached token it sees
-    RowRule rule = RowRule::none;  ///< how the rest counts: not at all but in calibrated mode
+    Seconds per_sequence;          ///< further startup of an operation that reads a context, per sequence
+    Seconds per_context;           ///< such an operation takes at least startup + this for each cached token it sees
+    RowRule rule = RowRule::none;  ///< how the rest counts; only in calibrated mode
     RowSteps steps;
     RowCosts costs;
 };
 
-/// The two sides of the law at a shape, the startup apart.
+/// The two sides of the law at a shape, with the startup kept apart.
 struct OperationSides {
     Seconds startup, memory, compute;
 };
@@ -83,14 +83,14 @@ inline Seconds time_by(const OperationSides& sides, double overlap) {
     return Seconds(longer + overlap * shorter);
 }
 
-/// The next whole number. No libm call, so that loops vectorise; exact below 2^51.
+/// Rounds up to a whole number. No libm call, so that loops vectorise; exact below 2^51.
 inline double rounded_up(double value) {
     constexpr double rounder = 4503599627370496.0;  // 2^52: adding and subtracting it rounds to the nearest whole number
     const double nearest = (value + rounder) - rounder;
     return nearest < value ? nearest + 1.0 : nearest;
 }
 
-/// Computing time of so many rows over what they would take at full speed. Less than one row costs its part of one.
+/// Computing time of `rows` rows over what they would take at full speed. Less than one row costs a proportional part of one.
 inline double cost_of_rows(const RowCosts& costs, double rows) {
     const double at_least_one = rows > 1.0 ? rows : 1.0;
     double sum = costs.first + costs.slope * (at_least_one - 1.0);
@@ -101,14 +101,14 @@ inline double cost_of_rows(const RowCosts& costs, double rows) {
     return sum / at_least_one;
 }
 
-/// Time over that of an even share for each worker: the busiest one has a whole number of items.
+/// Time over that of an even division of the work: the busiest worker has a whole number of items.
 inline double unevenness(const RowCosts& costs, const ShapeTerms& shape) {
     const double items = costs.items.at(shape);
     const double share = (items > 1.0 ? items : 1.0) * costs.inverse_workers;
     return rounded_up(share) / share;
 }
 
-/// FLOPs of rows with what fills their tiles and the last wave of tiles.
+/// FLOPs of rows, with the padding of their tiles and of the last wave of tiles.
 inline Flops flops_of_tiles(const RowSteps& steps, double rows, Flops flops) {
     double tile = steps.least_tile, inverse = steps.inverse_least_tile;
     for (int i = 0; i < most_tile_doublings; ++i) {
@@ -177,7 +177,7 @@ inline Seconds operation_time(const OperationCost& cost, const Rates& rates, con
 /// The rows of an operation that share what it reads: those of all sequences share weights, those of one its cache or state.
 PerShape rows_of(const Operation& operation);
 
-/// A kernel's law, made ready for an operation that it runs; `data_sheet` holds the peaks that its shares are of.
+/// A kernel's law, prepared for an operation that it runs; `data_sheet` holds the peaks to which its shares refer.
 Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation);
 
 }  // namespace treeline

@@ -43,7 +43,7 @@ CompileOptions pass_options(PassKind kind, StateWrites writes, Sampling sampling
     return options;
 }
 
-/// Of each pass whose logits are sampled: those that draft, those that verify, and plain decoding.
+/// Host time of each pass whose logits are sampled: drafting, verification and plain decoding.
 Seconds host_of_sampling(const RoundSetup& setup) {
     return setup.decoding == Decoding::sampling ? setup.platform.stack.host_per_sampling : Seconds(0.0);
 }
@@ -61,8 +61,8 @@ Bytes widest_activation(const CompiledPass& pass) {
     return widest;
 }
 
-/// Of a pass over prompts: the widest activations of a token and, as the stack goes about it, its logits and the scores of one
-/// layer (query heads of a rank; keys are as many as the prompt has).
+/// Memory of a pass over prompts: the widest activations of a token and, depending on the stack, its logits and one layer's
+/// scores (query heads of a rank times the prompt's keys).
 PrefillMemory prefill_memory(const RoundSetup& setup, const CompiledPass& prefill, Bytes logits_per_token) {
     const Stack& stack = setup.platform.stack;
     PrefillMemory memory;
@@ -153,7 +153,7 @@ void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback
     round.prefill = compile_pass(setup.target, setup.precision, setup.platform, prefill);
 }
 
-/// What users read for step `index` of `count` of a pass.
+/// The name that users read for step `index` of `count` of a pass.
 std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
     const auto number = [&](const char* text) { return count > 1 ? text + std::to_string(index + 1) : std::string(); };
     switch (id) {

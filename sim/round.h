@@ -1,6 +1,6 @@
 // One round of speculation: draft, verify, roll back. Compiled once for a pair of models on a platform and a list of shapes;
-// evaluated at any shape, batch and context, one point at a time (with an explanation) or in columns (millions a second). Both
-// use the functions below.
+// evaluated at any shape, batch and context, one point at a time (with an explanation) or in columns (millions per second).
+// Both use the functions below.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ namespace treeline {
 /// How tokens are chosen: greedily, or by rejection sampling from distributions.
 enum class Decoding { greedy, sampling };
 
-/// What a round drafts, and how it verifies that. A chain of no draft tokens is plain decoding.
+/// What a round drafts, and how it verifies the draft. A chain of no draft tokens is plain decoding.
 struct Speculation {
     TreeShape shape;
     Verification verification = Verification::unrolled;
-    std::string label;  ///< of the shape, as its users wrote it: "chain 4", "sglang 5,4,32"
+    std::string label;  ///< of the shape, as the user wrote it: "chain 4", "sglang 5,4,32"
 };
 
-/// "chain 4", "sglang 5,4,32, packed": with the way of verifying where there is a choice.
+/// "chain 4", "sglang 5,4,32, packed": with the way of verifying, if there is a choice.
 std::string text_of(const Speculation& speculation);
 /// One draft token after the other.
 bool is_chain(const Speculation& speculation);
@@ -44,11 +44,11 @@ struct RoundSetup {
     Rollback rollback = Rollback::truncate;
     Decoding decoding = Decoding::greedy;
     std::vector<Speculation> speculations = chains_up_to(16);  ///< the first is plain decoding
-    double prompt_tokens = 0.0;  ///< read before the first round: memory that its pass needs; 0 = as many as the context
+    double prompt_tokens = 0.0;  ///< read before the first round, which needs memory; 0 = as many as the context
 };
 
-/// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run is no such reason: its
-/// row says why (RoundRow::problem).
+/// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run does not count: its row
+/// says why (RoundRow::problem).
 std::vector<std::string> problems_of(const RoundSetup& setup);
 
 /// The passes that rounds are made of, in the order in which both faces add them up.
@@ -57,14 +57,14 @@ enum class PassId {
     draft,            ///< the drafter, token by token
     draft_tree,       ///< the drafter on nodes of one sequence, with tree attention
     draft_copy,       ///< copies of the drafter's recurrent states
-    verify_unrolled,  ///< the target, by way of verifying
+    verify_unrolled,  ///< the target, one for each way of verifying
     verify_chunk,
     verify_packed,
     advance,      ///< the rollback policy's own pass over accepted tokens
     ring_replay,  ///< what it adds to the verification
     ring_flush,
     state_copy,  ///< the target's recurrent states, to the rows of the next verification
-    compaction,  ///< keys and values of an accepted path of a tree
+    compaction,  ///< keys and values of the accepted path of a tree
 };
 inline constexpr std::size_t pass_count = 12;
 
@@ -72,22 +72,22 @@ inline constexpr std::size_t pass_count = 12;
 enum class Phase { plain, draft, verify, rollback };
 inline constexpr std::size_t phase_count = 4;
 
-/// One pass of a round at one shape; rows and runs of each sequence of the batch.
+/// One pass of a round at one shape; rows and runs are per sequence of the batch.
 struct RoundStep {
     Phase phase = Phase::plain;
     double rows = 1.0;    ///< sequences of the pass
     double tokens = 1.0;  ///< of a row
     double logits = 1.0;  ///< of a row
     double context_offset = 0.0;
-    double runs = 1.0;  ///< times it runs in a round; a probability where it does not always
+    double runs = 1.0;  ///< times it runs in a round; a probability if it does not always run
 };
 
-/// What a sequence needs of an accelerator, which takes one sequence after the other, whatever its context. Zero on platforms
-/// that work through passes.
+/// What one sequence takes of an accelerator, which serves one sequence after the other, whatever the context. Zero on
+/// platforms that are priced by passes.
 struct SequenceTurn {
     Seconds plain, draft, verify;  ///< replay of accepted tokens is part of the verification
-    Joules energy;                 ///< beside the idle power, of a round: bytes moved, products formed
-    Bytes workspace;               ///< states of a draft, kept for the sequence whose turn it is
+    Joules energy;                 ///< of a round, beside the idle power: bytes moved, products formed
+    Bytes workspace;               ///< states of a draft, kept only for the sequence being served
 };
 
 /// A pass of such a turn, for explanations.
@@ -104,7 +104,7 @@ struct TurnPass {
 
 /// A speculation within a compiled round: its steps, what they yield, and what it keeps in memory for each sequence.
 struct RoundRow {
-    std::string problem;  ///< why it cannot be run: a sentence; nothing below holds then
+    std::string problem;  ///< why it cannot be run, as a sentence; the rest is unset then
 
     double speculates = 0.0;    ///< 1, or 0 for plain decoding
     double draft_tokens = 0.0;  ///< nodes
@@ -118,7 +118,7 @@ struct RoundRow {
     double activations = 1.0;         ///< tokens of the verification pass
     double new_tokens = 1.0;          ///< tokens that the key-value caches grow by before truncation
     double branched = 0.0;            ///< 1 for a draft with branches
-    double graphs = 1.0;              ///< captured graphs: one a shape of pass
+    double graphs = 1.0;              ///< captured graphs: one for each shape of a pass
     SequenceTurn turn;
     std::vector<TurnPass> turn_passes;
 
@@ -128,20 +128,20 @@ struct RoundRow {
     [[nodiscard]] double accept_length() const { return accepted.length; }
 };
 
-/// What reading prompts keeps in memory at once, beside what decoding keeps: T = min(b·p, tokens) tokens of prompts of p tokens
-/// take T·(per_token + per_pair·p).
+/// Memory that reading prompts needs at once, in addition to what decoding keeps: T = min(b·p, tokens) tokens of prompts of p
+/// tokens take T·(per_token + per_pair·p).
 struct PrefillMemory {
     double prompt_tokens = 0.0;  ///< p; 0 = the context
-    double tokens = 0.0;         ///< of one pass at most
-    Bytes per_token;             ///< activations; logits where those of every token are formed
-    Bytes per_pair;              ///< attention scores of the widest layer, where kernels write them
+    double tokens = 0.0;         ///< in one pass, at most
+    Bytes per_token;             ///< activations, and logits if those of every token are formed
+    Bytes per_pair;              ///< attention scores of the widest layer, if kernels write them
 };
 
-/// Peak memory of one device: weights + captured graphs + workspace + b·(states and caches of a row) + the larger of what a
-/// round and what the prompts need for activations and logits.
+/// Peak memory of one device: weights + captured graphs + workspace + b·(states and caches of a row) + activations and logits,
+/// of a round or of the prompts, whichever needs more.
 struct MemoryModel {
     Bytes target_weights, draft_weights, reserved;
-    Bytes per_graph;                  ///< a captured graph, whatever the batch
+    Bytes per_graph;                  ///< one captured graph, whatever the batch
     Bytes target_state, draft_state;  ///< one copy
     Bytes replay_per_token;           ///< cached activations
     Bytes logits_per_token;           ///< fp32 logits
@@ -154,14 +154,14 @@ struct MemoryModel {
 struct CompiledRound {
     std::array<CompiledPass, pass_count> passes;
     CompiledPass prefill, draft_prefill;
-    std::vector<RoundRow> rows;  ///< one a speculation, in the order of the setup
+    std::vector<RoundRow> rows;  ///< one for each speculation, in the order of the setup
     std::vector<RoundStep> steps;
     Seconds host_per_round;
-    Seconds host_per_sequence;     ///< of the drafter (look-ups), a round and sequence
-    Seconds host_per_tree;         ///< of a branched draft, a round
+    Seconds host_per_sequence;     ///< of the drafter (look-ups), per round and sequence
+    Seconds host_per_tree;         ///< of a branched draft, per round
     Seconds host_per_draft_token;  ///< of a sequence
-    Seconds step_per_sequence;     ///< of every step, plain or verification, beside its kernels
-    Seconds step_per_token;        ///< likewise, of each token of a step
+    Seconds step_per_sequence;     ///< of every step (plain or verification), beside its kernels
+    Seconds step_per_token;        ///< the same for each token of a step
     MemoryModel memory;
     double ranks = 1.0;
     Watts idle_power, board_power;
@@ -178,7 +178,7 @@ struct CompiledRound {
     }
 };
 
-/// Compiles a setup without problems; of an accelerator, by compile_turns() (sim/accelerator_round.h).
+/// Compiles a setup that has no problems; on an accelerator, with compile_turns() (sim/accelerator_round.h).
 CompiledRound compile_round(const RoundSetup& setup);
 
 /// A design point within a compiled round.
@@ -188,7 +188,7 @@ struct DesignPoint {
     double context = 0.0;
 };
 
-/// What a round costs and yields. Times are of one round of the whole batch.
+/// What a round costs and yields. Times are for one round of the whole batch.
 struct RoundEstimate {
     Seconds autoregressive, draft, verify, rollback, host, round;
     double accept_length = 1.0;
@@ -199,12 +199,12 @@ struct RoundEstimate {
     double tokens_per_second_device = 0.0;
     Bytes memory;  ///< peak of one device
     bool fits = true;
-    Joules energy_per_token;          ///< of all ranks, per accepted token; 0 where the device's energy is unknown
-    Dollars price_per_token;          ///< likewise
+    Joules energy_per_token;          ///< of all ranks, per accepted token; 0 if the device's energy is unknown
+    Dollars price_per_token;          ///< of all ranks, per accepted token; 0 if the price is unknown
     double wasted_draft_share = 0.0;  ///< drafted tokens that were rejected / drafted
 };
 
-/// The parts of a sequence's memory; the one place where it is added up.
+/// The parts of a sequence's memory. This is the only place where they are added up.
 inline Bytes state_memory(const MemoryModel& memory, const RoundRow& row) {
     return memory.target_state * row.target_states + memory.draft_state * row.draft_states +
            memory.replay_per_token * row.cached_activations;
@@ -265,12 +265,13 @@ inline void add_step(const CompiledPass& pass, const RoundStep& step, const Pass
     }
 }
 
-/// What the sequences of a step and their tokens add to it.
+/// Host time that the sequences of a step, and their tokens, add to it.
 inline Seconds step_host(const CompiledRound& round, double batch, double tokens_of_sequence) {
     return (round.step_per_sequence + round.step_per_token * tokens_of_sequence) * batch;
 }
 
-/// From the totals of a round's steps to the estimate: section 3 and section 7. The one place where a round is put together.
+/// From the totals of a round's steps to the estimate: docs/cost-model.md, sections 3.4 and 5. The only place where a round is
+/// put together.
 inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double batch, double context,
                                   const RoundTotals& totals) {
     RoundEstimate estimate;
@@ -319,19 +320,19 @@ struct ExplainedPass {
     PassShape shape;
     double runs = 1.0;   ///< times it runs in a round
     Seconds time;        ///< of one run, launches and host included
-    Seconds host_limit;  ///< host time to launch it; the pass is host-bound where this exceeds the device's time
+    Seconds host_limit;  ///< host time to launch it; the pass is host-bound if this exceeds the device's time
     std::vector<OperationEstimate> operations;
 };
 std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint& point);
 
-/// Memory of one point by part, largest first; sums to RoundEstimate::memory.
+/// Memory of one point by part, largest first; the parts sum to RoundEstimate::memory.
 struct MemoryPart {
     std::string part;
     Bytes bytes;
 };
 std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoint& point);
 
-/// Time to the first token of a prompt read alone (batch 1): the target's prefill and, where it needs one, the drafter's.
+/// Time to the first token of a prompt read alone (batch 1): the target's prefill and, if it needs one, the drafter's.
 Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens);
 
 /// Columns of design points; all spans have the same length.

@@ -109,7 +109,7 @@ void evaluate_block(const CompiledRound& round, const PointColumns& points, std:
 
 }  // namespace
 
-// Compiled twice on x86-64, for any processor and for those with AVX2; which one runs is decided when the program is loaded.
+// Compiled twice on x86-64: for any processor, and for those with AVX2. Which one runs is decided when the program is loaded.
 // Every intermediate result is a double rounded once in both, so they agree to the last bit.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 [[gnu::flatten, gnu::target_clones("avx2", "default")]]

@@ -67,21 +67,21 @@ const BeamShape* unrolled_beam(const Speculation& speculation) {
     return speculation.verification == Verification::packed ? nullptr : std::get_if<BeamShape>(&speculation.shape);
 }
 
-/// Rows of a verification at most. A beam's tree differs from round to round: each step extends at least one of its rows, so
-/// that all others may end there. Unrolled, every row has a state and a cache of its own, and caches are laid out and graphs
+/// The most rows that a verification can have. A beam's tree differs from round to round: each step extends at least one row,
+/// and all others may end there. Unrolled, every row has a state and a cache of its own, and caches are laid out and graphs
 /// captured for the worst case: STree's code, (steps - 1)(beams - 1) + beams.
 double most_rows(const Speculation& speculation, const VerifyShape& shape) {
     const BeamShape* beam = unrolled_beam(speculation);
     return beam == nullptr ? shape.sequences : (beam->steps - 1.0) * (beam->beams - 1.0) + beam->beams;
 }
 
-/// Tokens of a row at most.
+/// The most tokens that a row can have.
 double longest_row(const Speculation& speculation, const VerifyShape& shape) {
     const BeamShape* beam = unrolled_beam(speculation);
     return beam == nullptr ? shape.tokens : beam->steps + 1.0;
 }
 
-/// Joint attainment: a pass for each number of accepted drafts that it may have to take along, with a row more.
+/// Joint attainment: a pass for each number of accepted drafts that it may have to carry along, with one row more.
 void add_joint_verification(const VerifyShape& shape, RoundRow& row, std::vector<RoundStep>& steps) {
     const double rows = shape.sequences + 1.0;
     for (std::size_t taken = 0; taken < row.accepted.exactly.size(); ++taken) {
@@ -103,7 +103,7 @@ void add_verification(const RowInputs& inputs, const Speculation& speculation, c
     row.activations = row.logits;
     row.new_tokens = row.logits;
     if (const BeamShape* beam = unrolled_beam(speculation)) {
-        row.graphs += rows - beam->beams;  // one for each number of rows, from as many as beams
+        row.graphs += rows - beam->beams;  // one for each number of rows, starting from the number of beams
     }
     if (inputs.rollback.joins_next_round) {
         add_joint_verification(shape, row, verify);
@@ -112,7 +112,7 @@ void add_verification(const RowInputs& inputs, const Speculation& speculation, c
     }
 }
 
-/// Rows of an unrolled verification start from a state each: copies of the live one, or of the row that attained it.
+/// Each row of an unrolled verification starts from a state of its own: a copy of the live one, or of the row that attained it.
 double state_copies(const RowInputs& inputs, const VerifyShape& shape) {
     if (inputs.setup.platform.stack.state_copy == StateCopy::by_index) {
         return inputs.rollback.states_per_verified_token > 0.0 && shape.sequences > 1.0 ? 1.0 : 0.0;
@@ -178,7 +178,7 @@ TreeBuilder trees_of(const RoundSetup& setup) {
             shapes.push_back(speculation.shape);
         }
     }
-    // Where no acceptance by rank is known, rows say that it is missing, unless their accept length was measured.
+    // If no acceptance by rank is known, rows say that it is missing, unless their accept length was measured.
     return {RankAcceptance::known_or_assumed(setup.acceptance.siblings), shapes};
 }
 

@@ -6,7 +6,7 @@
 
 namespace treeline {
 
-/// What rows are made from: fixed for a setup.
+/// What rows are made from; fixed for a setup.
 struct RowInputs {
     const RoundSetup& setup;
     const DrafterPlan& drafter;

@@ -8,7 +8,7 @@ namespace treeline {
 Stack Stack::drafting() const {
     Stack stack = *this;
     if (draft_graphs) {
-        stack.host_launch = Seconds(0.0);  // a captured graph costs the host nothing a kernel
+        stack.host_launch = Seconds(0.0);  // a captured graph costs the host nothing per kernel
         stack.node_cost = graph_node_cost;
         stack.launch_factor = graph_launch_factor;
     }

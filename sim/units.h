@@ -1,7 +1,7 @@
-// Physical quantities as types: a number that knows its unit cannot be added to one of another unit.
+// Physical quantities as types: a number with a unit cannot be added to one with another unit.
 //
 // A Quantity holds a double in base units (byte, FLOP, second, joule, dollar) and carries the exponents of those units in its
-// type. Products and quotients combine exponents; a result without units is a plain double. The wrapper has no cost at run
+// type. Products and quotients combine exponents; a result without units is a plain double. The wrapper costs nothing at run
 // time.
 #pragma once
 
@@ -15,7 +15,7 @@ public:
     constexpr Quantity() = default;
     constexpr explicit Quantity(double base_units) : value_(base_units) {}
 
-    /// The number in base units. Use it where a unit ends (printing, ratios to another system), not to dodge the types.
+    /// The number in base units. For leaving the typed world (printing, talking to another system), not for dodging the types.
     [[nodiscard]] constexpr double value() const { return value_; }
 
     constexpr Quantity& operator+=(Quantity other) {

@@ -1,5 +1,5 @@
 // Verification: how one pass of the target scores a whole draft. A closed set of ways, each of which says what sequences the
-// pass is made of; which kernels its layers run is written in sim/layers/.
+// pass consists of; sim/layers/ decides which kernels its layers run.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ std::optional<Verification> verification_named(std::string_view name);
 /// The verification pass of a draft, for each sequence of the batch.
 struct VerifyShape {
     double sequences = 1.0;  ///< rows of the pass
-    double tokens = 1.0;     ///< tokens of a row; the mean where paths differ in length
+    double tokens = 1.0;     ///< tokens of a row; the mean if paths differ in length
 };
 
 /// Packed: one row of all tokens. Unrolled: a row for each leaf, its path with the root. A full binary tree of 4 levels has 1

@@ -11,13 +11,13 @@ namespace treeline {
 /// Names that an expression may use, in the order in which Condition::holds takes their values.
 inline constexpr const char* condition_variables[] = {"draft_tokens", "depth", "batch", "context", "tensor_parallel"};
 
-/// What a sweep file says: keep a point only if `require` is true; asked only of variants whose labels match all of `when`.
+/// What a sweep file says: keep a point only if `require` is true; applied only to variants whose labels match all of `when`.
 struct ConditionText {
     std::vector<std::pair<std::string, std::string>> when;  ///< axis name, value
     std::string require;
 };
 
-/// A compiled expression. Not to be shared by threads: compile one for each.
+/// A compiled expression. Not thread-safe: compile one for each thread.
 class Condition {
 public:
     /// Throws std::invalid_argument with a sentence when the expression does not parse, names an unknown variable, or fails.

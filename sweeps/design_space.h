@@ -11,7 +11,7 @@
 
 namespace treeline {
 
-/// How a variant is called on each axis, in the words of the input ("h100-sxm", "llama-3.1-8b").
+/// A variant's name on each axis, in the words of the input ("h100-sxm", "llama-3.1-8b").
 struct VariantLabels {
     std::string target, precision, device, stack, mode, drafter, rollback;
     int tensor_parallel = 1;
@@ -20,11 +20,11 @@ struct VariantLabels {
     [[nodiscard]] std::string platform() const;
     /// "llama-3.1-8b on 8x h100-sxm, replay" (what it drafts with, where, and the rollback where there is a choice).
     [[nodiscard]] std::string text() const;
-    /// The label on the axis of that name, or nothing when there is no such axis.
+    /// The label on the axis of that name; null if there is no such axis.
     [[nodiscard]] const std::string* find(const std::string& axis) const;
 };
 
-/// One choice on every axis but the numeric ones.
+/// One choice on every axis that is not numeric.
 struct Variant {
     VariantLabels labels;
     RoundSetup setup;

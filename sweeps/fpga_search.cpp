@@ -29,8 +29,8 @@ bool dominates(const FpgaCandidate& a, const FpgaCandidate& b) {
            a.utilisation <= b.utilisation;
 }
 
-/// Keeps the points that no other one dominates; of equals the first. The one that turned the last point away is asked first:
-/// neighbours in the space are much alike.
+/// Keeps the points that no other dominates, and of equals the first. The point that rejected the last one is tried first,
+/// since neighbours in the space are much alike.
 void keep_on_front(const FpgaCandidate& candidate, std::vector<FpgaCandidate>& front) {
     for (FpgaCandidate& other : front) {
         if (dominates(other, candidate)) {

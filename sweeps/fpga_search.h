@@ -21,7 +21,7 @@ struct FpgaSpeculation {
 
 struct FpgaSpace {
     fpga::Board board;
-    fpga::Design base;  ///< whatever the axes do not replace; the FIFO is made as deep as each tree needs
+    fpga::Design base;  ///< everything that the axes do not replace; the FIFO is made as deep as each tree needs
     fpga::MambaShape target;
     std::vector<double> tile_inputs, tile_outputs, lanes;
     std::vector<double> tokens;  ///< that the multipliers serve at once; 0 = the verified tokens of the tree
@@ -59,7 +59,7 @@ struct FpgaSearchResult {
     double evaluation_seconds = 0.0;    ///< summed over threads
 };
 
-/// The design that a candidate stands for.
+/// The design of a candidate.
 fpga::Design design_of(const FpgaSpace& space, const FpgaCandidate& candidate);
 
 /// Tries every point. The space must have no problems(). Results do not depend on the number of threads.

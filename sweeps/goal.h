@@ -1,5 +1,5 @@
-// What is asked of a configuration: an objective and the limits that it must keep. Whoever chooses the best of several
-// (recommendation, schedule, Pareto set, figures) chooses here.
+// What is required of a configuration: an objective and limits. Every choice of the best of several (recommendation, schedule,
+// Pareto set, figures) is made here.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace treeline {
 
-/// What is made as small as possible, a generated token.
+/// What is minimised, per generated token.
 enum class Objective {
     throughput,  ///< device time (devices × seconds)
     latency,     ///< TPOT
@@ -21,20 +21,20 @@ enum class Objective {
 /// The word of the input files.
 std::string_view name_of(Objective objective);
 
-/// A configuration's figure in the objective, lower is better: seconds of a device, seconds, dollars or joules a token. It
-/// falls as 1/τ with the accept length.
+/// A configuration's figure in the objective, lower is better: device-seconds, seconds, dollars or joules per token. It falls
+/// as 1/τ with the accept length.
 double objective_of(const TrafficMeans& means, Objective objective);
 
 struct Limits {
     std::optional<Seconds> time_per_token;       ///< TPOT, at every point of the traffic
-    std::optional<Seconds> time_to_first_token;  ///< of a prompt of Workload::prompt_tokens, read alone
+    std::optional<Seconds> time_to_first_token;  ///< for a prompt of Workload::prompt_tokens, read alone
     std::optional<Bytes> memory;                 ///< of one device, below its capacity, at every point of the traffic
     double minimum_gain = 1.0;                   ///< gain below which plain decoding is preferred
 };
 
 enum class Limit { memory, time_per_token, time_to_first_token, gain };
 
-/// A speculation over a traffic, and how it compares with plain decoding in the same round.
+/// A speculation's results over a traffic, compared with plain decoding of the same compiled round.
 struct Outcome {
     int speculation = 0;
     TrafficMeans means;
@@ -50,14 +50,14 @@ std::vector<Outcome> outcomes_of(const CompiledRound& round, const std::vector<i
 /// The device's memory, or what the limits leave of it.
 Bytes allowed_memory(const CompiledRound& round, const Limits& limits);
 
-/// The first limit that is broken: memory, TPOT, gain (plain decoding need not gain). TTFT, which no traffic changes, is judged
-/// once a variant.
+/// The first limit that is broken: memory, TPOT, gain (plain decoding need not gain). TTFT, which does not depend on the
+/// traffic, is judged once per variant.
 std::optional<Limit> broken_limit(const Outcome& outcome, const CompiledRound& round, const Limits& limits);
 
-/// The best of several outcomes, and what would be best without limits.
+/// The best of several outcomes, with and without limits.
 struct BestOutcome {
-    const Outcome* within = nullptr;  ///< smallest objective among those that keep the limits; null when none does
-    const Outcome* anyhow = nullptr;  ///< smallest objective of all; null when there are none
+    const Outcome* within = nullptr;  ///< smallest objective among those within the limits; null if there are none
+    const Outcome* anyhow = nullptr;  ///< smallest objective of all; null if there are none
     std::optional<Limit> in_the_way;  ///< the limit that `anyhow` breaks
 };
 BestOutcome best_of(const std::vector<Outcome>& outcomes, const CompiledRound& round, const Limits& limits);
@@ -65,11 +65,11 @@ BestOutcome best_of(const std::vector<Outcome>& outcomes, const CompiledRound& r
 /// All speculations of a round that run, plain decoding (0) included.
 std::vector<int> runnable(const CompiledRound& round);
 
-/// Whether `a` is the better of two estimates at one point where only time counts: what fits before what does not, then the
-/// shorter TPOT; of two that do not fit, the one that needs less memory.
+/// Whether `a` is the better of two estimates at one point if only time counts: what fits beats what does not, then the shorter
+/// TPOT wins; of two that do not fit, the one that needs less memory.
 bool better_at_a_point(const RoundEstimate& a, const RoundEstimate& b);
 
-/// The best of some speculations (better_at_a_point()), which must run; nothing when none fits in memory.
+/// The best of some speculations (better_at_a_point()), which must run; nothing if none fits in memory.
 struct FittingPoint {
     int speculation = 0;
     RoundEstimate estimate;

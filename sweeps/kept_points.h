@@ -1,4 +1,4 @@
-// The few points of a sweep that are kept while millions pass: the best by one column, and the Pareto set of two.
+// The few points of a sweep that are kept while millions go by: the best by one column, and the Pareto set of two.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct SweepPoint {
 };
 
 /// The `count` points of lowest rank among those offered; of equal ranks, those of lowest order. Which points are kept does not
-/// depend on the order in which they are offered. Ranks that are not finite are passed over.
+/// depend on the order in which they are offered. Points whose rank is not finite are skipped.
 class BestPoints {
 public:
     /// Only ranks below `bar` are of interest.
@@ -84,7 +84,7 @@ private:
     void add(std::uint64_t order, SweepPoint point);
 
     ParetoFront front_;
-    std::unordered_map<std::uint64_t, SweepPoint> joined_;  ///< by order; points that have left are dropped now and then
+    std::unordered_map<std::uint64_t, SweepPoint> joined_;  ///< by order; points that have left are removed from time to time
 };
 
 }  // namespace treeline

@@ -1,4 +1,4 @@
-// Why a rollback policy and a way of verifying were chosen: the recommended configuration with every other one.
+// Why a rollback policy and a way of verifying were chosen: the recommended configuration with each of the others.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct PolicyOutcome {
     std::string reason;               ///< why not, then
 };
 
-/// Each rollback and way of verifying, best first; those that keep no limit, or cannot run, last. Plain decoding has none.
+/// Each rollback and way of verifying, best first; those that break a limit or cannot run come last. Empty for plain decoding.
 std::vector<PolicyOutcome> compare_policies(const Recommendation& recommendation);
 
 }  // namespace treeline

@@ -100,7 +100,7 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outc
     return candidate;
 }
 
-/// What a broken limit says of the outcome that breaks it.
+/// The sentence for a broken limit and the outcome that breaks it.
 std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
     switch (limit) {
         case Limit::memory:
@@ -127,10 +127,10 @@ std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, 
 
 struct VariantOutcome {
     std::vector<Candidate> candidates;
-    std::string reason;  ///< of its best candidate, when none keeps the limits
+    std::string reason;  ///< for its best candidate, if none keeps the limits
 };
 
-/// What the best candidate of a variant that keeps no limit would have drafted.
+/// The beginning of that sentence: what a variant's best candidate would have drafted.
 std::string at_its_best(const Candidate& candidate, const Variant& variant) {
     if (candidate.draft_tokens == 0) {
         return "it ";

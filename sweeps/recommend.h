@@ -1,5 +1,5 @@
 // From a workload to a recommendation: the best configuration, its rivals with their regret, the trade-offs, a schedule by
-// batch size, and the reason for everything that was left out. Results do not depend on the number of threads.
+// batch size, and a reason for everything that was left out. Results do not depend on the number of threads.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct Candidate : TrafficMeans {
     int speculation = 0;      ///< index into Recommendation::speculations; 0 = plain decoding
     int draft_tokens = 0;     ///< nodes of its shape
     double accept_length = 1.0;
-    double break_even_accept_length = 1.0;  ///< with fewer tokens a round than this, plain decoding is better in the objective
+    double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
     double gain = 1.0;                      ///< plain decoding's objective on the same platform / its objective
     double speedup = 1.0;                   ///< mean TPOT of plain decoding on the same platform / mean TPOT
     Seconds time_to_first_token;
@@ -47,10 +47,10 @@ struct Schedule {
     int largest_batch = 1;                  ///< where the schedule ends
     std::optional<Limit> end_limit;         ///< the limit that plain decoding breaks beyond; none: 1,024 was reached
     double gain = 1.0;                      ///< in the objective over the traffic, when the schedule is followed
-    double speedup = 1.0;                   ///< in mean TPOT, likewise
+    double speedup = 1.0;                   ///< the same in mean TPOT
 };
 
-/// A device among those of the workload, and the best that it can do.
+/// A device of the workload, and the best that it can do.
 struct DeviceChoice {
     std::string platform;  ///< VariantLabels::platform()
     const Candidate* best = nullptr;
@@ -66,7 +66,7 @@ struct TradeoffPoint {
     double tokens_per_second_user = 0.0;
     double tokens_per_second_device = 0.0;
     double speedup = 1.0;
-    Joules energy_per_token;  ///< 0 where the device's energy is unknown
+    Joules energy_per_token;  ///< 0 if the device's energy is unknown
     bool on_front = false;
     AcceptanceBasis basis = AcceptanceBasis::stated;  ///< of its accept length
 };
@@ -79,14 +79,14 @@ struct Recommendation {
     Candidate plain;                        ///< plain decoding on the recommended platform
     bool speculate = false;                 ///< false when plain decoding wins
     Schedule schedule;                      ///< of the recommended variant
-    Schedule chain_schedule;                ///< the same with chains only, for engines that know no trees
+    Schedule chain_schedule;                ///< the same with chains only, for engines without trees
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
-    /// At this mean accept length (recommended drafter, other things equal) the best runner-up would be as good.
+    /// The mean accept length of the recommended drafter at which, other things equal, the best runner-up would be as good.
     std::optional<double> flip_accept_length;
 };
 
-/// Nothing when no configuration at all keeps the limits; `excluded` then says why for each.
+/// Nothing if no configuration keeps the limits; `excluded` then says why for each.
 struct RecommendationResult {
     std::optional<Recommendation> recommendation;
     std::vector<Exclusion> excluded;

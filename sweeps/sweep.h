@@ -31,7 +31,7 @@ struct SweepOptions {
     /// What the Pareto set trades off.
     std::array<const SweepColumn*, 2> pareto_of = {find_sweep_column("tokens_per_s_user"),
                                                    find_sweep_column("tokens_per_s_device")};
-    bool ignore_memory = false;  ///< keep points that do not fit, too
+    bool ignore_memory = false;  ///< also keep points that do not fit
     /// Called on the worker threads; what it returns is passed to `write` in the order of the points. May be empty.
     std::function<std::string(const SweepChunk&)> format;
     std::function<void(const std::string&)> write;

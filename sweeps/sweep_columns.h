@@ -11,7 +11,7 @@ namespace treeline {
 
 enum class Better { lower, higher };
 
-/// What a figure follows from. Valid as long as what it refers to.
+/// What a figure is computed from. Valid only as long as what it refers to.
 struct SweepFigures {
     const Variant& variant;
     double draft_tokens = 0.0;
@@ -23,17 +23,17 @@ struct SweepFigures {
 struct SweepColumn {
     std::string_view name;  ///< its unit included
     Better better = Better::lower;
-    /// Not a number where the device's description lacks what it needs (energy, price).
+    /// NaN if the device's description lacks what it needs (energy, price).
     double (*value)(const SweepFigures&) = nullptr;
 };
 
-/// Joules a token; not a number where the device's energy is unknown.
+/// Joules per token; NaN if the device's energy is unknown.
 inline double energy_of(const SweepFigures& at) {
     return at.variant.setup.platform.device.knows_energy() ? at.estimate.energy_per_token.value()
                                                            : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Dollars for a million tokens; not a number where the device's price is unknown.
+/// Dollars per million tokens; NaN if the device's price is unknown.
 inline double price_of(const SweepFigures& at) {
     return at.variant.setup.platform.device.price > DollarsPerSecond(0.0) ? 1e6 * at.estimate.price_per_token.value()
                                                                           : std::numeric_limits<double>::quiet_NaN();
@@ -71,7 +71,7 @@ constexpr const SweepColumn* find_sweep_column(std::string_view name) {
     return nullptr;
 }
 
-/// The column's value, turned so that less is better whatever the column; not a number where the value is unknown.
+/// The column's value with its sign chosen so that less is better; NaN if the value is unknown.
 inline double rank_of(const SweepColumn& column, const SweepFigures& at) {
     const double value = column.value(at);
     return column.better == Better::higher ? -value : value;

@@ -1,4 +1,4 @@
-// The traffic that a deployment serves, and what a configuration yields over it. Every mean over a traffic is taken here.
+// The traffic that a deployment serves, and what a configuration yields over it. All means over a traffic are computed here.
 #pragma once
 
 #include <span>
@@ -36,15 +36,15 @@ struct WeightedValue {
 Traffic traffic_from(const std::vector<WeightedValue>& batch, const std::vector<WeightedValue>& context,
                      ShareOf shares_of = ShareOf::time);
 
-/// The point that stands for the traffic where one must: the largest share; of equals the smallest batch, then the shortest
-/// context. The traffic must not be empty.
+/// The point that represents the traffic where a single one is needed: the largest share; among equals the smallest batch, then
+/// the shortest context. The traffic must not be empty.
 const TrafficPoint& typical_point(const Traffic& traffic);
 
 /// The largest batch and the longest context of a traffic.
 double largest_batch_of(const Traffic& traffic);
 double longest_context_of(const Traffic& traffic);
 
-/// The traffic's contexts, each at this batch: what a schedule decides about.
+/// The traffic's contexts, all at this batch: what a schedule decides on.
 Traffic at_batch(const Traffic& traffic, double batch);
 
 /// One batch and context alone.
@@ -57,14 +57,14 @@ struct TrafficMeans {
     Seconds worst_time_per_token;           ///< of all points
     double tokens_per_second_device = 0.0;  ///< over time
     Bytes peak_memory;                      ///< of one device, over all points
-    Joules energy_per_token;                ///< 0 where the device's energy is unknown
-    Dollars price_per_token;                ///< 0 where the device's price is unknown
+    Joules energy_per_token;                ///< 0 if the device's energy is unknown
+    Dollars price_per_token;                ///< 0 if the device's price is unknown
 };
 
 /// One estimate for each point of the traffic, in its order.
 TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> estimates);
 
-/// The same with one speculation at every point; it must run.
+/// The same with one speculation at every point, which must run.
 TrafficMeans means_over(const Traffic& traffic, const CompiledRound& round, int speculation);
 
 }  // namespace treeline

@@ -1,5 +1,5 @@
 // The best draft tree on a platform: not the longest accept length for a budget of nodes, but the shortest time per token at a
-// batch and a context, drafting, verification and rollback priced.
+// batch and context, with drafting, verification and rollback priced.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@ namespace treeline {
 struct TreeSearch {
     int most_nodes = 64;
     int most_depth = 8;
-    std::vector<int> children = {0};  ///< limits on the children of a node that are tried; 0: as many as there are ranks
+    std::vector<int> children = {0};  ///< limits on a node's children to try; 0: as many as there are ranks
     std::vector<Rollback> rollbacks;
     std::vector<Verification> verifications = {Verification::packed, Verification::unrolled};
     std::vector<double> batches;
     double context = 0.0;
 };
 
-/// A shape, how its rejected tokens are forgotten, and what that yields.
+/// A shape, its rollback, and what they yield.
 struct TreeChoice {
     Rollback rollback = Rollback::truncate;
     Speculation speculation;

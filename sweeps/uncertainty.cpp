@@ -55,7 +55,7 @@ void scale_software_time(CompiledRound& round, double factor) {
     round.step_per_token *= factor;
 }
 
-/// An input, the factors on time at the ends of its range, and how a factor enters a compiled round.
+/// An input, the factors on time at both ends of its range, and how a factor enters a compiled round.
 struct UncertainInput {
     const char* name;
     std::string range;
@@ -71,11 +71,11 @@ struct PeakShare {
 // Measured kernels on four GPUs: weights 80-90 % of the bandwidth, states 74-85 %, caches 76-95 %.
 constexpr PeakShare bandwidth_reached = {0.74, 0.95};
 constexpr PeakShare matrix_peak_reached = {0.50, 0.90};
-/// 90th percentile of the errors of measured kernels' laws on shapes held out (5-calibration.md asks for 13 %).
+/// 90th percentile of the errors of measured kernels' laws on shapes held out (docs/claims.md: 8.5 to 12.2 %, goal 13 %).
 constexpr double measured_law_error = 0.13;
 
 /// Factors on a time that was priced with `stated` of the peak. A stack that states less than the range keeps its figure, with
-/// the spread of the range about it: its kernels were seen to be slow.
+/// the range's relative spread around it: its kernels are known to be slow.
 UncertainInput share_input(const char* name, const PeakShare& share, const char* source, double stated,
                            void (*apply)(CompiledRound&, double factor)) {
     const double percent_low = std::round(100.0 * share.low), percent_high = std::round(100.0 * share.high);
@@ -116,7 +116,7 @@ std::vector<UncertainInput> inputs_of(const Platform& platform) {
     return inputs;
 }
 
-/// The same of an accelerator: values at the ends of the range.
+/// The same for an accelerator, with values instead of factors.
 struct UncertainDesign {
     const char* name;
     const char* range;
@@ -134,7 +134,7 @@ const UncertainDesign design_inputs[] = {
      }},
 };
 
-/// What a gain is taken of; only the setup and its round differ between the ends of a range.
+/// What the gain is computed for; only the setup and its round differ between the ends of a range.
 struct Question {
     int speculation;
     const Traffic& traffic;
@@ -179,7 +179,7 @@ std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, const Que
     return found;
 }
 
-/// Other prompts than those measured; and positions that nobody measured, where the shape needs them.
+/// Prompts other than those measured, and positions that nobody measured, if the shape needs them.
 std::vector<Sensitivity> acceptance_sensitivities(const RoundSetup& setup, const CompiledRound& round,
                                                   const Question& question) {
     const auto gain = [&](const DraftAcceptance& acceptance) { return question.gain(setup, acceptance); };

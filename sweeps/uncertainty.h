@@ -1,4 +1,4 @@
-// How sure a predicted gain is: inputs that are only known within a range are moved to both ends, one at a time, and the
+// How sure a predicted gain is: inputs that are known only within a range are moved to both of its ends, one at a time, and the
 // changes are added in quadrature.
 #pragma once
 

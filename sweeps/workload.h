@@ -1,4 +1,4 @@
-// What a recommendation is asked for: what may be used, the traffic it must serve, and the limits it must keep.
+// The input of a recommendation: what may be used, the traffic to serve, and the limits to keep.
 #pragma once
 
 #include <optional>

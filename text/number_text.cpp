@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-// fmt formats without a locale unless it is asked for one ({:L}).
+// fmt ignores the locale unless told otherwise ({:L}).
 
 namespace treeline {
 namespace {

@@ -8,10 +8,10 @@
 
 namespace treeline {
 
-/// Milliseconds in a second, the unit that people read times of passes in.
+/// Milliseconds per second; people read pass times in milliseconds.
 inline constexpr double to_ms = 1e3;
 
-/// What stands for a value that a description leaves out.
+/// Shown for a value that a description leaves out.
 inline constexpr std::string_view unknown_text = "unknown";
 
 /// The shortest decimal that reads back as the same double ("0.1", "1e-07"); "nan", "inf", "-inf" for what is not finite.
@@ -41,9 +41,9 @@ std::string percent_text(double share);
 std::string share_text(double share);
 /// Three significant digits, without exponent up to a million; whole numbers as such: "0.0123", "4.56", "4", "12346".
 std::string short_text(double value);
-/// A count with thousands apart: "8,030,261,248".
+/// A count with thousands separators: "8,030,261,248".
 std::string grouped_text(long long value);
-/// A count of parameters in the words of the field, three significant digits: "8.03 B", "129 M".
+/// A parameter count as the field writes it, with three significant digits: "8.03 B", "129 M".
 std::string parameters_text(double count);
 /// "$2.31"; below ten cents three significant digits: "$0.0123".
 std::string dollars_text(double dollars);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t buffer_size = 1u << 18;
 constexpr int most_name_attempts = 100;
 
-/// Where a link points to, so that the file it stands for is replaced rather than the link.
+/// Where a link points, so that the file behind it is replaced rather than the link.
 fs::path behind_links(fs::path path) {
     std::error_code error;
     if (fs::is_symlink(path, error)) {

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all.
+// Files that appear complete or not at all.
 #pragma once
 
 #include <filesystem>
@@ -14,15 +14,15 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// The reader of standard output went away (`treeline ... | head`): no error, but there is nobody left to write for.
+/// The reader of standard output went away (`treeline ... | head`): not an error, but there is nobody left to write to.
 class OutputClosed : public OutputError {
 public:
     using OutputError::OutputError;
 };
 
-/// Writes a file through a temporary one in the same folder, which takes the file's name once all of it is on the disk. Large
-/// results are written piece by piece. What is not a regular file (a device, a pipe) is written straight; "-" is standard
-/// output. A file that was there before keeps its permissions, and its content until the new one is whole.
+/// Writes a file through a temporary one in the same folder, which takes the file's name once all of it is on disk. Large
+/// results are written piece by piece. Anything that is not a regular file (a device, a pipe) is written directly; "-" is
+/// standard output. An existing file keeps its permissions, and its content until the new one is complete.
 class OutputFile {
 public:
     /// Opens for writing. Throws OutputError when that cannot be done.

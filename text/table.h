@@ -19,13 +19,13 @@ class TextTable {
 public:
     explicit TextTable(std::vector<Column> columns);
 
-    /// A row with fewer cells than columns is filled up with empty ones; more throw std::invalid_argument.
+    /// A row with fewer cells than columns is padded with empty ones; more throw std::invalid_argument.
     void add(std::vector<std::string> cells);
-    /// A line across, to set sums apart.
+    /// A rule, to set sums apart.
     void add_rule();
 
     [[nodiscard]] bool empty() const { return rows_.empty(); }
-    /// Each line ends in a line feed; none in spaces.
+    /// Every line ends in a line feed and none has trailing spaces.
     [[nodiscard]] std::string text(std::string_view indent = {}) const;
 
 private:

@@ -1,4 +1,4 @@
-// What a prediction is made of: the terms behind one number, for readers who want to know why it is what it is.
+// The terms behind one prediction, for readers who want to know why it is what it is.
 #pragma once
 
 #include <string>

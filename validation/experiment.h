@@ -14,12 +14,12 @@
 
 namespace treeline {
 
-/// What a row's number is. The edge converts units; here times are seconds, sizes bytes, speeds tokens a second.
+/// What a row's number is. The edge converts units; here times are in seconds, sizes in bytes, speeds in tokens per second.
 enum class Observable {
     round_time,             ///< one round; plain decoding: one step
     draft_time,             ///< the drafter's share of a round
     scan_time,              ///< the state scan of one layer in the verification pass
-    speed,                  ///< tokens a second and sequence: of decoding alone, or of a whole answer where its length is given
+    speed,                  ///< tokens per second and sequence: of decoding alone, or of a whole answer if its length is given
     memory,                 ///< peak of one device
     throughput_multiplier,  ///< over plain decoding under the same conditions
     verified_tokens,        ///< tokens that the verification pass runs for one sequence
@@ -40,11 +40,11 @@ std::vector<std::string> observable_names();
 /// "time", "size", "speed", "efficiency", "count" or "ratio": what units a row's value may have.
 std::string_view dimension_of(Observable observable);
 
-/// Everything that fixes a prediction but the platform.
+/// Everything that determines a prediction, except the platform.
 struct ExperimentPoint {
     RoundSetup setup;               ///< its platform is replaced by the fitted one
     bool own_platform = false;      ///< it is not: a ratio to a point on another platform, which is taken as described
-    std::optional<FpgaPoint> fpga;  ///< on an accelerator: of the rest of the point only the target's name and size hold
+    std::optional<FpgaPoint> fpga;  ///< on an accelerator; of the rest of the point only the target's name and size apply
     int speculation = 0;
     double batch = 1.0;
     double context = 0.0;           ///< tokens cached, mean over the answer
@@ -54,7 +54,7 @@ struct ExperimentPoint {
     // How this run differs from its stack:
     std::optional<StateCopy> state_copy;
     std::optional<bool> draft_graphs;
-    bool allocated_only = false;  ///< a memory is what the framework allocated, without what driver and context take
+    bool allocated_only = false;  ///< a memory figure is what the framework allocated, without driver and context
 };
 
 enum class Role {
@@ -71,12 +71,12 @@ struct ExperimentRow {
     std::string unit;            ///< as printed, for output
     double base_units = 1.0;     ///< of one unit
     double measured = 0.0;       ///< in base units; 0: printed without a number
-    std::string not_reproduced;  ///< why it is not predicted: a sentence; there is no point then
+    std::string not_reproduced;  ///< why it is not predicted, as a sentence; there is no point then
     std::optional<ExperimentPoint> point;
     std::optional<ExperimentPoint> relative_to;  ///< the number is a ratio to this point's
-    std::string choice_of;                       ///< rows of a table with the same text here are choices among each other
-    bool out_of_memory = false;                  ///< what was measured is that it does not run; no number then
-    bool ran = false;                            ///< what was measured is that it fits into memory; no number then
+    std::string choice_of;                       ///< rows of a table with the same text here are alternatives to each other
+    bool out_of_memory = false;                  ///< the measurement is that it does not run; there is no number then
+    bool ran = false;                            ///< the measurement is that it fits into memory; there is no number then
     std::vector<std::pair<std::string, std::string>> conditions;  ///< all that were stated, for output
 };
 
@@ -97,15 +97,16 @@ struct Experiments {
     std::vector<ExperimentTable> tables;
 };
 
-/// A platform that experiments ran on, and what of it is not known beforehand.
+/// A platform that experiments ran on, and what is not known about it beforehand.
 struct ExperimentPlatform {
     std::string name;
     std::string file;  ///< that declares it; rows of other files are only predicted
     Platform platform;
-    std::string inherits;  ///< the platform before it whose fitted numbers hold here as well (the same software); may be empty
+    std::string inherits;  ///< an earlier platform whose fitted numbers apply here as well (the same software); may be empty
     std::vector<FreeParameter> free;
-    std::string design;                       ///< of an FPGA accelerator, by name; there is no device and no stack then
-    std::vector<std::string> fitted_numbers;  ///< those that its description says were fitted, each with the row: sentences
+    std::string design;  ///< of an FPGA accelerator, by name; there is no device and no stack then
+    std::vector<std::string>
+        fitted_numbers;  ///< numbers that its description says were fitted, each with the row, as sentences
 };
 
 }  // namespace treeline

@@ -1,5 +1,5 @@
-// A published number of an FPGA accelerator: everything that fixes its prediction. Design and board are part of the point, for
-// what of them was fitted stands in their descriptions (hardware/fpga/designs) and not in a fit of this run.
+// A published number of an FPGA accelerator: everything that determines its prediction. Design and board are part of the point,
+// since their fitted numbers are in their descriptions (hardware/fpga/designs) and not in a fit of this run.
 #pragma once
 
 #include <optional>

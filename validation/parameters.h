@@ -15,21 +15,21 @@ struct FreeParameter {
     double low = 0.0, high = 0.0;  ///< what is physically possible, in base units
 };
 
-/// At most so many for one platform, so that a fit explains more than it was told.
+/// The most for one platform, so that a fit explains more than it was given.
 inline constexpr std::size_t most_free_parameters = 4;
 
 /// Every name that free_parameter() knows.
 std::vector<std::string> parameter_names();
 /// The parameter of that name with its physical bounds; `name` must be known.
 FreeParameter free_parameter(std::string_view name);
-/// "us", "GB" or nothing, and how many base units that is.
+/// "us", "GB" or "", and the base units in one of them.
 struct ParameterUnit {
     std::string_view name;
     double base_units = 1.0;
 };
 ParameterUnit unit_of(const FreeParameter& parameter);
 
-/// Its value on a platform, and the platform with another.
+/// Its value on a platform, and a platform with another value.
 double value_of(const FreeParameter& parameter, const Platform& platform);
 void set_value(const FreeParameter& parameter, double value, Platform& platform);
 

@@ -1,4 +1,4 @@
-// What the simulator says of a row.
+// What the simulator predicts for a row.
 #pragma once
 
 #include "validation/experiment.h"
@@ -13,7 +13,7 @@ double predicted(const ExperimentRow& row, const Platform& platform);
 CompiledRound compiled_round(const ExperimentPoint& point, const Platform& platform);
 DesignPoint design_point(const ExperimentPoint& point);
 
-/// Why it cannot be predicted: a sentence, empty when it can.
+/// Why it cannot be predicted, as a sentence; empty if it can.
 std::string prediction_problem(const ExperimentRow& row, const Platform& platform);
 
 }  // namespace treeline

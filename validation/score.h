@@ -38,7 +38,7 @@ struct Choice {
 struct ChoiceOutcome {
     std::string measured_best, predicted_best;
     bool right = false;   ///< or measured equally good
-    double regret = 0.0;  ///< what taking the predicted one loses of the measured best, as a share
+    double regret = 0.0;  ///< loss against the measured best when following the prediction, as a share
 };
 
 /// `larger_is_better`: speeds and gains; otherwise times and sizes. Needs at least two choices.

@@ -19,7 +19,7 @@ struct LeftOutRow {
     std::string reason;
 };
 
-/// A published run of which it is known whether its memory was enough.
+/// A published run for which it is known whether its memory was enough.
 struct MemoryCell {
     std::size_t paper = 0, table = 0, row = 0;
     bool measured_fits = true, predicted_fits = true;

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Of the first sensor that the system shows, in thousandths of a degree.
+/// The first sensor that the system shows, in thousandths of a degree.
 std::optional<double> core_temperature() {
     std::ifstream file("/sys/class/thermal/thermal_zone0/temp");
     double value = 0.0;
@@ -47,7 +47,7 @@ double Sentinel::seconds_of_reading() const {
 
 double Sentinel::seconds_of_launching(int launches) const {
     std::vector<double> samples;
-    // The first wakes threads that sleep.
+    // The first one wakes sleeping threads.
     for (int i = 0; i < 4; ++i) {
         const Clock::time_point start = Clock::now();
         for (int j = 0; j < launches; ++j) {
@@ -64,7 +64,7 @@ double Sentinel::seconds_of_launching(int launches) const {
 Conditions Sentinel::read() const {
     Conditions conditions;
     conditions.read = seconds_of_reading();
-    // Launches from the host say nothing of kernels that a GPU runs from a graph.
+    // Launches from the host say nothing about kernels that a GPU runs from a graph.
     conditions.launch = device_.on_gpu ? 0.0 : seconds_of_launching(200);
     if (device_.on_gpu) {
         const GpuSensors sensors = gpu_sensors(device_.pci_bus_id);
@@ -152,7 +152,7 @@ std::vector<Conditions> states_of(std::vector<Conditions> seen, const ConditionL
             break;
         }
         states.push_back(medians(seen.data() + best, seen.data() + best + most));
-        // What else is of this state is no state of its own.
+        // Other readings of this state do not form a state of their own.
         std::erase_if(seen,
                       [&](const Conditions& each) { return is_within(each.launch, states.back().launch, limits.most_launch); });
     }

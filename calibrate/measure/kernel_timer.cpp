@@ -11,12 +11,12 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// A clock that is read twice, and what starts and ends a run, must not count.
+/// Shorter runs are repeated: reading the clock twice, and starting and ending a run, must not matter.
 constexpr double shortest_timed = 100e-6;
 constexpr double most_runs = 256.0;
-/// A kernel that takes no longer than this is run once before it is timed: else it would not find its activations and itself
-/// in the caches, where the kernel before would have left them. Its weights and states are elsewhere in the next run all the
-/// same; a longer one hardly notices.
+/// A kernel that takes no longer than this is run once before it is timed. Otherwise it would not find its activations and its
+/// own code in the caches, where the previous kernel would have left them. Its weights and states are elsewhere in the next run
+/// anyway; a longer kernel hardly notices.
 constexpr double longest_rehearsed = 500e-6;
 
 int runs_for(double seconds_of_one, double most) {
@@ -53,11 +53,11 @@ private:
     bool is_rehearsed_ = false;
 };
 
-/// Each run of the graph works on other memory; what the cache still holds from the last replay, other cases push out.
+/// Each run in the graph works on different memory; what the cache still holds from the last replay is evicted by other cases.
 class GraphTimer : public KernelTimer {
 public:
     GraphTimer(const kernels::CudaQueue& queue, const KernelRun& run) : queue_(queue) {
-        // Once at large: what loads kernels or sets up a library may not be recorded.
+        // Once outside of the graph: loading kernels or setting up a library may not be recorded.
         run(queue_.queue());
         record(run, 1);
         static_cast<void>(seconds());

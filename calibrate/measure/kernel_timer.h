@@ -1,4 +1,4 @@
-// How long a kernel takes: by the host's clock on a CPU, by replayed graphs and the device's clock on a GPU.
+// Times kernels: by the host's clock on a CPU, by replayed graphs and the device's clock on a GPU.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace treeline {
 
-/// Times the runs of one case. Made once a case, so that what a graph costs to record is paid once.
+/// Times the runs of one case. Made once per case, so that recording a graph is paid for once.
 class KernelTimer {
 public:
     KernelTimer() = default;
@@ -16,8 +16,8 @@ public:
     KernelTimer& operator=(const KernelTimer&) = delete;
     virtual ~KernelTimer() = default;
 
-    /// Seconds of one run: the mean of as many, one after the other, as the clock needs to see them. Throws KernelError where
-    /// the device fails.
+    /// Seconds of one run: the mean over as many runs, one after the other, as the clock's resolution requires. Throws
+    /// KernelError if the device fails.
     virtual double seconds() = 0;
 };
 
@@ -25,14 +25,14 @@ public:
 struct MeasuredDevice {
     const kernels::Backend* backend = nullptr;
     bool on_gpu = false;
-    std::string pci_bus_id;  ///< of a GPU: its sensors are asked by it
+    std::string pci_bus_id;  ///< of a GPU, to query its sensors
 };
 
-/// Makes the timers of a device's kernels. On a GPU all record into one queue: a queue has scratch memory of its own.
+/// Makes the timers of a device's kernels. On a GPU all record into one queue, since each queue has scratch memory of its own.
 class KernelTimers {
 public:
     explicit KernelTimers(const MeasuredDevice& device);
-    /// Runs the case once (and a second time to see how long it takes), then is ready. The timer must not outlive this.
+    /// Runs the case once (and a second time to see how long it takes) to make it ready. The timer must not outlive this.
     std::unique_ptr<KernelTimer> make(const KernelCase& kernel, Workspace& workspace) const;
 
 private:

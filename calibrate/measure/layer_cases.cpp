@@ -13,7 +13,7 @@ ElementType type_of(const HeldOutLayer& layer) {
     return layer.format == NumberFormat::fp32 ? ElementType::fp32 : ElementType::bf16;
 }
 
-/// The parts of a layer that both families have, on activations that stay where they are.
+/// The parts of a layer that both families have, on activations that stay in one place.
 class LayerRun {
 public:
     LayerRun(Workspace& workspace, const HeldOutLayer& layer)

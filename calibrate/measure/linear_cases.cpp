@@ -58,7 +58,7 @@ KernelCase linear_case(const Layer& layer, int rows, const MeasuredFormat& forma
     return result;
 }
 
-/// What the largest row counts need of the largest layers says nothing new, and takes most of the time.
+/// The largest row counts on the largest layers say nothing new, and would take most of the time.
 constexpr double most_cpu_flops = 8e9;
 
 }  // namespace

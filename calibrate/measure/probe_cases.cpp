@@ -1,4 +1,4 @@
-// The yardsticks: what memory and the launch of nothing cost.
+// The yardsticks: what memory traffic and an empty launch cost.
 #include <string_view>
 
 #include "calibrate/measure/kernel_case.h"
@@ -36,8 +36,7 @@ KernelCase probe_case(Probe probe, std::size_t bytes) {
     return result;
 }
 
-/// So many launches of nothing, one after the other: calls on a CPU; on a GPU from the host one by one, or the nodes of a
-/// graph.
+/// Empty launches, one after the other: calls on a CPU; on a GPU launches from the host, or the nodes of a graph.
 KernelCase launch_case(const char* by, int launches) {
     KernelCase result;
     result.table = "launch";

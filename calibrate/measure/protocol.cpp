@@ -13,11 +13,11 @@ constexpr int most_long_visits = 10;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// What is known of a target.
+/// What is known about a target.
 struct Record {
     std::vector<Sample> samples;
     int visits = 0;
-    double phase = 0.0;  ///< of a long target: when in the run it is due, 0 to 1
+    double phase = 0.0;  ///< for a long target: when in the run it is due, 0 to 1
     bool is_impossible = false;
     bool is_known = false;  ///< well enough
 };
@@ -71,7 +71,7 @@ public:
         return record.visits > 0;
     }
 
-    /// What is hardly known in the typical state, whenever the machine is in it, until `end` (seconds).
+    /// Visits what is hardly known in the typical state, whenever the machine is in it, until `end` (seconds).
     void fill_gaps(double end) {
         std::vector<std::size_t> lacking;
         for (std::size_t i = 0; i < targets_.size(); ++i) {
@@ -137,14 +137,14 @@ private:
                (record.visits < options_.least_samples || seconds() < options_.seconds);
     }
 
-    /// Those that are due when this share of the time is over; how many.
+    /// Visits those that are due when this share of the time has passed; returns how many.
     std::size_t visit_long_targets(double share) {
         std::size_t visits = 0;
         for (const std::size_t i : long_targets_) {
             Record& record = records_[i];
             const bool is_first = record.visits == 0;
             const bool is_due = share >= (record.visits + record.phase) / most_long_visits || share >= 1.0;
-            // Once each in any case; then only as long as the others get half of the time.
+            // Once each in any case; after that only as long as the others get half of the time.
             const bool has_time = is_first || (seconds() < options_.seconds && long_seconds_ < 0.5 * seconds());
             if (record.visits < most_long_visits && !record.is_impossible && is_due && has_time) {
                 const double before = seconds();
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    /// Targets known in this state, those of earlier runs included; a share where samples are few.
+    /// Number of targets known in this state, earlier runs included; a fraction for those with few samples.
     [[nodiscard]] double coverage(const Conditions& state) const {
         double known = 0.0;
         for (const Conditions& each : options_.earlier) {

@@ -1,6 +1,6 @@
 // The protocol of a measurement run: passes over all targets, each in an order of its own, so that the samples of every target
-// are spread over the whole run and see the same mixture of conditions. A machine that changes between states is described in
-// one of them: in the one in which most is known at the end.
+// are spread over the whole run and see the same mixture of conditions. If the machine changes between states, the result
+// describes one of them: the one in which most is known at the end.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ namespace treeline {
 
 /// Something to measure.
 struct Target {
-    std::size_t index = 0;  ///< as its owner counts
-    /// Takes samples, conditions beside them. None: this cannot be measured (its owner says why), and is not asked again.
+    std::size_t index = 0;  ///< in its owner's numbering
+    /// Takes samples, with the conditions beside them. None: it cannot be measured (its owner says why) and is not visited
+    /// again.
     std::function<std::vector<Sample>(Sentinel&)> visit;
-    /// Takes seconds, and brings many samples: visited ten times at the most, spread over the run.
+    /// Takes seconds and yields many samples: visited ten times at most, spread over the run.
     bool is_long = false;
 };
 
@@ -28,25 +29,25 @@ struct Skipped {
     std::string reason;  ///< a sentence
 };
 
-/// Kernels, a sample a visit. Cases that do not fit the workspace, or that the device has no memory for, are skipped.
+/// Kernels, one sample per visit. Cases that do not fit the workspace or the device's memory are skipped.
 std::vector<Target> kernel_targets(const MeasuredDevice& device, const std::vector<KernelCase>& cases,
                                    const std::vector<std::size_t>& indices, Workspace& workspace,
                                    std::vector<Skipped>& skipped);
 
-/// Decoders (those with these indices), a sample for each timed round; parts: draft, verify, roll back, host. What the device
-/// has no room for is skipped, when it is visited; `skipped` must live as long as the targets.
+/// Decoders (those with these indices), a sample for each timed round; parts: draft, verify, roll back, host. Decoders that the
+/// device has no room for are skipped when visited; `skipped` must live as long as the targets.
 std::vector<Target> decoder_targets(const std::vector<HeldOutDecoder>& decoders, const std::vector<std::size_t>& indices,
                                     const HeldOutRounds& rounds, bool on_gpu, std::vector<Skipped>& skipped);
 
 struct ProtocolOptions {
     int least_samples = 7, most_samples = 60;
     double enough = 0.01;    ///< a target is done when the 95 % interval of its median is within ± this share
-    double seconds = 150.0;  ///< for all targets; least_samples come first, and a sixth more is for what is lacking then
+    double seconds = 150.0;  ///< for all targets, after least_samples; a sixth more is spent on what is lacking
     ConditionLimits limits;
     std::uint64_t seed = 20'261'121;
-    std::vector<Conditions> earlier;  ///< beside what a run before measured: this one should count under the same
+    std::vector<Conditions> earlier;  ///< those beside an earlier run's measurements: this run should count under the same
 
-    /// So many in the typical state are needed at least.
+    /// The fewest samples that are needed in the typical state.
     [[nodiscard]] int fewest_samples() const { return (least_samples + 1) / 2; }
 };
 
@@ -58,21 +59,21 @@ struct PassRecord {
 };
 
 struct ProtocolRun {
-    std::vector<Measurement> measurements;  ///< in the order of the targets, without those that brought no sample
+    std::vector<Measurement> measurements;  ///< in the order of the targets, without those that yielded no sample
     std::vector<PassRecord> passes;
-    std::vector<Conditions> states;  ///< states_of() what was seen beside the samples
-    Conditions typical;              ///< the one that the measurements are of
+    std::vector<Conditions> states;  ///< states_of() of the conditions seen beside the samples
+    Conditions typical;              ///< the state that the measurements describe
     std::size_t samples = 0;
-    std::size_t samples_elsewhere = 0;  ///< of these, taken in another state, or while the state changed
+    std::size_t samples_elsewhere = 0;  ///< those of them taken in another state, or while the state changed
 
     [[nodiscard]] std::size_t drifted() const;
 };
 
-/// Called after each pass with all measurements so far: what is written then survives an interruption. `seconds` of `planned`
-/// are over.
+/// Called after each pass with all measurements so far, so that they survive an interruption. `seconds` of `planned` have
+/// passed.
 using PassDone = std::function<void(const std::vector<Measurement>& measurements, double seconds, double planned)>;
 
-/// Throws KernelError where the device fails; what PassDone was given before stays valid.
+/// Throws KernelError if the device fails; what PassDone was given before stays valid.
 ProtocolRun measure(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options,
                     const PassDone& pass_done);
 

@@ -1,4 +1,4 @@
-// What follows the LM head: which drafted tokens stand, and which a drafter proposes.
+// What follows the LM head: which drafted tokens are accepted, and which ones a drafter proposes.
 #include "calibrate/measure/kernel_case.h"
 
 namespace treeline {
@@ -33,7 +33,7 @@ KernelRun prepare_rejection(Workspace& workspace, int sequences, int tokens, int
     verification.deepest_level = tokens - 1;
     const auto count = std::size_t(sequences) * std::size_t(tokens);
     verification.draft_ids = workspace.integers(std::vector<int>(count, 7));
-    // Small draws make every drafted token stand: the longest walk.
+    // Small random numbers accept every drafted token: the longest walk.
     verification.uniform = workspace.floats(std::vector<float>(count + std::size_t(sequences), 1e-6F));
     verification.row_statistics = static_cast<float*>(workspace.scratch(sizeof(float) * 4 * count));
     verification.accepted = accepted_on(workspace, sequences, tokens);
@@ -60,7 +60,7 @@ KernelCase sampling_case(bool greedy, int sequences, int tokens, int vocabulary)
     return result;
 }
 
-/// The choices of a drafter after each of so many rows: four, as in a tree that branches.
+/// A drafter's choices for each row: four, as in a tree that branches.
 KernelCase choices_case(int rows, int vocabulary) {
     constexpr int choices = 4;
     KernelCase result;

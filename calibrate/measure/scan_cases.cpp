@@ -103,7 +103,7 @@ KernelRun prepare_tree(Workspace& workspace, const kernels::ScanShape& shape, co
     };
 }
 
-/// Where states are written back they are changed in place, as in decoding; every state goes to memory of its own.
+/// States that are written back are changed in place, as in decoding; with every state written, each goes to memory of its own.
 KernelRun prepare_scan(Workspace& workspace, const kernels::ScanShape& shape, Form form, const MeasuredFormat& format,
                        ElementType state, std::size_t state_bytes) {
     kernels::Scan scan;
@@ -152,7 +152,7 @@ KernelCase scan_case(const Layer& layer, const Point& point, const MeasuredForma
     return result;
 }
 
-/// What the activations' format changes is little beside the state's; states in fp32 are what engines keep by default.
+/// The format of activations matters little beside that of the state; engines keep states in fp32 by default.
 std::vector<std::pair<MeasuredFormat, MeasuredFormat>> formats(const CaseOptions& options) {
     if (options.on_gpu) {
         return {{bf16_format, fp32_format}, {bf16_format, bf16_format}};

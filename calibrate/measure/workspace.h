@@ -1,8 +1,8 @@
-// Memory that measured kernels work on: a few large blocks, taken piece by piece and from the start again at their end.
+// Memory that measured kernels work on: a few large blocks, handed out piece by piece and from the start again at their end.
 //
-// A block is several times as large as the last-level cache, so what a kernel takes next has not been touched for longer than
-// the cache remembers: every run reads weights, caches and states from main memory, as decoding does. What a kernel before it
-// would just have written (activations) stays at one place instead, and is found in the cache where it fits.
+// A block is several times the size of the last-level cache, so what a kernel takes next has long been evicted: every run reads
+// weights, caches and states from main memory, as decoding does. What the previous kernel would just have written (activations)
+// stays in one place instead, and is found in the cache if it fits.
 #pragma once
 
 #include <cstdint>
@@ -33,17 +33,17 @@ private:
 class Workspace {
 public:
     /// `rotation` bytes in each rotating block; they should exceed three times the last-level cache. Throws KernelError or
-    /// std::bad_alloc where the device has no room for five times that.
+    /// std::bad_alloc if the device has no room for five times that.
     Workspace(const kernels::Backend& backend, std::size_t rotation);
 
     [[nodiscard]] const kernels::Backend& backend() const { return backend_; }
     [[nodiscard]] std::size_t rotation() const { return rotation_; }
 
-    /// Where something that is read from main memory lies this time: random numbers, valid in fp32 and bf16 alike.
+    /// Address for the next input read from main memory: random numbers, valid both as fp32 and as bf16.
     const std::byte* next_input(std::size_t bytes);
-    /// Where something that goes to main memory lies this time; its contents are never read.
+    /// Address for the next output to main memory; its contents are never read.
     std::byte* next_output(std::size_t bytes);
-    /// A state that is read and changed in place, this time. States of one element type lie in a block of their own.
+    /// Address for the next state that is read and changed in place. States of each element type have a block of their own.
     std::byte* next_state(std::size_t bytes, kernels::ElementType type);
 
     /// Activations: the same places every time, one after the other since start_activations(). Inputs hold random numbers.
@@ -55,10 +55,10 @@ public:
     const int* integers(const std::vector<int>& values);
     const float* floats(const std::vector<float>& values);
     const std::uint64_t* words(const std::vector<std::uint64_t>& values);
-    /// Uninitialised scratch, likewise.
+    /// Uninitialised scratch, with the same lifetime.
     void* scratch(std::size_t bytes);
 
-    /// Whether pieces of so many bytes can be taken.
+    /// Whether pieces of this size can be taken.
     [[nodiscard]] bool holds(std::size_t bytes) const { return bytes <= rotation_; }
 
 private:

@@ -1,4 +1,4 @@
-// Memory asked for before it is needed, where the prefetchers of processors do not see what comes.
+// Software prefetching, where the processor's prefetchers do not see what comes next.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace treeline::kernels::cpu {
 
-/// Pieces of rows that lie far apart: those of x and y of the next head. A few are asked for at a time, while a state is
-/// multiplied; asked for together they would keep what follows waiting.
+/// Pieces of rows that lie far apart: x and y of the next head. They are prefetched a few at a time while a state is
+/// multiplied; all at once they would delay what follows.
 class RowsAhead {
 public:
     void clear() {
@@ -34,17 +34,17 @@ private:
     std::size_t next_ = 0;
 };
 
-/// Bytes ahead of the memory in hand that are asked for: far enough for memory to answer meanwhile.
+/// How far ahead of the current address to prefetch, in bytes: far enough for memory to answer in time.
 constexpr int bytes_ahead = 8192;
 
-/// Where memory is asked for next. Lines are asked for one after another, even where several rows are read at a time: the
-/// prefetchers of processors follow such a stream, and take rows read in turns for many short ones. They come into the second
-/// cache only: lines on their way to the first hold back whatever is read from the second meanwhile.
+/// The next address to prefetch. Lines are prefetched one after another, even if several rows are read at a time: the
+/// processor's prefetchers follow such a stream, but take rows read in turn for many short ones. Lines go to the second-level
+/// cache only; those on their way to the first would hold back whatever is read from the second meanwhile.
 class Ahead {
 public:
     Ahead(const void* in_hand, RowsAhead& rows) : next_(static_cast<const char*>(in_hand) + bytes_ahead), rows_(rows) {}
 
-    /// As many bytes as are read meanwhile, and a piece of a row.
+    /// Prefetches as many bytes as are read meanwhile, and a piece of a row.
     [[gnu::always_inline]] void ask(int bytes) {
         for (int i = 0; i < bytes; i += 64) {
             __builtin_prefetch(next_ + i, 0, 2);

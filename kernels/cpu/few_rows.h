@@ -36,7 +36,7 @@ private:
 };
 
 /// products[row of x][few_rows_outputs] = x W^T for outputs `first` to first + few_rows_outputs - 1; beyond the last output
-/// they are of no meaning. The weights of the next outputs are asked for meanwhile.
+/// they are meaningless. The weights of the next outputs are prefetched meanwhile.
 void multiply_block(const PaddedRows& x, ConstRows weight, int first, int outputs, const FewRowsScratch& scratch,
                     float* products);
 

@@ -35,7 +35,7 @@ private:
 
 /// y[token][row] = <state row, C of the token> for `rows` (a multiple of 16) rows of a state, the first of which begins at
 /// element `first`; tokens are `y_stride` apart in y. `wide` has room for 16 rows as floats. What follows them in memory is
-/// asked for, and `rows_ahead`.
+/// prefetched, and so are `rows_ahead`.
 void multiply_state(ConstStates states, std::int64_t first, int rows, const TokenMatrix& tokens, float* wide, float* y,
                     std::int64_t y_stride, RowsAhead& rows_ahead);
 

@@ -19,8 +19,7 @@ struct Advance {
 };
 
 /// to[row] = decay * from[row] + sum over tokens of weights[token][row] * b[token], for the states that begin at an element of
-/// each. They are of one type and may be the same.
-/// `rows_ahead` are asked for meanwhile, as below.
+/// each. They are of one type and may be the same. `rows_ahead` are prefetched meanwhile, as below.
 void advance_state(ConstStates from, std::int64_t first_from, States to, std::int64_t first_to, const Advance& advance,
                    RowsAhead& rows_ahead);
 

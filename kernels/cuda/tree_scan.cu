@@ -21,11 +21,11 @@
 //
 // B and C (32 KB in bf16) come from memory once a sequence and from the L2 cache once a block. At 22 bytes a ns and SM (2.9
 // TB/s in all) the first two rows take 1.85 and 2.6 us. Arithmetic of a sequence and head in the meantime: 1.7 and 2.8 MFLOP,
-// 104 and 168 mma a warp (64 and 128 for C h_0, in the mean 40 for the second product), at the 1024 multiply-adds a cycle and
-// SM of an A100 0.5 and 0.8 us; about 1000 and 1500 instructions a scheduler, 0.6 and 0.9 us; about 110 and 190 KB through
-// shared memory, 0.5 and 0.9 us at 128 bytes a cycle. Four and three blocks share an SM so that these overlap, and each has 24
-// or 40 KB of copies on their way. Both rows should be bound by memory, at ratios of about 1.3 and 0.95. fp32 activations take
-// 624 mma a warp, 2.9 us beside 3.7 us of memory: near the limit or over it.
+// 104 and 168 mma a warp (64 and 128 for C h_0, on average 40 for the second product), at the 1024 multiply-adds a cycle and SM
+// of an A100 0.5 and 0.8 us; about 1000 and 1500 instructions a scheduler, 0.6 and 0.9 us; about 110 and 190 KB through shared
+// memory, 0.5 and 0.9 us at 128 bytes a cycle. Four and three blocks share an SM so that these overlap, and each has 24 or 40
+// KB of copies on their way. Both rows should be bound by memory, at ratios of about 1.3 and 0.95. fp32 activations take 624
+// mma a warp, 2.9 us beside 3.7 us of memory: near the limit or over it.
 #include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"

@@ -41,7 +41,7 @@ DraftSteps chain_steps(const DrafterPlan& drafter, double draft_tokens, double f
     return steps;
 }
 
-/// One row a node, from a state of its own; where a level has more nodes than the one before, states are duplicated.
+/// One row per node, each from a state of its own; states are duplicated where a level has more nodes than the one before.
 DraftSteps batch_generation(const std::vector<double>& expanded, double first) {
     DraftSteps steps;
     steps.passes.push_back({1.0, first, 1.0, 0.0, 1.0});

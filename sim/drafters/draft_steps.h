@@ -14,25 +14,25 @@ struct DraftStep {
     double tokens = 1.0;          ///< of a row
     double logits = 1.0;          ///< of a row
     double context_offset = 0.0;  ///< growth of the drafter's context within the round
-    double runs = 1.0;            ///< times the pass runs, at this mean shape
+    double runs = 1.0;            ///< times the pass runs (at this mean shape)
 };
 
 struct DraftSteps {
     std::vector<DraftStep> passes;
     bool tree_attention = false;  ///< passes after the first run several nodes of one sequence
-    double copied_states = 0.0;   ///< recurrent states duplicated on the way, where children go on from one parent
-    double kept_states = 0.0;     ///< recurrent states held at once, so that the drafter can go back to any node
+    double copied_states = 0.0;   ///< recurrent states duplicated on the way, when several children continue from one parent
+    double kept_states = 0.0;     ///< recurrent states held at once, so that the drafter can return to any node
 };
 
 /// Tokens that each pass after the first runs: the nodes of a level that are to have children. A frontier or a beam runs all of
-/// its candidates, also those that the final tree leaves out.
+/// its candidates, including those that the final tree leaves out.
 std::vector<double> expanded_nodes(const TreeShape& shape, const DraftTree& tree);
 
-/// Section 3, drafting. The first pass runs the root and what the last round left over (CatchUp). A chain follows token by
-/// token, k − 1 passes at their mean context. A tree needs one pass a level: a drafter with a recurrent state runs a row for
-/// each node, copying states where paths part (batch generation); any other runs the nodes as one row with tree attention.
-/// Heads without a cache (Medusa) run once a level. `counts_hoi`: k passes of one token at the round's context, as SPIRe
-/// counts.
+/// docs/cost-model.md, section 3.1. The first pass runs the root and whatever the last round left to catch up on (CatchUp). A
+/// chain continues token by token, k − 1 passes at their mean context. A tree needs one pass per level: a drafter with a
+/// recurrent state runs a row for each node and copies states where paths part (batch generation); any other runs the nodes as
+/// one row with tree attention. Heads without a cache (Medusa) run once per level. `counts_hoi`: k passes of one token at the
+/// round's context, as SPIRe counts.
 DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const DraftTree& tree,
                        const AcceptedTokens& accepted, bool counts_hoi);
 

@@ -1,5 +1,5 @@
-// Drafters: who proposes the tokens, and what proposing costs. One file a policy beside this interface; a new drafter is a
-// struct in the variant below and one `plan` function.
+// Drafters: who proposes tokens, and what that costs. One file for each kind beside this interface; a new kind is a struct in
+// the variant below and a `plan` function.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace treeline {
 
-/// A smaller model of its own, run once a draft token.
+/// A smaller model of its own, run once per draft token.
 struct IndependentDrafter {
     Model model;
     Precision precision;
@@ -29,11 +29,11 @@ struct SpireDrafter {
     bool feedback_memory = true;
 };
 
-/// Which published one-layer drafter it is. Engines load each in a way of its own; the cost follows from the numbers below.
+/// Which published one-layer drafter it is. Engines load each differently; the cost follows from the numbers below.
 enum class OneLayerKind {
-    generic,  ///< not said
+    generic,  ///< not stated
     eagle,    ///< EAGLE-1 and EAGLE-2: a checkpoint of its own, under the target's LM head
-    eagle3,   ///< EAGLE-3: features of three layers, usually an LM head of its own over the commonest tokens
+    eagle3,   ///< EAGLE-3: features of three layers, usually an LM head of its own over the most common tokens
     mtp       ///< multi-token prediction: a module of the target's checkpoint
 };
 
@@ -43,47 +43,47 @@ struct OneLayerDrafter {
     Count input_features = 2;    ///< vectors of the model width that the fusion layer reads (2: token and hidden state)
     OneLayerKind kind = OneLayerKind::generic;
 
-    /// As published EAGLE-3 heads are: `draft_vocab_size` 32,000 (config.json of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B and of the
+    /// As in published EAGLE-3 heads: `draft_vocab_size` 32,000 (config.json of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B and of the
     /// Qwen3 heads), and hidden states of a low, a middle and a high layer (arXiv 2503.01840, section 3). Its fusion of three
     /// runs once a round and its wider q, k and v (token and feature side by side, about 1.5 features more) in every draft
-    /// pass; three features in every pass lie between.
+    /// pass; three features in every pass lie in between.
     static OneLayerDrafter published_eagle3() { return {32'000, 3, OneLayerKind::eagle3}; }
 };
 
-/// Independent heads on the target's last hidden state, one a draft position (Medusa).
+/// Independent heads on the target's last hidden state, one for each draft position (Medusa).
 struct MedusaDrafter {
     Count heads = 4;
     Count layers_per_head = 1;
 };
 
-/// A look-up in the tokens seen so far: no model, host time only.
+/// Looks up continuations in the tokens seen so far: no model, host time only.
 struct NgramDrafter {
     Seconds lookup_per_sequence{10e-6};
 };
 
 using Drafter = std::variant<IndependentDrafter, SparseSelfDrafter, SpireDrafter, OneLayerDrafter, MedusaDrafter, NgramDrafter>;
 
-/// What the first draft pass of a round has to absorb beside its own token.
+/// What the first draft pass of a round has to catch up on, beside its own token.
 enum class CatchUp {
     none,         ///< the drafter shares the target's cache
-    last_draft,   ///< the last draft token, when all were accepted: 1 + a_k tokens
+    last_draft,   ///< the last draft token, if all were accepted: 1 + a_k tokens
     all_accepted  ///< every token of the last round: τ tokens (it needs the target's hidden states)
 };
 
 /// A drafter, reduced to what a round needs to know.
 struct DrafterPlan {
     std::string kind;            ///< "model", "sparse-self", "spire", "one-layer", "medusa", "ngram"
-    std::optional<Model> model;  ///< what one draft pass runs; nothing for look-ups
+    std::optional<Model> model;  ///< the model of one draft pass; none for look-ups
     Precision precision;
     std::vector<Operation> extra;   ///< operations of a draft pass beside the model's
-    bool shares_embedding = false;  ///< the token embedding is the target's: it costs time, not memory
+    bool shares_embedding = false;  ///< the embedding is the target's: it costs time, but no memory
     bool shares_head = false;       ///< so is the LM head
     bool shares_body = false;       ///< so are the layers
-    double weight_copies = 1.0;     ///< copies of the model's weights in memory (Medusa: one a head)
+    double weight_copies = 1.0;     ///< copies of the model's weights in memory (Medusa: one per head)
     bool has_cache = true;          ///< keeps keys, values and states of its own
     bool needs_prefill = true;      ///< must read the prompt before the first round
     CatchUp catch_up = CatchUp::last_draft;
-    int max_draft_tokens = 1 << 20;  ///< Medusa: as many as heads
+    int max_draft_tokens = 1 << 20;  ///< Medusa: the number of heads
     Seconds host_per_round_and_sequence;
 };
 
@@ -101,7 +101,7 @@ inline DrafterPlan plan(const Drafter& drafter, const Model& target, const Preci
 /// Every reason why this drafter cannot serve this target, as sentences (another vocabulary, no attention to make sparse, …).
 std::vector<std::string> problems_of(const Drafter& drafter, const Model& target);
 
-/// The target's model with every attention layer reading only `reach` of its context.
+/// The target's model, with every attention layer reading only `reach` of its context.
 Model with_reach(Model model, const ContextReach& reach);
 
 /// Parameter bytes that the drafter adds to each of `ranks` devices.

@@ -2,8 +2,8 @@
 
 namespace treeline {
 
-// A draft pass stands for one head: a residual block (d × d with bias, layers_per_head times) and an LM head of its own. k
-// heads on the same hidden state cost k such passes; none of them has a cache, and the hidden state is the target's.
+// A draft pass is one head: a residual block (d × d with bias, layers_per_head times) and an LM head of its own. k heads on the
+// same hidden state cost k such passes; none of them has a cache, and the hidden state is the target's.
 DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precision& target_precision) {
     Model model = target;
     model.name = target.name + " Medusa head";

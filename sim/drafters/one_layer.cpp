@@ -12,7 +12,7 @@ bool attends(const LayerKind& kind) {
     return false;
 }
 
-/// The kind of the target's last layer that attends (the heads published for hybrids use attention too), else of its last
+/// The kind of the target's last layer that attends (heads published for hybrids use attention, too); without one, of its last
 /// layer.
 const LayerKind& layer_to_copy(const Model& target) {
     for (auto kind = target.order.rbegin(); kind != target.order.rend(); ++kind) {

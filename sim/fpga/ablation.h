@@ -20,7 +20,7 @@ struct AblationRow {
     AblationStage stage = AblationStage::plain;
     RoundCost round;
     double latency_gain = 1.0;  ///< time a token of the stage before / of this one
-    double energy_gain = 1.0;   ///< tokens per joule likewise; 1 where the power is unknown
+    double energy_gain = 1.0;   ///< the same in tokens per joule; 1 if the power is unknown
 };
 
 /// Plain decoding; naive speculation (every node of draft and verification: its parent's state read, its own written and

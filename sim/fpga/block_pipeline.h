@@ -1,5 +1,5 @@
-// Three units in a pipeline of blocks: the Linear unit fills a block, the convolution smooths it, the SSM unit scans it, while
-// the units before work on the blocks after.
+// Three units in a pipeline of blocks: the Linear unit fills a block, the convolution filters it, the SSM unit scans it, while
+// the earlier units work on the next blocks.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@ inline constexpr double linear_latency = 2.0, convolution_latency = 4.0, special
 
 struct BlockWork {
     double blocks = 1.0;       ///< of x, each for all three units
-    double gate_blocks = 0.0;  ///< for the Linear unit alone, spread evenly after those of x
+    double gate_blocks = 0.0;  ///< for the Linear unit alone, spread evenly among those of x
     double linear = 0.0;       ///< cycles of a block of either kind
-    double convolution = 0.0;  ///< cycles of a block of x; 0: none on the way
+    double convolution = 0.0;  ///< cycles of a block of x; 0: no convolution in between
     double ssm = 0.0;
     double ssm_latency = 0.0;  ///< δ, the depth of the SSM pipeline
     double special = 0.0;      ///< cycles of the functions that the scan needs before its first block; 0: none
@@ -27,9 +27,9 @@ struct BlockWork {
     [[nodiscard]] double coefficients_ready() const { return special > 0.0 ? linear_latency + special + special_latency : 0.0; }
 };
 
-/// Cycles from the first tile until the last state and the last gate are there, units side by side. The SSM unit cannot start
-/// before block 1 and B, C and step sizes are there, nor end before it has scanned the last block of x, after which
-/// ⌈gate blocks / blocks⌉ blocks of the gate follow.
+/// Cycles from the first tile until the last state and the last gate are ready, with the units side by side. The SSM unit
+/// cannot start before block 1 and B, C and the step sizes are ready, nor finish before it has scanned the last block of x,
+/// after which ⌈gate blocks / blocks⌉ blocks of the gate follow.
 inline double side_by_side_cycles(const BlockWork& work) {
     const double fill = linear_latency + work.convolution + work.convolution_fill();
     const double gates_after_last = std::ceil(work.gate_blocks / work.blocks);

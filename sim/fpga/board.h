@@ -1,4 +1,4 @@
-// An FPGA board, as far as a design can exceed or exhaust it.
+// An FPGA board: the limits that a design can run into.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace treeline::fpga {
 
-/// What a design takes of a device, or what a device has. A BRAM36 counts as two BRAM18, the unit that published tables of the
-/// field use.
+/// What a design takes, or what a device has. A BRAM36 counts as two BRAM18, the unit of published tables.
 struct Resources {
     double dsps = 0.0;
     double luts = 0.0;
@@ -22,8 +21,8 @@ struct Board {
     std::string title;  ///< as people write it
     Resources resources;
     Bytes memory;                 ///< of the memory that holds weights and states
-    BytesPerSecond bandwidth;     ///< of that memory, as designs on this board reach it at best
-    double clock_hz = 0.0;        ///< where a design states none
+    BytesPerSecond bandwidth;     ///< of that memory, at the best that designs on this board reach
+    double clock_hz = 0.0;        ///< for designs that state none
     Watts static_power;           ///< with the device configured and its clock off; 0 = unknown
     JoulesPerByte memory_energy;  ///< of a byte that memory delivers or takes
     DollarsPerSecond price;       ///< 0 = unknown

@@ -1,5 +1,5 @@
 // The configuration of an accelerator for Mamba-2: one Linear unit, one SSM unit, convolution and norms, shared by draft and
-// target. SpecMamba (arXiv 2509.19873) and LightMamba (arXiv 2502.15260) are two settings of it.
+// target. SpecMamba (arXiv 2509.19873) and LightMamba (arXiv 2502.15260) are two instances of it.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct NumberStorage {
 struct LinearUnit {
     double tile_inputs = 8.0;          ///< T_k
     double tile_outputs = 8.0;         ///< B_n
-    double tokens = 1.0;               ///< tokens that a tile meets in one cycle: multipliers = T_k · B_n · tokens
+    double tokens = 1.0;               ///< tokens that a tile serves in one cycle: multipliers = T_k · B_n · tokens
     double initiation_interval = 1.0;  ///< of the tile loop
     double draft_tile_outputs = 0.0;   ///< B_n in draft mode; 0 = as wide as multipliers and memory feed
     double products_per_dsp = 4.0;     ///< 0 = multipliers built of LUTs
@@ -39,7 +39,7 @@ struct SsmUnit {
     int fifo_depth = 8;  ///< state tiles of `lanes` elements
     double dsps_per_lane = 3.0;
     double on_chip_state_bits = 16.0;  ///< of a state element in FIFO and state buffers
-    double state_buffers = 2.0;        ///< layers whose state is on the chip at once; 2: load and store are overlapped
+    double state_buffers = 2.0;        ///< layers whose state is on chip at once; 2: loads and stores overlap
 };
 
 struct ConvolutionUnit {
@@ -54,7 +54,7 @@ struct NormUnit {
     double dsps = 0.0;               ///< special functions included
 };
 
-/// Fabric beside the units counted above, and what they take of it.
+/// Fabric besides the units above, and what these take of it.
 struct Fabric {
     Resources fixed;  ///< memory controller, convolution, special functions, controllers, residual
     double luts_per_multiplier = 0.0;
@@ -63,11 +63,11 @@ struct Fabric {
     bool activation_cache_on_chip = true;  ///< false: in the board's memory, two layers of it staged on the chip
 };
 
-/// P = the board's static power + what a clocked DSP and the fabric around it draw, busy or not + energy of bytes moved + of
-/// products formed, both a second. Zero = unknown.
+/// Power = the board's static power + what clocked DSPs and the fabric around them draw, busy or not + the energy of bytes
+/// moved and products formed, per second. Zero = unknown.
 struct PowerModel {
     Joules per_dsp_cycle;
-    Joules per_product;  ///< of the Linear unit, with whatever else a token of a pass sets in motion
+    Joules per_product;  ///< of the Linear unit, including whatever else a token of a pass sets in motion
 };
 
 struct Design {
@@ -82,7 +82,7 @@ struct Design {
     NumberStorage weights{4.0, 6.0, 128.0};
     NumberStorage state{8.0, 4.0, 8.0};
     double memory_efficiency = 1.0;         ///< η: share of the board's bandwidth that streams reach
-    double exposed_cycles_per_layer = 0.0;  ///< control and buffer phases that overlap nothing
+    double exposed_cycles_per_layer = 0.0;  ///< control and buffer phases that overlap with nothing
     bool lm_head_on_chip = true;            ///< false: another processor does it, at no cost here
     bool overlap = true;                    ///< Linear and SSM unit work at the same time
     Fabric fabric;

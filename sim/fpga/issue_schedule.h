@@ -1,7 +1,7 @@
 // When the tokens of a draft tree enter the SSM unit of an FPGA accelerator.
 //
-// The unit is one pipeline that takes tokens in breadth-first order. The state of a token leaves the pipeline `pipeline_depth`
-// cycles after it went in and waits in a FIFO for its first child; siblings reuse what the first one popped. A child that comes
+// The unit is one pipeline that takes tokens in breadth-first order. A token's state leaves the pipeline `pipeline_depth`
+// cycles after it entered and waits in a FIFO for its first child; siblings reuse what the first one popped. A child that comes
 // too early stalls the pipeline (parent-to-child hazard). Interleaving several independent tiles of the state fills those
 // cycles.
 #pragma once
@@ -19,8 +19,8 @@ inline constexpr int committed_state = -1;
 
 struct IssueRules {
     int pipeline_depth = 4;       ///< δ: cycles from the issue of a token to the push of its state
-    int interleave = 1;           ///< state tiles that take turns, each token of all of them before the next token
-    int initiation_interval = 1;  ///< cycles between two issues, as achieved by the tools
+    int interleave = 1;           ///< state tiles that take turns: a token enters for all of them before the next token does
+    int initiation_interval = 1;  ///< cycles between two issues, as the tools achieved it
 };
 
 /// The issue of one group of `interleave` tiles through all tokens.
@@ -29,7 +29,7 @@ struct IssueSchedule {
     int cycles = 0;             ///< S: the next group may enter so many cycles after this one
     int stall_cycles = 0;       ///< of those, lost to parent-to-child hazards
     int fifo_high_water = 0;    ///< most tiles queued after any clock edge
-    int fifo_depth_needed = 0;  ///< shallowest FIFO that does not deadlock
+    int fifo_depth_needed = 0;  ///< depth of the shallowest FIFO that does not deadlock
     int blocked_token = -1;     ///< the token whose push needs that depth; -1 where nothing is queued
     int waiting_child = -1;     ///< the token whose pop would have made room, issued no earlier than that push
 };
@@ -56,7 +56,7 @@ inline double replay_cycles(double tokens, const IssueRules& rules) {
     return tokens * (step > rules.pipeline_depth + 1 ? step : rules.pipeline_depth + 1);
 }
 
-/// Why a FIFO of `depth` tiles cannot run this schedule: a sentence; empty when it can.
+/// Why a FIFO of `depth` tiles cannot run this schedule, as a sentence; empty if it can.
 std::string fifo_problem(const IssueSchedule& schedule, int depth);
 
 }  // namespace treeline::fpga

@@ -11,7 +11,7 @@
 
 namespace treeline::fpga {
 
-/// What a pass asks of every layer.
+/// The work that a pass gives to every layer.
 struct LayerWork {
     double tokens = 1.0;  ///< L, verified or drafted at once
     /// S of groups of 1, 2, … interleaved state tiles through these tokens, by the design's rules (issue_cycles_by_group());
@@ -21,7 +21,7 @@ struct LayerWork {
     bool draft_mode = false;  ///< the tile may be wider
 };
 
-/// Which unit sets the pace of the overlapped part.
+/// The unit that sets the pace of the overlapped part.
 enum class LayerBound { linear, ssm, convolution };
 
 constexpr std::string_view name_of(LayerBound bound) {
@@ -33,7 +33,7 @@ struct LayerCycles {
     double norm = 0.0;            ///< first norm
     double preamble = 0.0;        ///< columns of B and C and the first step sizes: all of the scan waits for them
     double scan = 0.0;            ///< x and gate columns streaming past convolution and SSM unit (block_pipeline.h)
-    double gated_norm = 0.0;      ///< a barrier: it needs all of y
+    double gated_norm = 0.0;      ///< a barrier, as it needs all of y
     double out_projection = 0.0;  ///< cannot start before it
     double norm_overhead = 0.0;
     double exposed = 0.0;  ///< Design::exposed_cycles_per_layer
@@ -45,7 +45,7 @@ struct LayerCycles {
     double ssm_busy = 0.0;     ///< SSM unit, hazards and replay included
     double replay = 0.0;       ///< of that, replay
     double convolution_busy = 0.0;
-    double padded_state_share = 0.0;             ///< of the scan: lanes that work on padding of blocks
+    double padded_state_share = 0.0;             ///< of the scan: lanes that work on the padding of blocks
     double linear_stall = 0.0, ssm_stall = 0.0;  ///< idle cycles of `total`
     LayerBound bound = LayerBound::linear;
 };

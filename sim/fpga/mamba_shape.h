@@ -26,7 +26,8 @@ struct MambaShape {
     [[nodiscard]] double head_weights() const { return width * vocabulary; }
     /// Elements of the whole model's recurrent state, convolution history included.
     [[nodiscard]] double all_state_elements() const { return layers * (state_elements + (conv_width - 1.0) * conv_channels); }
-    /// Activations of one token and layer that replay needs: dt and its decay, B, x (4-fpga.md: h + n + h + h·p).
+    /// Activations of one token and layer that replay needs: dt and its decay, B, x: h + n + h + h·p with one
+    /// group (SpecMamba, arXiv 2509.19873).
     [[nodiscard]] double replay_activations() const { return 2.0 * heads + groups * state + inner; }
 };
 

@@ -1,4 +1,4 @@
-// One pass of a model over the accelerator: all layers and the LM head, against the bytes that memory has to move meanwhile.
+// One pass of a model on the accelerator: all layers and the LM head, against the bytes that memory has to move meanwhile.
 #pragma once
 
 #include "sim/fpga/layer.h"
@@ -29,7 +29,7 @@ constexpr std::string_view name_of(PassBound bound) { return bound == PassBound:
 
 struct PassCost {
     LayerCycles layer;
-    TileStream head;  ///< unused where another processor has the LM head
+    TileStream head;  ///< unused if another processor has the LM head
     double head_cycles = 0.0;
     double compute_cycles = 0.0;  ///< layers · layer.total + head_cycles
     Seconds compute, memory;      ///< memory: all but the exposed states, at the efficiency that streams reach

@@ -28,7 +28,7 @@ constexpr std::array<const char*, buffer_count> buffer_names = {
     "weight tiles from memory", "activations of a layer", "Linear to SSM blocks (two)", "tree FIFO",
     "states from memory",       "states to memory",       "states of layers",           "activation cache"};
 
-/// Elements on the chip: of the layers that are staged, or of all, where the drafter replays of its layers, too.
+/// Elements on chip: of the layers that are staged, or of all layers, including the drafter's if it replays.
 double cached_activations(const Design& design, const BufferNeeds& needs) {
     constexpr double staged_layers = 2.0;
     if (!design.fabric.activation_cache_on_chip) {

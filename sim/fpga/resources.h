@@ -1,4 +1,4 @@
-// What a design takes of its board, unit by unit, and where that exceeds what there is.
+// What a design takes of its board, unit by unit, and where that is more than the board has.
 #pragma once
 
 #include <string>
@@ -40,19 +40,19 @@ struct BufferNeeds {
     MambaShape drafter;  ///< all zero without one
 };
 
-/// DSP = multipliers / products per DSP + DSPs a lane · P + those of the other units. The on-chip activation cache
-/// (L tokens · layers · MambaShape::replay_activations, or two layers of it where the cache lies in memory) is there only with
-/// plans that replay, for the drafter only where it replays, too.
+/// DSP = multipliers / products per DSP + DSPs a lane · P + those of the other units. The on-chip activation cache (L tokens ·
+/// layers · MambaShape::replay_activations, or two layers of it where the cache lies in memory) is there only with plans that
+/// replay, for the drafter only if it replays, too.
 ResourceUse resource_use(const Design& design, const BufferNeeds& needs, bool has_urams = true);
 
-/// A sentence for each kind of which more is used than there is: "needs 2,240 DSPs, 272 more than the 1,968 of vck190".
+/// A sentence for each resource that the board has too little of: "needs 2,240 DSPs, 272 more than the 1,968 of vck190".
 std::vector<std::string> excess_of(const Resources& used, const Board& board);
 
-/// What lies in the board's memory: weights of target and drafter, the committed states, and those that the plan stores.
+/// What is kept in the board's memory: weights of target and drafter, the committed states, and those that the plan stores.
 Bytes memory_needed(const Design& design, const MambaShape& target, const MambaShape& drafter, const TreeWork& tree,
                     Backtracking plan);
 
-/// Whether a design fits, for searches: the same comparison without words.
+/// Whether a design fits: the same comparison without sentences, for searches.
 bool fits(const Resources& used, const Resources& available);
 
 /// DSPs of all units.

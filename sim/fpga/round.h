@@ -18,14 +18,14 @@ struct RoundOptions {
     TreeStates tree_states = TreeStates::fifo;
 };
 
-/// What a round comes to, as far as power is concerned.
+/// The totals of a round that matter for power.
 struct RoundWork {
     Seconds time;
     Bytes bytes;            ///< moved between memory and chip
     double products = 0.0;  ///< of the Linear unit
 };
 
-/// Watts by cause; all zero where board or design do not state what they draw.
+/// Watts by cause; all zero if board or design do not state what they draw.
 struct PowerParts {
     Watts leakage;   ///< Board::static_power
     Watts clocked;   ///< DSPs and the fabric around them, busy or not
@@ -57,10 +57,10 @@ PassWork verify_work(const TreeWork& tree, double accept_length, const RoundOpti
 /// One drafting pass. Nodes of a level are independent, so none waits for another.
 PassWork draft_work(const DraftStep& step, double accept_length, Backtracking plan);
 
-/// Whether board and design state what they draw.
+/// Whether board and design state the power that they draw.
 bool knows_power(const Board& board, const Design& design);
 
-/// Of a design that repeats such rounds. `totals.time` above zero.
+/// Power of a design that repeats such rounds. `totals.time` must be above zero.
 PowerParts power_of(const Board& board, const Design& design, const RoundWork& totals);
 
 /// The design must have been checked (problems_of, fifo_problem, excess_of). `accept_length` ≥ 1; a tree without nodes yields
@@ -68,7 +68,7 @@ PowerParts power_of(const Board& board, const Design& design, const RoundWork& t
 RoundCost round_cost(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
                      const TreeWork& tree, double accept_length, const RoundOptions& options);
 
-/// The same without explanation, for searches.
+/// The totals alone, for searches.
 RoundWork round_work(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
                      const TreeWork& tree, double accept_length, const RoundOptions& options);
 

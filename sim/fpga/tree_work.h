@@ -22,10 +22,10 @@ std::string_view name_of(Backtracking plan);
 /// Whether the target recomputes accepted tokens.
 constexpr bool replays(Backtracking plan) { return plan == Backtracking::hybrid || plan == Backtracking::recompute; }
 
-/// Drafting passes that are alike. A pass runs the nodes of one level, each from its parent's state.
+/// Identical drafting passes. A pass runs the nodes of one level, each from its parent's state.
 struct DraftStep {
     double tokens = 1.0;    ///< nodes of the level
-    double parents = 1.0;   ///< different parents among them
+    double parents = 1.0;   ///< distinct parents among them
     double replayed = 0.0;  ///< tokens replayed first, where the plan replays
     double runs = 1.0;      ///< such passes in a round
     bool first = false;     ///< runs the root: replays what the last round accepted
@@ -35,7 +35,7 @@ struct TreeWork {
     double verified_tokens = 1.0;  ///< L, root included
     double nodes = 0.0;
     double depth = 0.0;                ///< drafting passes of a round
-    double parents = 1.0;              ///< different parents of verified tokens, the committed state included
+    double parents = 1.0;              ///< distinct parents of verified tokens, the committed state included
     IssueSchedule schedule;            ///< of the verification, a whole group of interleaved tiles
     std::vector<double> issue_cycles;  ///< of the verification (issue_cycles_by_group())
     std::vector<DraftStep> draft;

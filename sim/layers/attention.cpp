@@ -4,8 +4,8 @@
 namespace treeline {
 namespace {
 
-/// Scores the whole context against a few small heads to pick the tokens that the attention proper reads.
-/// Keys are kept at one byte an element (DeepSeek-V3.2 stores its index keys in fp8).
+/// Scores the whole context with a few small heads, to pick the tokens that the attention proper reads. Keys take one byte per
+/// element (DeepSeek-V3.2 stores its index keys in fp8).
 Operation index_scores(const LayerContext& context, const SparseIndexer& indexer) {
     const double heads = static_cast<double>(indexer.heads);
     const double dim = static_cast<double>(indexer.head_dim);
@@ -21,7 +21,7 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
 }
 
 /// A sparse attention reads at most top_k cached tokens. Tokens of one verification are neighbours and pick nearly the same
-/// ones, so the union over a pass is taken as one pick.
+/// ones, so the union over a pass counts as one pick.
 ContextReach reach_of(const ContextReach& reach, const std::optional<SparseIndexer>& indexer) {
     ContextReach limited = reach;
     if (indexer && indexer->top_k < limited.window) {
@@ -46,7 +46,7 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     operations.push_back(index_scores(context, indexer));
 }
 
-/// Tree attention: a dense block of new tokens with a mask of a bit a pair, where a chain computes and needs only half of it.
+/// Tree attention: a dense block of new tokens with a mask of one bit per pair. A chain computes only half of that block.
 void add_tree_mask(const LayerContext& context, Operation& scores) {
     if (context.verification == Verification::packed && context.pass != PassKind::prefill) {
         scores.flops.per_token_pair = scores.flops.per_visible * 0.5;
@@ -68,7 +68,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     const Bytes activation = context.precision.activations.per_element();
     const Bytes cached = context.precision.kv_cache.per_element() * (2.0 * local_kv_heads * dim);
 
-    // Keys and values of a head that several ranks share are computed on each of them, so the local width is not out / ranks.
+    // Keys and values of a head that several ranks need are computed on each of them, so the local width is not out / ranks.
     const double total_out = (query_copies * query_heads + kv_projections * kv_heads) * dim;
     const double local_out = (query_copies * local_query_heads + kv_projections * local_kv_heads) * dim;
     LayerContext whole = context;

@@ -1,4 +1,4 @@
-// Gated delta rule: Qwen3-Next and Qwen3.5 (one decay a head), Kimi's KDA (one decay a channel).
+// Gated delta rule: Qwen3-Next and Qwen3.5 (one decay per head), Kimi's KDA (one decay per channel).
 #include "sim/layers/layers.h"
 
 namespace treeline {
@@ -20,7 +20,7 @@ RecurrentState recurrent_state(const GatedDelta& delta, double ranks) {
     const double channels = 2.0 * key_width + value_width;
     result.conv_elements = channels * static_cast<double>(delta.conv_width - 1);
     result.conv_inputs = channels;
-    // Chunked form, a head and a chunk of Q tokens: k·kᵀ and q·kᵀ (4Q²K), triangular solve (Q²(K+V)), scores·v (2Q²V), three
+    // Chunked form, per head and chunk of Q tokens: k·kᵀ and q·kᵀ (4Q²K), triangular solve (Q²(K+V)), scores·v (2Q²V), three
     // products with the state (6QKV). A tree solves over ancestors in the same way and meets its state twice (4nKV).
     const double key_dim = static_cast<double>(delta.key_dim);
     const double value_dim = static_cast<double>(delta.value_dim);
@@ -43,7 +43,7 @@ void append(const GatedDelta& delta, const LayerContext& context, std::vector<Op
     const double gate_rank = static_cast<double>(delta.gate_rank);
     const bool per_channel = delta.decay_rank > 0;
 
-    // q, k, v; the gate where it is of full rank; beta a head, and the decay's input a head where decays are not per channel.
+    // q, k, v; the gate where it is of full rank; beta per head, and the decay's input per head if decays are not per channel.
     const double gate = delta.gate_rank > 0 ? 0.0 : value_width;
     const double scalars = per_channel ? value_heads : 2.0 * value_heads;
     operations.push_back(
@@ -60,7 +60,7 @@ void append(const GatedDelta& delta, const LayerContext& context, std::vector<Op
                                             static_cast<double>(delta.conv_width), false, context.ranks));
 
     Operation scan = state_scan(context, recurrent_state(delta, context.ranks));
-    const double decay_parameters = value_heads + (per_channel ? key_width : value_heads);  // A a head, dt bias
+    const double decay_parameters = value_heads + (per_channel ? key_width : value_heads);  // A per head, bias of dt
     scan.weight_elements += decay_parameters;
     scan.active_elements += decay_parameters;
     scan.stored += Bytes(4.0) * (decay_parameters / context.ranks);

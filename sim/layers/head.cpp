@@ -1,4 +1,4 @@
-// What stands before and after the layers: embedding, final normalisation, LM head.
+// What comes before and after the layers: embedding, final normalisation, LM head.
 #include "sim/layers/layers.h"
 
 namespace treeline {
@@ -11,7 +11,7 @@ void append_embedding(const Model& model, const LayerContext& context, std::vect
     operation.weight_elements = rows * width;
     const Bytes element = weight_format(context.precision, operation.name, context.precision.embeddings).storage.per_element();
     operation.stored = element * (rows * width / context.ranks);
-    operation.bytes.per_token += element * width;  // one row a token
+    operation.bytes.per_token += element * width;  // one row per token
     operations.push_back(operation);
 }
 

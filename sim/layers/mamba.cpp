@@ -4,7 +4,7 @@
 namespace treeline {
 namespace {
 
-/// Parameters that sit beside the matrices (decays, skips, biases) and are read once a pass.
+/// Parameters that sit beside the matrices (decays, skips, biases) and are read once per pass.
 void add_vectors(Operation& operation, double elements, double local_elements, Bytes element) {
     operation.weight_elements += elements;
     operation.active_elements += elements;
@@ -19,7 +19,7 @@ RecurrentState recurrent_state(const Mamba1& mamba, double ranks) {
     const double state = static_cast<double>(mamba.state);
     RecurrentState result;
     result.elements = inner * state;
-    result.inputs = 4.0 * inner + 2.0 * state;  // x, dt, z in and y out a channel; B and C
+    result.inputs = 4.0 * inner + 2.0 * state;  // per channel x, dt and z in and y out; B and C
     result.outputs = inner;
     // A channel's step: dt·A, exp, ·h, dt·x·B, +, ·C, + on each of its state elements, and a few more for dt, D and the gate.
     result.step_flops = inner * (7.0 * state + 9.0);
@@ -71,7 +71,8 @@ RecurrentState recurrent_state(const Mamba2& mamba, double ranks) {
     const double channels = static_cast<double>(mamba.conv_channels()) / ranks;
     result.conv_elements = channels * static_cast<double>(mamba.conv_width - 1);
     result.conv_inputs = channels;
-    // Section 1: 2GQ²N + 2HQ²P + 4HQPN a chunk of Q; a tree of n has 2Gn²N + 2Hn²P + Hn² + 2HnPN. C·B products are fp32.
+    // docs/cost-model.md, section 1.4: 2GQ²N + 2HQ²P + 4HQPN a chunk of Q; a tree of n has 2Gn²N + 2Hn²P + Hn² + 2HnPN. C·B
+    // products are fp32.
     result.chunk = static_cast<double>(mamba.chunk);
     result.pair_flops = 2.0 * groups * state + 2.0 * heads * dim;
     result.tree_pair_flops = result.pair_flops + heads;

@@ -49,7 +49,7 @@ Operation tree_snapshot_scan(const LayerContext& context, const RecurrentState& 
 }
 
 /// All nodes at once over pairs of node and ancestor (STree, arXiv 2505.14969): the state is read and never written. The mask
-/// is a bit a pair.
+/// takes one bit per pair.
 Operation tree_scan(const LayerContext& context, const RecurrentState& state) {
     Operation operation = start_scan(context, state, "tree scan");
     operation.kernel = KernelClass::tree_scan;
@@ -67,7 +67,7 @@ constexpr double chunk_scan_launches = 5.0;
 
 /// A few tokens through the kernels of a prompt: one chunk that is partly filled. The kernel that multiplies with the state
 /// runs the tiles of a whole chunk, and the state goes through memory in fp32 twice: chunk states to state passing, and on to
-/// the output. Snakes and Ladders, Table 1: 0.22 ms for 4 sequences whether of 1, 5 or 10 tokens.
+/// the output. Snakes and Ladders, Table 1: 0.22 ms for 4 sequences, whether they have 1, 5 or 10 tokens.
 Operation short_chunk_scan(const LayerContext& context, const RecurrentState& state) {
     Operation operation = start_scan(context, state, "chunk scan");
     operation.launches = chunk_scan_launches;

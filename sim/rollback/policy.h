@@ -1,4 +1,4 @@
-// The names of rollback policies. A new one is an enumerator here, a file beside, and a line in plan_rollback().
+// The names of rollback policies. A new one is an enumerator here, a file beside this one, and a line in plan_rollback().
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ enum class Rollback {
     truncate,   ///< no recurrent state: cut the key-value cache
     replay,     ///< verification writes no state; accepted tokens are replayed from cached activations (ARP)
     ring,       ///< verification replays the accepted tokens since a checkpoint, and writes the state when their ring is full
-    joint,      ///< the next verification takes the accepted tokens along, and one more row attains the state (JAA)
+    joint,      ///< the next verification carries the accepted tokens along, and one more row attains the state (JAA)
     snapshot,   ///< verification writes the state after every token; the right one is kept
     recompute,  ///< verification works on a copy; accepted tokens run through the whole target again
 };

@@ -2,7 +2,7 @@
 
 namespace treeline {
 
-// One more full target pass over the accepted tokens, from the state before verification: section 3, recompute.
+// One more full target pass over the accepted tokens, from the state before verification: docs/cost-model.md, section 3.3.
 RollbackPlan plan_recompute(const Model& target, const Precision& precision, const Platform& platform) {
     RollbackPlan plan;
     plan.verify_writes = StateWrites::none;

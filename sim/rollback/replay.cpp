@@ -2,7 +2,8 @@
 
 namespace treeline {
 
-// S to read the state during verification, which writes none, and 2S to replay: section 3, activation replay.
+// Activation replay: S to read the state during verification, which writes none, and 2S to replay: docs/cost-model.md,
+// section 3.3.
 RollbackPlan plan_replay(const Model& target, const Precision& precision, const Platform& platform) {
     RollbackPlan plan;
     plan.verify_writes = StateWrites::none;

@@ -4,7 +4,8 @@
 
 namespace treeline {
 
-// S to read the state, p_flush·S to write it; replay within the scan that reads it: section 3, checkpoint and input ring.
+// Checkpoint and input ring: S to read the state, p_flush·S to write it; replay within the scan that reads it:
+// docs/cost-model.md, section 3.3.
 RollbackPlan plan_ring(const Model& target, const Precision& precision, const Platform& platform) {
     RollbackPlan plan;
     plan.verify_writes = StateWrites::none;

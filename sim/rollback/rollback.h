@@ -1,5 +1,5 @@
-// Rollback: how a target forgets rejected draft tokens. Keys and values are cut off for nothing; recurrent states are not. One
-// file a policy beside this interface; a new policy is an enumerator, a file and a line in plan_rollback.
+// Rollback: how a target forgets rejected draft tokens. Truncating keys and values is free; restoring recurrent states is not.
+// One file for each policy beside this interface; a new policy is an enumerator, a file and a line in plan_rollback.
 #pragma once
 
 #include <string>
@@ -10,17 +10,16 @@
 
 namespace treeline {
 
-/// What a policy does to a round: the states that verification writes, the passes beside it, and the memory it holds. An empty
-/// pass is not run.
+/// What a policy means for a round: the states that verification writes, further passes, and memory. An empty pass is not run.
 struct RollbackPlan {
     StateWrites verify_writes = StateWrites::final_state;
-    CompiledPass advance;                    ///< over the tokens that the state must advance: the root and the accepted drafts
-    CompiledPass ring_replay;                ///< over the tokens in the ring, within verification
-    CompiledPass ring_flush;                 ///< writes the state, when the ring is full
-    bool joins_next_round = false;           ///< accepted tokens are verified again with the next draft
-    double extra_states = 0.0;               ///< copies of a sequence's recurrent state beside those that verification needs
+    CompiledPass advance;           ///< over the tokens by which the state must advance: the root and the accepted drafts
+    CompiledPass ring_replay;       ///< over the tokens in the ring, within verification
+    CompiledPass ring_flush;        ///< writes the state when the ring is full
+    bool joins_next_round = false;  ///< accepted tokens are verified again with the next draft
+    double extra_states = 0.0;      ///< copies of a sequence's recurrent state beyond those that verification needs
     double states_per_verified_token = 0.0;  ///< further copies for each verified token
-    bool caches_activations = false;         ///< keeps each verified token's replay activations
+    bool caches_activations = false;         ///< keeps the replay activations of each verified token
 };
 
 RollbackPlan plan_truncate();
@@ -32,16 +31,16 @@ RollbackPlan plan_recompute(const Model& target, const Precision& precision, con
 
 RollbackPlan plan_rollback(Rollback rollback, const Model& target, const Precision& precision, const Platform& platform);
 
-/// The policies that can serve this target: truncation alone without recurrent state, every other one with it.
+/// The policies that suit this target: truncation without a recurrent state, all others with one.
 std::vector<Rollback> rollbacks_for(const Model& target);
 
-/// Of these, the ones that the stack implements.
+/// Those of them that the stack implements.
 std::vector<Rollback> rollbacks_for(const Model& target, const Stack& stack);
 
-/// Why a policy cannot follow this way of verifying: a sentence, empty when it can.
+/// Why a policy cannot follow this way of verifying, as a sentence; empty if it can.
 std::string rollback_problem(Rollback rollback, Verification verification);
 
-/// Tokens that fit in the ring of inputs of one sequence: several rounds of a usual draft, far less memory than a state.
+/// Tokens that fit in one sequence's ring of inputs: several rounds of a typical draft, in far less memory than a state.
 inline constexpr int ring_capacity = 32;
 
 /// How full the ring is on average when a verification begins, and how often that verification must write the state.

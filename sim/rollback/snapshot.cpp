@@ -2,8 +2,8 @@
 
 namespace treeline {
 
-// (1 + n)·S in the verification itself; picking the right copy afterwards is a change of index: section 3, snapshot every
-// state.
+// (1 + n)·S in the verification itself; picking the right copy afterwards is a change of index: docs/cost-model.md,
+// section 3.3.
 RollbackPlan plan_snapshot() {
     RollbackPlan plan;
     plan.verify_writes = StateWrites::every_state;

@@ -1,4 +1,4 @@
-// The ways of drafting and verifying that the synthetic models can be decoded with.
+// The ways of drafting and verifying with which the synthetic models can be decoded.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ enum class Method {
     block,                   ///< chain, block verification
     multi_step,              ///< tree, siblings sampled without replacement
     multi_step_replacement,  ///< tree, siblings sampled with replacement
-    naive,                   ///< tree, siblings sampled without replacement, the target's sample looked up in it
+    naive,                   ///< tree, siblings sampled without replacement; the target's sample is looked up among them
     naive_best,              ///< the same with the drafter's most likely tokens as siblings (engines that draft greedily)
-    greedy,                  ///< the same, the target's most likely token looked up
+    greedy,                  ///< the same; the target's most likely token is looked up
     independent_drafts       ///< several chains sampled independently, the longest that agrees with the target's sample kept
 };
 
@@ -34,7 +34,7 @@ bool is_chain(const DraftTree& tree);
 /// Number of equally long chains that branch at the root only; 0 for other trees.
 int parallel_chains(const DraftTree& tree);
 
-/// Why this method cannot verify this tree, as a sentence; empty when it can.
+/// Why this method cannot verify this tree, as a sentence; empty if it can.
 std::string problem(Method method, const DraftTree& tree);
 /// Those that can verify this tree and differ on it (on a chain, multi-step sampling is token-wise verification).
 std::vector<Method> methods_for(const DraftTree& tree);

@@ -38,7 +38,7 @@ public:
     /// 0 … bound − 1. The bias of the multiplication is below bound / 2^53.
     int below(int bound) { return static_cast<int>(uniform() * bound); }
 
-    /// Mean 0, variance 1 (Marsaglia's polar method; the second value is thrown away to keep no hidden state). Equal on every
+    /// Mean 0, variance 1 (Marsaglia's polar method; the second value is discarded, to keep no hidden state). Equal on every
     /// machine up to the last digit of `log`.
     double normal() {
         while (true) {

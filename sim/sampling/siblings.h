@@ -9,7 +9,7 @@
 
 namespace treeline::sampling {
 
-/// How the drafts of siblings come about.
+/// How siblings are drafted.
 enum class SiblingDrafts {
     without_replacement,  ///< sampled from the drafter, each token once
     with_replacement,     ///< sampled independently; equal siblings are possible
@@ -56,8 +56,8 @@ std::optional<SiblingLaw> naive_law(const Models& models, SiblingDrafts drafts, 
 SiblingStep greedy(const Models& models);
 SiblingLaw greedy_law(const Models& models, int children);
 
-/// A round over a tree. Children are drafted where verification gets to: those of rejected tokens never matter. The bonus token
-/// is a step without children.
+/// A round over a tree. Children are drafted only where verification gets to; those of rejected tokens never matter. The bonus
+/// token is a step without children.
 Round tree_round(DraftTree tree, SiblingStep step);
 
 /// τ = Σ_v Σ_y P(v is accepted and is y), P(child of rank r is y) = Σ_x P(parent is x)·accepted[r − 1](x, y). `law` must hold

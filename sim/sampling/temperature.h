@@ -1,7 +1,8 @@
-// Acceptance at another temperature: synthetic models that accept as much as was measured, asked at the temperature wanted.
+// Acceptance at another temperature: synthetic models fitted to accept as much as was measured, evaluated at the temperature
+// wanted.
 //
 // A model of a model, not a measurement: real vocabularies, texts and drafters differ in ways that two numbers (mismatch and
-// caution) cannot hold. It says in which direction acceptance moves and about how far.
+// caution) cannot hold. It shows in which direction acceptance moves, and roughly how far.
 #pragma once
 
 #include <optional>
@@ -39,8 +40,9 @@ struct FittedWorlds {
 };
 
 /// One measured accept length determines the mismatch; the caution stays. By bisection of the mean over `worlds` (24 halvings
-/// of 0 … 16 · sharpness). At temperature 0 acceptance moves in steps, as one context after the other stops agreeing, so it is
-/// met only roughly (16 worlds of 32 tokens: to about 0.01). Precondition: no problem(decoding), 1 < accept length < depth + 1.
+/// of 0 … 16 · sharpness). At temperature 0 acceptance moves in steps, as one context after another stops agreeing, so the fit
+/// is only approximate (16 worlds of 32 tokens: to about 0.01). Precondition: no problem(decoding), 1 < accept length < depth +
+/// 1.
 FittedWorlds fit_mismatch(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding, MeasuredLength measured);
 
 /// Two measured at different temperatures determine mismatch and caution. A drafter too sure of itself loses acceptance like

@@ -15,11 +15,11 @@ inline constexpr int most_vocabulary = 256;
 /// Two first-order Markov models: the next token depends on the last one alone. For each last token, target logits are
 /// z ~ N(0, sharpness²) and drafter logits confidence · (z + N(0, mismatch²)), independently for every token.
 ///
-/// `mismatch` alone decides how often both agree on the best token (temperature 0). The confidence decides what the drafter
-/// loses when tokens are sampled. With w = sharpness² / (sharpness² + mismatch²) it is w^caution: at caution 1 the drafter's
-/// logits are the best guess of the target's (calibrated), at 0 it takes its own at face value, above 1 it is less sure than it
-/// should be. Drafters trained to imitate the target's text from little capacity are of the last kind; acceptance then falls
-/// with the temperature. A drafter without mismatch is the target itself, whatever its caution.
+/// `mismatch` alone decides how often both agree on the best token (temperature 0). `confidence` decides what the drafter loses
+/// when tokens are sampled. With w = sharpness² / (sharpness² + mismatch²) it is w^caution: at caution 1 the drafter's logits
+/// are the best guess of the target's (calibrated), at 0 it takes its own at face value, above 1 it is less sure than it should
+/// be. Drafters trained to imitate the target's text from little capacity are of the last kind; acceptance then falls with the
+/// temperature. A drafter without mismatch is the target itself, whatever its caution.
 struct WorldParameters {
     int vocabulary = 32;
     double sharpness = 6.0;  ///< 6 at 32 tokens: the target's entropy at temperature 1 is about 0.7 nats a token
@@ -37,7 +37,7 @@ struct WorldParameters {
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems(const WorldParameters& parameters);
 
-/// What one model says after each token.
+/// One model's predictions after each token.
 class NextToken {
 public:
     /// Softmax of logits / temperature, row by row; temperature 0 puts everything on the largest logit.

@@ -9,7 +9,7 @@
 
 namespace treeline {
 
-/// Nodes (root excluded) of the largest tree that is accepted anywhere.
+/// Most nodes (root excluded) of a tree, anywhere.
 inline constexpr int most_tree_nodes = 4096;
 
 /// Which tokens a token attends to: bit j of row i is set when j is i itself or one of its ancestors.
@@ -26,7 +26,7 @@ struct AncestorMask {
 struct UnrolledTree {
     std::vector<std::vector<int>> paths;  ///< tokens from the root (included) to each leaf, leaves from left to right
     int tokens = 0;                       ///< of all paths, repetitions counted
-    int repeated_tokens = 0;              ///< tokens more than the packed form has
+    int repeated_tokens = 0;              ///< tokens beyond those of the packed form
 };
 
 /// The shape of one round's draft. Token 0 is the root: the last token already accepted, verified with the draft but not part
@@ -49,7 +49,7 @@ public:
 
     [[nodiscard]] int nodes() const { return verified_tokens() - 1; }
     [[nodiscard]] int verified_tokens() const { return static_cast<int>(parents_.size()); }
-    /// Levels below the root = the most tokens that can be accepted.
+    /// Levels below the root: the most tokens that can be accepted.
     [[nodiscard]] int depth() const { return static_cast<int>(level_begin_.size()) - 2; }
     [[nodiscard]] int leaves() const;
     [[nodiscard]] int most_children() const;
@@ -90,7 +90,7 @@ private:
 };
 
 /// Why an array cannot be the parents of a tree, as from_parents() takes them: one sentence for each kind of fault, naming the
-/// first token at fault. Empty when it can.
+/// first token at fault. Empty if it can.
 std::vector<std::string> parent_problems(const std::vector<int>& parents);
 
 }  // namespace treeline

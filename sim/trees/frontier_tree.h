@@ -8,11 +8,12 @@ namespace treeline {
 
 /// How candidates are ordered: by f(v) of a per-rank acceptance made non-increasing in the rank (the running minimum), since a
 /// drafter ranks by its own confidence and takes rank r only after r − 1. Equal candidates: the shallower first, then the one
-/// found first. A real drafter orders by the probabilities of the context at hand, so its tree differs from round to round; the
-/// static shape is the one its average confidences give. Where confidences are calibrated, adapting yields at least its τ.
+/// found first. A real drafter orders by its probabilities in the context at hand, so its tree differs from round to round; the
+/// static shape is the one that its average confidences give. If confidences are calibrated, adapting yields at least the same
+/// τ.
 ///
 /// Level 1 holds the `top_k` best children of the root. On each further level up to `levels` the `top_k` best candidates of the
-/// level before bring `top_k` children each. Of all candidates the best `nodes` are kept, or all where there are fewer.
+/// level before bring `top_k` children each. The best `nodes` of all candidates are kept, or all if there are fewer.
 DraftTree grow_frontier_tree(int levels, int top_k, int nodes, const RankAcceptance& order);
 
 /// Candidates that grow_frontier_tree() chooses from: top_k + (levels − 1)·top_k² (the pool limit of SGLang).

@@ -9,12 +9,12 @@
 
 namespace treeline {
 
-/// What a tree may not exceed. Sequoia (arXiv 2402.12374) counts the root as a node and as a level: its n is nodes + 1, its l
-/// is depth + 1.
+/// Limits on a tree. Sequoia (arXiv 2402.12374) counts the root as a node and as a level: its n is nodes + 1, its l is depth +
+/// 1.
 struct TreeBudget {
     int nodes = 0;     ///< root excluded
     int depth = 0;     ///< levels below the root
-    int children = 0;  ///< a node; 0: as many as there are ranks
+    int children = 0;  ///< per node; 0: as many as there are ranks
 };
 
 inline constexpr int most_optimal_nodes = 1024;
@@ -24,8 +24,9 @@ inline constexpr int most_optimal_children = 64;
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems(const TreeBudget& budget);
 
-/// Trees with the largest accept length, for a budget and every smaller one at once. A child of rank r is used only where all
-/// of lower rank are, so the best trees are not simply the largest path products when acceptance rises with a rank.
+/// Trees with the largest accept length, for a budget and every smaller one at once. A child of rank r is used only if all
+/// children of lower rank are, so the best trees are not simply those of the largest path products when acceptance rises with
+/// the rank.
 ///
 /// F_d(t) = value of the best tree of at most t tokens (its root counted) and d levels below it; G_d(m, r) = the most that m
 /// tokens add as the children of rank r, r + 1, … of one parent with their subtrees:
@@ -53,7 +54,7 @@ private:
     [[nodiscard]] const Row& gains(int depth, int rank) const;
     [[nodiscard]] double value(int tokens, int depth) const { return accept_length(tokens - 1, depth); }
     /// Tokens of the subtrees of each child of a node with `below` tokens and `depth` levels below it: the back-pointers,
-    /// found again from the tables instead of stored (a stored argmax would keep the loop from being vectorised).
+    /// recomputed from the tables rather than stored (storing the argmax would keep the loop from vectorising).
     [[nodiscard]] std::vector<int> child_sizes(int below, int depth) const;
 
     TreeBudget budget_;

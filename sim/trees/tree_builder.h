@@ -9,14 +9,14 @@
 
 namespace treeline {
 
-/// Builds what build_tree() does. The best trees of a list of shapes come from one dynamic programme for each limit on
-/// children, run for the largest budget: a grid of a thousand budgets costs as much as its last one.
+/// Builds what build_tree() does. The optimal trees of a list of shapes come from one dynamic programme for each limit on
+/// children, run for the largest budget: a grid of a thousand budgets costs no more than its largest.
 class TreeBuilder {
 public:
     /// Precondition: no problems() of any shape.
     TreeBuilder(const RankAcceptance& acceptance, const std::vector<TreeShape>& shapes);
 
-    /// The tree of a shape; of an optimal one only if it was in the list.
+    /// The tree of a shape; of an optimal shape only if it was in the list.
     [[nodiscard]] DraftTree build(const TreeShape& shape) const;
 
 private:

@@ -1,4 +1,4 @@
-// The ways of stating a draft tree, as values. Each becomes a DraftTree.
+// The ways to state a draft tree, as values. Each becomes a DraftTree.
 #pragma once
 
 #include <string>
@@ -76,7 +76,7 @@ struct TensorRtShape {
     int max_total_draft_tokens = 0;
 };
 
-/// The best tree of at most so many nodes, levels and children a node (sim/trees/optimal_tree.h).
+/// The best tree within limits on nodes, levels and children per node (sim/trees/optimal_tree.h).
 struct OptimalShape {
     int nodes = 0;
     int depth = 0;
@@ -89,7 +89,7 @@ using TreeShape = std::variant<ChainShape, WidthsShape, BranchingShape, ChildTab
 /// Every violated constraint as a sentence; empty when the shape can be built.
 std::vector<std::string> problems(const TreeShape& shape);
 
-/// Whether the tree depends on which candidates are the better ones (beams, SGLang, TensorRT-LLM, optimal).
+/// Whether the tree depends on which candidates are better (beams, SGLang, TensorRT-LLM, optimal).
 bool depends_on_acceptance(const TreeShape& shape);
 
 /// The tree of a shape without problems(). `acceptance` matters only where depends_on_acceptance().

@@ -3,11 +3,11 @@
 // In each round the bandit runs the shape k with the largest r̂_k + λ·sqrt(2 ln t / n_k), r̂_k the mean of its rewards so far,
 // n_k how often it ran, t how many rounds there were; each shape runs once before. The reward of a round is
 //     r = −(1 + λ_γ·γ_k) / N,   λ_γ = T_draft / T_target, γ_k draft passes, N ≥ 1 tokens of the round, bonus included:
-// minus the time per token of that round where verification costs one target pass whatever the shape.
+// minus the time per token of that round, if verification cost one target pass whatever the shape.
 //
-// Two things make the best mean reward differ from the least time per token, E[T_round] / E[N]: E[1/N] ≥ 1/E[N], more so
-// the more N varies; and 1 + λ_γ·γ_k is not the round's true time. TaskFacts shows both, and BanditReward::time_per_token
-// avoids both.
+// For two reasons the best mean reward need not mean the least time per token, E[T_round] / E[N]: E[1/N] ≥ 1/E[N], more so the
+// more N varies; and 1 + λ_γ·γ_k is not the round's true time. TaskFacts shows both, and BanditReward::time_per_token avoids
+// both.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ struct BanditProblem {
     std::size_t default_arm = 0;  ///< gains are over this one
 };
 
-/// What the bandit takes for the worth r̂_k of a shape.
+/// The bandit's estimate r̂_k of a shape's worth.
 enum class BanditReward {
     published,       ///< the mean of the rewards above
     time_per_token,  ///< −(Σ time of its rounds) / (Σ their tokens), in units of time in which a round of the default shape
@@ -60,7 +60,7 @@ enum class BanditReward {
 struct BanditRule {
     double exploration = 1.0;  ///< λ; 0 is greedy
     BanditReward reward = BanditReward::published;
-    bool restart_with_task = false;  ///< forgets what it learned where the task changes
+    bool restart_with_task = false;  ///< forgets what it learned when the task changes
 };
 
 /// Every violated constraint as a sentence; empty when the problem can be simulated.
@@ -71,7 +71,7 @@ class UcbBandit {
 public:
     UcbBandit(std::size_t arms, const BanditRule& rule);
 
-    /// Arms that never ran first, then the largest index; the first of equal ones.
+    /// Arms that never ran come first, then the largest index; the first of equal ones.
     [[nodiscard]] std::size_t choose() const;
     /// A round of this cost (its reward is −cost / tokens) yielded so many tokens.
     void learn(std::size_t arm, double cost, double tokens);
@@ -101,13 +101,13 @@ struct TaskFacts {
     double loss_of_favoured = 0.0;      ///< its time per token / the least − 1
 };
 
-/// What a round of a shape costs in the bandit's eyes.
+/// The cost of a round of a shape, as the bandit sees it.
 double round_cost(const BanditProblem& problem, const BanditTask& task, std::size_t arm, BanditReward reward);
 
-/// What is true of a task, without simulation. The problem has no problems_of().
+/// What is known about a task without simulation. The problem has no problems_of().
 TaskFacts facts_of(const BanditProblem& problem, const BanditTask& task, BanditReward reward = BanditReward::published);
 
-/// Where the bandit stands after so many rounds, over repetitions (95 %).
+/// The bandit's losses up to a round, over repetitions (95 %).
 struct RegretPoint {
     std::int64_t round = 0;
     /// Time lost so far against the fastest shape of each task: Σ E[N_k]·(t_k − t_fastest) over the shapes that ran.
@@ -133,7 +133,7 @@ struct BanditOutcome {
     Interval loss_to_oracle;                        ///< 1 − the bandit's rate / the oracle's
     std::vector<double> arm_share;
     std::vector<StretchOutcome> stretches;
-    std::vector<RegretPoint> regret;  ///< at rounds that grow geometrically, powers of ten, ends of stretches
+    std::vector<RegretPoint> regret;  ///< at geometrically growing rounds, powers of ten and the ends of stretches
 };
 
 struct BanditRuns {
@@ -145,9 +145,9 @@ struct BanditRuns {
 /// The problem has no problems_of().
 BanditOutcome simulate_bandit(const BanditProblem& problem, const BanditRule& rule, const BanditRuns& runs);
 
-/// The regret in reward that UCB1 stays below in the mean after so many rounds of one task (Auer et al., Machine Learning 47,
-/// 2002, theorem 1), for rewards within an interval no wider than the exploration λ:
-/// Σ over arms with a gap Δ > 0 of 8·λ²·ln(rounds) / Δ + (1 + π²/3)·Δ.
+/// Upper bound on UCB1's expected regret in reward after `rounds` rounds of one task (Auer et al., Machine Learning 47, 2002,
+/// theorem 1), for rewards within an interval no wider than the exploration λ: Σ over arms with a gap Δ > 0 of 8·λ²·ln(rounds)
+/// / Δ + (1 + π²/3)·Δ.
 double ucb_regret_bound(const TaskFacts& facts, double exploration, double rounds);
 
 }  // namespace treeline

@@ -8,13 +8,13 @@
 namespace treeline {
 namespace {
 
-/// What running a shape once on a task means, ready for the inner loop.
+/// The outcome of running a shape once on a task, prepared for the inner loop.
 struct Play {
     CountDistribution accepted;
-    double cost = 0.0;          ///< in the bandit's eyes
+    double cost = 0.0;          ///< as the bandit sees it
     double round = 0.0;         ///< s
-    double lost_seconds = 0.0;  ///< in the mean, against the fastest shape
-    double lost_reward = 0.0;   ///< in the mean, against the favoured shape
+    double lost_seconds = 0.0;  ///< expected, against the fastest shape
+    double lost_reward = 0.0;   ///< expected, against the favoured shape
 };
 
 std::vector<Play> plays_of(const BanditProblem& problem, const BanditTask& task, const TaskFacts& facts, BanditReward reward) {
@@ -36,13 +36,14 @@ struct StretchTally {
     double tokens = 0.0;
 };
 
-/// One repetition; the regrets stand at the rounds asked for.
+/// One repetition; regrets are recorded at the requested rounds.
 struct Repetition {
     std::vector<StretchTally> stretches;
     std::vector<double> lost_seconds, lost_reward;
 };
 
-/// 1, 2, 3, … growing by about a sixth each, powers of ten, every end of a stretch, and so the last round.
+/// 1, 2, 3, …, each about a sixth larger than the last, plus powers of ten and the end of every stretch, the last round
+/// included.
 std::vector<std::int64_t> checkpoints(const std::vector<TaskStretch>& sequence) {
     std::int64_t total = 0;
     std::vector<std::int64_t> rounds;
@@ -96,7 +97,7 @@ Repetition run_once(const BanditProblem& problem, const BanditRule& rule, const 
     return repetition;
 }
 
-/// mean_interval of a figure of each repetition.
+/// mean_interval() of a figure that each repetition gives.
 Interval over(const std::vector<Repetition>& repetitions, auto figure) {
     std::vector<double> samples;
     samples.reserve(repetitions.size());

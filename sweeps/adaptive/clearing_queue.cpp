@@ -29,7 +29,7 @@ std::vector<double> at_least(const std::vector<double>& exactly) {
 
 ClearingForecast forecast(const ClearingQueue& queue) {
     const double rate = queue.arrivals_per_second;
-    // Requests that are in the window as its time starts to run: it closes when `room` more have come.
+    // Requests in the window when its time starts; it closes when `room` more have arrived.
     const int first = queue.opens == WindowOpens::with_first_request ? 1 : 0;
     const int room = queue.capacity - first;
     const std::vector<double> exactly = poisson(rate * queue.window.value(), room);

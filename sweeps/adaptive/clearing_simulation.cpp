@@ -26,7 +26,7 @@ struct Tally {
     [[nodiscard]] double span() const { return last_close - first_close; }
 };
 
-/// The arrivals that one window after the other takes.
+/// Arrivals, taken by one window after another.
 class Windows {
 public:
     Windows(const ClearingQueue& queue, RandomStream random) : queue_(queue), random_(random) {
@@ -58,7 +58,7 @@ private:
     double opened_ = 0.0;
 };
 
-/// Counts whole windows, not requests: a run that ends with its last request ends in a window longer than most.
+/// Counts whole windows, not requests: a run that ended with its last request would end in a window longer than most.
 struct WindowCount {
     std::int64_t warm_up = 0, counted = 1;
 };

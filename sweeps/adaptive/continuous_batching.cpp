@@ -20,7 +20,8 @@ struct Request {
     double first_token = -1.0;  ///< time; negative before it
 };
 
-/// What one repetition counted: of requests after the warm-up, and of rounds from the first of them to the last one's arrival.
+/// What one repetition counted: requests after the warm-up, and rounds from the first of those requests to the arrival of the
+/// last.
 struct Tally {
     std::vector<double> wait, first_token, time_per_token, end_to_end;
     std::vector<double> rounds_by_setting;
@@ -156,8 +157,8 @@ private:
     const BatchServer& server_;
     const Requests& requests_;
     const SimulationSize& size_;
-    /// Arrivals and lengths apart from acceptance: every schedule meets the same requests, so that their differences are
-    /// theirs.
+    /// Arrivals and lengths have a stream apart from acceptance: every schedule sees the same requests, so differences are due
+    /// to the schedules.
     RandomStream coming_, verifying_;
     std::vector<CountDistribution> accepted_;
     Tally tally_;

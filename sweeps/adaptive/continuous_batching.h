@@ -2,11 +2,11 @@
 //
 // The model. Before each round, waiting requests join in the order of their arrival while the batch has fewer than C. A round
 // of batch b runs the setting that the schedule names for b; it takes T(setting, b), plus the prefill of each request that
-// joined. Each sequence then has N more tokens, drawn from the setting's acceptance, independent of the others. A request that
-// has all its tokens leaves; tokens beyond its last one are lost. A server without requests waits for the next.
+// joined. Each sequence then has N more tokens, drawn from the setting's acceptance independently of the others. A request
+// leaves when it has all its tokens; tokens beyond its last one are lost. A server without requests waits for the next.
 //
-// Stability. With a backlog every round is full, so a request takes R·T(C)/C + prefill of the server, R its mean rounds:
-// ρ = λ·(R·T(C)/C + prefill) must stay below 1. What is faster at small batches does not help here.
+// Stability. With a backlog every round is full, so a request takes R·T(C)/C + prefill of the server's time, with R its mean
+// rounds: ρ = λ·(R·T(C)/C + prefill) must stay below 1. Being faster at small batches does not help here.
 #pragma once
 
 #include <vector>
@@ -24,18 +24,19 @@ struct BatchServer {
     [[nodiscard]] int capacity() const { return static_cast<int>(schedule.size()); }
 };
 
-/// Requests a second that full batches serve: 1 / (R·T(C)/C + prefill).
+/// Requests per second that full batches serve: 1 / (R·T(C)/C + prefill).
 double most_requests_per_second(const BatchServer& server, const Requests& requests);
 
-/// What users and operators see. Intervals are of the confidence asked for; times in seconds.
+/// What users and operators see. Intervals have the requested confidence; times are in seconds.
 struct ServedTraffic {
-    double utilisation = 0.0;     ///< ρ = λ / most_requests_per_second
-    Interval tokens_per_second;   ///< delivered
-    Interval mean_batch;          ///< of a round
-    Interval requests_in_system;  ///< time average: waiting and in the batch
-    LatencySummary wait;          ///< from arrival to joining
-    LatencySummary first_token;   ///< from arrival to the end of its first round: TTFT
-    LatencySummary time_per_token;  ///< (end − first token) / (tokens − 1), as serving benchmarks count; of two tokens and more
+    double utilisation = 0.0;       ///< ρ = λ / most_requests_per_second
+    Interval tokens_per_second;     ///< delivered
+    Interval mean_batch;            ///< of a round
+    Interval requests_in_system;    ///< time average: waiting and in the batch
+    LatencySummary wait;            ///< from arrival to joining
+    LatencySummary first_token;     ///< from arrival to the end of its first round: TTFT
+    LatencySummary time_per_token;  ///< (end − first token) / (tokens − 1), as serving benchmarks count it; requests of two
+                                    ///< tokens and more
     LatencySummary end_to_end;      ///< from arrival to the last token
     std::vector<double> setting_share;  ///< of the rounds
 };

@@ -23,7 +23,7 @@ double student_t(double freedom, Confidence confidence);
 /// Student's interval of the mean of independent samples (one a repetition). A single sample has no interval: half-width 0.
 Interval mean_interval(const std::vector<double>& samples, Confidence confidence);
 
-/// The value that a share of the samples does not exceed (nearest rank); 0 without samples. Reorders them.
+/// The value that a given share of the samples does not exceed (nearest rank); 0 without samples. Reorders the samples.
 double percentile(std::vector<double>& samples, double share);
 
 }  // namespace treeline

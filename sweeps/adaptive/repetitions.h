@@ -1,4 +1,4 @@
-// Figures of independent repetitions, put together.
+// Figures combined over independent repetitions.
 #pragma once
 
 #include <numeric>

@@ -19,10 +19,10 @@ struct SpeculationSetting {
     [[nodiscard]] bool plain() const { return accepted_exactly.size() == 1; }
 };
 
-/// τ: mean tokens of a round and sequence, the bonus token included.
+/// τ: mean tokens per round and sequence, bonus token included.
 double accept_length(const SpeculationSetting& setting);
 
-/// Of a round of a full batch.
+/// Over a round of a full batch.
 double tokens_per_second(const SpeculationSetting& setting, int batch);
 
 /// Every violated constraint as a sentence: probabilities that do not sum to 1, times that are not above zero, tables that do
@@ -42,17 +42,17 @@ SettingByBatch best_by_batch(const std::vector<SpeculationSetting>& settings, in
 /// at least the capacity).
 std::vector<Seconds> interpolated_rounds(const std::vector<int>& batches, const std::vector<Seconds>& rounds, int capacity);
 
-/// How many tokens a request wants.
+/// How many tokens requests ask for.
 enum class OutputLength { fixed, geometric };
 
 struct Requests {
     double per_second = 1.0;       ///< Poisson arrivals
-    double output_tokens = 256.0;  ///< in the mean, ≥ 1; a whole number where fixed
+    double output_tokens = 256.0;  ///< mean, ≥ 1; a whole number if fixed
     OutputLength length = OutputLength::fixed;
-    Seconds prefill;  ///< of one request; it lengthens the round that the request joins
+    Seconds prefill;  ///< of one request; lengthens the round that the request joins
 };
 
-/// Mean rounds of one request in one setting, its last and perhaps partly used one included. Fixed lengths by the renewal
+/// Mean rounds of one request in one setting, including the last, which may be partly used. Fixed lengths by the renewal
 /// recursion R(l) = 1 + Σ P(N = n)·R(l − n); geometric ones end in a round of n tokens with probability 1 − (1 − 1/L)^n.
 double mean_rounds(const SpeculationSetting& setting, const Requests& requests);
 

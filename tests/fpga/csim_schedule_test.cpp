@@ -62,7 +62,7 @@ TEST_CASE("A chain makes each token wait for the SSM pipeline; interleaved tiles
     plan.parents = chain_parents(16);
     plan.inputs = {4, 16};
     LayerDesign design;
-    // 4-fpga.md: (L - 1)(depth + 1) + 1 = 15 · 5 + 1.
+    // docs/cost-model.md, section 8.2, for a chain: (L - 1)(depth + 1) + 1 = 15 · 5 + 1.
     CHECK(block_cycles(plan, design) == 76);
     plan.state_tiles = design.interleaved = 5;
     CHECK(block_cycles(plan, design) == 16 * 5);

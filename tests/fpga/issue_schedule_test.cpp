@@ -41,7 +41,7 @@ std::vector<int> comb(int tokens) {
 }  // namespace
 
 TEST_CASE("A chain waits for its parent at every token", "[fpga]") {
-    // 4-fpga.md: a chain takes (L − 1)(δ + 1) + 1 cycles; 15 · 5 + 1 = 76.
+    // docs/cost-model.md, section 8.2: a chain takes (L − 1)(δ + 1) + 1 cycles; 15 · 5 + 1 = 76.
     const IssueSchedule schedule = issue_schedule(chain(16), {4, 1, 1});
     CHECK(schedule.cycles == 76);
     CHECK(schedule.stall_cycles == 60);
@@ -146,7 +146,7 @@ TEST_CASE("A tile takes as long as the slowest of array, memory and multipliers"
 }
 
 TEST_CASE("Whatever the tree, at most half of its tokens wait in the FIFO", "[fpga]") {
-    // 4-fpga.md: ⌊N / 2⌋ tiles. Random breadth-first trees; the shallowest FIFO is never deeper either.
+    // docs/cost-model.md, section 8.2: ⌊N / 2⌋ tiles. Random breadth-first trees; the shallowest FIFO is never deeper either.
     std::mt19937 random(1);
     for (int trial = 0; trial < 2000; ++trial) {
         const int tokens = 2 + static_cast<int>(random() % 40);

@@ -48,8 +48,8 @@ TEST_CASE("parameter counts equal the published totals to the last digit") {
     CHECK(checked >= 30);
 }
 
-TEST_CASE("published totals of the issue stand in the files that the test above reads") {
-    // Mamba-2 totals: cost-model page, section 1; SPIRe body counts: its model shapes; the rest: safetensors totals of the
+TEST_CASE("published totals stand in the files that the test above reads") {
+    // SPIRe body counts: its model shapes (arXiv 2504.06419); all others, Mamba-2 included: safetensors totals of the
     // checkpoints.
     CHECK(load("mamba2-130m").published_parameters == 128'989'632);
     CHECK(load("mamba2-370m").published_parameters == 368'346'624);

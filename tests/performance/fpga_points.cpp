@@ -1,4 +1,4 @@
-// Accelerator designs a second on one core. Goal: 1 million, the goal of issue 5 (a round with drafting, verification, replay
+// Accelerator designs a second on one core. Goal: 1 million (a round with drafting, verification, replay
 // and the resources of the design).
 #include <algorithm>
 #include <ctime>

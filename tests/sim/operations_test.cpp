@@ -1,4 +1,4 @@
-// Do compiled operations carry the FLOPs and bytes of the cost model's section 1, worked out by hand here?
+// Do compiled operations carry the FLOPs and bytes of docs/cost-model.md, section 1, worked out by hand here?
 #include <catch2/catch.hpp>
 
 #include "setups.h"

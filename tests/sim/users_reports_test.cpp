@@ -1,4 +1,4 @@
-// What users report of speculation (6-ecosystem.md), as directions: does the model say the same?
+// What users report about speculation, as directions: does the model say the same?
 #include <catch2/catch.hpp>
 
 #include "tree_setups.h"

@@ -1,4 +1,4 @@
-// Does the closed form of section 8 hold, and where does it stop?
+// Does the closed form of docs/cost-model.md, section 7.1, hold, and where does it stop?
 #include "sweeps/adaptive/clearing_queue.h"
 
 #include <catch2/catch.hpp>

@@ -7,7 +7,7 @@ expect 0 'measurements' validate
 "$TREELINE" validate --format json >second.json
 checks=$((checks + 1))
 cmp -s first.json second.json || fail "two runs differ"
-# What issue 6 asks for. (The winner is compared with choices that were measured under the same conditions.)
+# The limits. (The winner is compared with choices that were measured under the same conditions.)
 within() { # POINTER LOWEST HIGHEST
     checks=$((checks + 1))
     value=$("$JSON_GET" first.json "$1")
