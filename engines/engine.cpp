@@ -184,6 +184,7 @@ DrafterKind kind_of(const Drafter& drafter) {
         }
         DrafterKind operator()(const MedusaDrafter&) const { return DrafterKind::medusa; }
         DrafterKind operator()(const NgramDrafter&) const { return DrafterKind::ngram; }
+        DrafterKind operator()(const NoDrafter&) const { return DrafterKind::other; }
         DrafterKind operator()(const SparseSelfDrafter&) const { return DrafterKind::other; }
         DrafterKind operator()(const SpireDrafter&) const { return DrafterKind::other; }
     };

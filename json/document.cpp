@@ -72,6 +72,12 @@ Document Document::parse(std::string_view text, std::string name) {
     return document;
 }
 
+Document Document::of(nlohmann::ordered_json tree, std::string name) {
+    Document document(std::move(name));
+    document.state_->tree = std::move(tree);
+    return document;
+}
+
 Reader Document::root() {
     if (state_->tree.is_object()) {
         return {*state_, &state_->tree, ""};

@@ -144,6 +144,8 @@ public:
     static Document load(const std::filesystem::path& path, std::uintmax_t size_limit = 16u << 20);
     /// Parses text; `name` stands for the file in messages.
     static Document parse(std::string_view text, std::string name);
+    /// A tree that was put together here, of flags for example.
+    static Document of(nlohmann::ordered_json tree, std::string name);
 
     Document(Document&&) noexcept;
     Document& operator=(Document&&) noexcept;

@@ -149,7 +149,7 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
     // One curve for each drafter, batch, and chains or trees: the fastest shape and policy at each number of nodes.
     std::map<std::tuple<std::string, bool, double, int>, Json> fastest;
     for (const Variant& variant : recommendation.variants) {
-        if (!same_platform(variant.labels, best) || variant.plain || !problems_of(variant.setup).empty()) {
+        if (!same_platform(variant.labels, best) || variant.plain() || !problems_of(variant.setup).empty()) {
             continue;
         }
         const CompiledRound round = compile_round(variant.setup);

@@ -39,7 +39,7 @@ struct RoundSetup {
     Model target;
     Precision precision;
     Platform platform;
-    Drafter drafter;
+    Drafter drafter = NoDrafter{};
     DraftAcceptance acceptance;
     Rollback rollback = Rollback::truncate;
     Decoding decoding = Decoding::greedy;

@@ -28,7 +28,9 @@ struct VariantLabels {
 struct Variant {
     VariantLabels labels;
     RoundSetup setup;
-    bool plain = false;  ///< plain decoding: the drafter counts for nothing, not even memory
+
+    /// Plain decoding.
+    [[nodiscard]] bool plain() const { return std::holds_alternative<NoDrafter>(setup.drafter); }
 };
 
 /// A variant that cannot be priced or may not be used, and why.

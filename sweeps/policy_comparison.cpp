@@ -6,7 +6,7 @@ namespace treeline {
 namespace {
 
 bool differ_in_rollback_alone(const Variant& a, const Variant& b) {
-    return a.plain == b.plain && a.labels.target == b.labels.target && a.labels.precision == b.labels.precision &&
+    return a.plain() == b.plain() && a.labels.target == b.labels.target && a.labels.precision == b.labels.precision &&
            a.labels.platform() == b.labels.platform() && a.labels.stack == b.labels.stack && a.labels.mode == b.labels.mode &&
            a.labels.drafter == b.labels.drafter;
 }

@@ -34,11 +34,10 @@ Variant plain_variant(const Variant& variant) {
     Variant plain = variant;
     plain.labels.drafter = "plain decoding";
     plain.labels.rollback.clear();
-    plain.setup.drafter = NgramDrafter{Seconds(0.0)};
-    plain.setup.acceptance = Acceptance::geometric(0.0);
+    plain.setup.drafter = NoDrafter{};
+    plain.setup.acceptance = {};
     plain.setup.rollback = Rollback::truncate;
     plain.setup.speculations = chains_up_to(0);
-    plain.plain = true;
     return plain;
 }
 
@@ -56,7 +55,7 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
 
 Prepared prepare(const Variant& variant, const Workload& workload) {
     Prepared prepared;
-    if (!variant.plain) {
+    if (!variant.plain()) {
         const std::vector<std::string> problems = problems_of(variant.setup);
         if (!problems.empty()) {
             prepared.problem = problems.front();
@@ -67,7 +66,7 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
     prepared.round.memory.capacity = allowed_memory(prepared.round, workload.limits);
     prepared.time_to_first_token = time_to_first_token(prepared.round, workload.prompt_tokens);
     prepared.speculations = runnable(prepared.round);
-    if (!variant.plain) {
+    if (!variant.plain()) {
         std::erase(prepared.speculations, 0);
     }
     if (prepared.speculations.empty()) {
@@ -211,7 +210,7 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
     const Variant& best = recommendation.variants[recommendation.candidates.front().variant];
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
         const VariantLabels& labels = recommendation.variants[i].labels;
-        if (recommendation.variants[i].plain && labels.platform() == best.labels.platform() &&
+        if (recommendation.variants[i].plain() && labels.platform() == best.labels.platform() &&
             labels.stack == best.labels.stack && labels.mode == best.labels.mode && labels.target == best.labels.target &&
             labels.precision == best.labels.precision) {
             return candidate_of(prepared[i], i,

@@ -62,7 +62,7 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
 }
 
 std::vector<std::string> platform_problems(const VariantLists& lists) {
-    const DrafterChoice nothing_drafted{"", NgramDrafter{}, DraftAcceptance(Acceptance::geometric(0.0)), "", ""};
+    const DrafterChoice nothing_drafted{"", NoDrafter{}, {}, "", ""};
     std::vector<std::string> problems;
     for (const TargetChoice& target : lists.targets) {
         for (const Platform& platform : lists.platforms) {

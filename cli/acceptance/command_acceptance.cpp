@@ -31,7 +31,7 @@ void acceptance(const AcceptanceFlags& flags) {
     const bool from_file = !flags.file.empty();
     const nlohmann::ordered_json study =
         with_flags(from_file ? study_in(flags.file) : nlohmann::ordered_json::object(), flags.study);
-    json::Document document = json::Document::parse(study.dump(), from_file ? flags.file : "flags");
+    json::Document document = json::Document::of(study, from_file ? flags.file : "flags");
     Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
     try {
         const AcceptanceStudyAnswer result = answer(read_acceptance_study(document, descriptions), document.name());

@@ -43,7 +43,7 @@ void estimate(const EstimateFlags& flags) {
     rebase_paths(point, std::filesystem::path(flags.file).parent_path().string());  // flags are relative to the current folder
     try {
         point = with_flags(std::move(point), flags.point);
-        json::Document document = json::Document::parse(point.dump(), from_file ? flags.file : "flags");
+        json::Document document = json::Document::of(point, from_file ? flags.file : "flags");
         Descriptions descriptions(flags.common.find(), {});
         const PointEstimate result = estimate_point(read_point(document, descriptions));
         rebase_paths(point, from_folder_of(flags.common.output).string());

@@ -100,7 +100,7 @@ void read_trees(json::Reader& at, Descriptions& descriptions, BreakEvenInput& in
     } else if (with_shapes && !input.nodes.empty()) {
         nlohmann::ordered_json grid = best_trees_of(input.nodes, depth, children);
         grid["verification"] = verification;
-        json::Document shapes = json::Document::parse(grid.dump(), at.place());
+        json::Document shapes = json::Document::of(grid, at.place());
         json::Reader root = shapes.root();
         input.shapes = without_plain(read_speculations(root, descriptions).speculations);
         for (const std::string& problem : shapes.problems()) {

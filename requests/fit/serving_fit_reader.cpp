@@ -98,7 +98,7 @@ ServingFit fit_serving(const std::string& csv, const PointFlags& flags, const Ca
             throw InputError(at_line(result.table, row, {"drafts tokens, so --drafter must say what drafts them"}));
         }
         try {
-            json::Document document = json::Document::parse(point_of(row, point).dump(), "flags");
+            json::Document document = json::Document::of(point_of(row, point), "flags");
             const PointInput input = read_point(document, descriptions);
             if (input.platform.accelerator) {
                 throw InputError({fmt::format("--device: {} is an accelerator without a software stack to fit",

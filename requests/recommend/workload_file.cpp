@@ -54,7 +54,7 @@ WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, co
     const Json unchanged = changed;
     changed = with_flags(std::move(changed), flags);
     const bool as_it_stands = changed == unchanged;
-    json::Document document = json::Document::parse((as_it_stands ? raw : changed).dump(), file);
+    json::Document document = json::Document::of((as_it_stands ? raw : changed), file);
     Descriptions descriptions(catalogue, as_it_stands ? folder : std::filesystem::path());
     return {read_workload(document, descriptions), std::move(as_it_stands ? raw : changed)};
 }
@@ -66,7 +66,7 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
             throw InputError(
                 {"give a FILE (a workload), or at least --target, --device and --drafter; --help lists all flags"});
         }
-        json::Document document = json::Document::parse(workload.dump(), "flags");
+        json::Document document = json::Document::of(workload, "flags");
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload)};
     } catch (const InputError& error) {

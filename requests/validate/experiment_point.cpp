@@ -135,7 +135,7 @@ Platform ExperimentPoints::platform(const std::string& name, json::Reader& at) {
     plain.erase("source");
     plain.erase("inherits");
     shared_.platforms[name] = with_whole_paths(plain, folder_);
-    json::Document document = json::Document::parse(plain.dump(), "");
+    json::Document document = json::Document::of(plain, "");
     Platform platform = read_platform(document.root(), descriptions_);
     for (const std::string& problem : document.problems()) {
         at.problem({}, problem);
@@ -185,7 +185,7 @@ ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatfor
     } else if (accept_length > 0.0) {
         add_acceptance(accept_length, conditions);
     }
-    json::Document document = json::Document::parse(conditions.dump(), "");
+    json::Document document = json::Document::of(conditions, "");
     const PointInput input = read_point(document, descriptions_);
     const std::vector<Rollback> policies = policies_to_try(input);
     if (input.speculates() && (policies.size() != 1 || input.speculations.size() != 2)) {

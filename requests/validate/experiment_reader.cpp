@@ -154,7 +154,7 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
     ExperimentRow row = defaults;
     row.name = at.text_or("name", fmt::format("row {}", table.rows.size() + 1));
     // A document of its own, so that what is wrong with a row leaves out that row alone.
-    json::Document alone = json::Document::parse(at.raw().dump(), "");
+    json::Document alone = json::Document::of(at.raw(), "");
     json::Reader reader = alone.root();
     row.source = reader.text_or("source", defaults.source);
     row.role = reader.has("role") && reader.choice("role", {"fit", "test"}) == "fit" ? Role::fit : Role::test;

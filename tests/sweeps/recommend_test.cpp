@@ -16,8 +16,7 @@ namespace {
 Variant variant(const std::string& name, const RoundSetup& setup, const std::string& rollback = "truncate") {
     return {{setup.target.name, "bf16", setup.platform.device.name, setup.platform.stack.name, "roofline", name, rollback,
              static_cast<int>(setup.platform.ranks)},
-            setup,
-            false};
+            setup};
 }
 
 Workload llama_workload() {
