@@ -52,11 +52,12 @@ constexpr const char* no_such_shape =
 
 /// The best candidate of the recommended drafter with a shape that the engine has; null if none keeps the limits.
 const Candidate* best_expressible(const Recommendation& recommendation, const Engine& engine, DrafterKind kind) {
-    const std::string& drafter = recommendation.variants[recommendation.candidates.front().variant].labels.drafter;
+    const std::optional<std::size_t> drafter =
+        recommendation.variants[recommendation.candidates.front().variant].origin.drafter;
     for (const Candidate& candidate : recommendation.candidates) {
         const Variant& variant = recommendation.variants[candidate.variant];
         const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
-        if (candidate.draft_tokens > 0 && variant.labels.drafter == drafter &&
+        if (candidate.draft_tokens > 0 && variant.origin.drafter == drafter &&
             can_draft(engine, kind, speculation, variant.setup.target)) {
             return &candidate;
         }

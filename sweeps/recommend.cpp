@@ -34,6 +34,7 @@ Variant plain_variant(const Variant& variant) {
     Variant plain = variant;
     plain.labels.drafter = "plain decoding";
     plain.labels.rollback.clear();
+    plain.origin.drafter.reset();
     plain.setup.drafter = NoDrafter{};
     plain.setup.acceptance = {};
     plain.setup.rollback = Rollback::truncate;
@@ -43,10 +44,9 @@ Variant plain_variant(const Variant& variant) {
 
 std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     std::vector<Variant> all = variants;
-    std::set<std::tuple<std::string, std::string, std::string, std::string, std::string>> platforms;
+    std::set<std::pair<std::size_t, std::size_t>> platforms;
     for (const Variant& variant : variants) {
-        const VariantLabels& labels = variant.labels;
-        if (platforms.emplace(labels.target, labels.precision, labels.platform(), labels.stack, labels.mode).second) {
+        if (platforms.emplace(variant.origin.target, variant.origin.platform).second) {
             all.push_back(plain_variant(variant));
         }
     }
@@ -209,10 +209,8 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
                                  const Workload& workload) {
     const Variant& best = recommendation.variants[recommendation.candidates.front().variant];
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
-        const VariantLabels& labels = recommendation.variants[i].labels;
-        if (recommendation.variants[i].plain() && labels.platform() == best.labels.platform() &&
-            labels.stack == best.labels.stack && labels.mode == best.labels.mode && labels.target == best.labels.target &&
-            labels.precision == best.labels.precision) {
+        const Variant& variant = recommendation.variants[i];
+        if (variant.plain() && variant.origin.same_platform(best.origin)) {
             return candidate_of(prepared[i], i,
                                 outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front());
         }
@@ -259,7 +257,7 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     });
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         if (outcomes[i].candidates.empty()) {
-            answer.excluded.push_back({answer.variants[i].labels.text(), outcomes[i].reason});
+            answer.excluded.push_back({answer.variants[i].labels.text(), outcomes[i].reason, i});
         }
         answer.candidates.insert(answer.candidates.end(), outcomes[i].candidates.begin(), outcomes[i].candidates.end());
     }

@@ -10,15 +10,6 @@
 namespace treeline {
 namespace {
 
-const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant) {
-    for (const DrafterChoice& drafter : answer.input.drafters) {
-        if (drafter.label == variant.labels.drafter) {
-            return &drafter;
-        }
-    }
-    return nullptr;
-}
-
 /// "packed", and for a chain what that means.
 std::string verification_text(const Recommendation& found, const Candidate& candidate) {
     const Speculation& speculation = found.speculations[static_cast<std::size_t>(candidate.speculation)];

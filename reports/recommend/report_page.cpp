@@ -17,11 +17,8 @@ using Json = nlohmann::ordered_json;
 std::vector<AcceptanceNote> acceptance_notes(const RecommendInput& input) {
     std::vector<AcceptanceNote> notes;
     for (const Variant& variant : input.workload.variants) {
-        for (const DrafterChoice& drafter : input.drafters) {
-            if (drafter.label == variant.labels.drafter) {
-                notes.push_back({drafter.acceptance_text, drafter.acceptance_source});
-            }
-        }
+        const DrafterChoice& drafter = input.drafters.at(variant.origin.drafter.value());
+        notes.push_back({drafter.acceptance_text, drafter.acceptance_source});
     }
     return notes;
 }

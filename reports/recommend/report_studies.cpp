@@ -25,10 +25,8 @@ ShapesPoint point_of(const Answer& answer, const std::vector<int>& shapes) {
     ShapesPoint point;
     point.target = answer.input.target;
     point.platform = variant.setup.platform;
-    for (const DrafterChoice& drafter : answer.input.drafters) {
-        if (drafter.label == variant.labels.drafter) {
-            point.drafter = drafter;
-        }
+    if (const DrafterChoice* drafter = drafter_of(answer, variant)) {
+        point.drafter = *drafter;
     }
     point.rollback = variant.setup.rollback;
     point.decoding = variant.setup.decoding;

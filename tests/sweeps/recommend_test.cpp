@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "origins.h"
 #include "setups.h"
 #include "sweeps/recommend.h"
 #include "sweeps/uncertainty.h"
@@ -14,9 +15,15 @@ using namespace treeline::testing;
 namespace {
 
 Variant variant(const std::string& name, const RoundSetup& setup, const std::string& rollback = "truncate") {
-    return {{setup.target.name, "bf16", setup.platform.device.name, setup.platform.stack.name, "roofline", name, rollback,
-             static_cast<int>(setup.platform.ranks)},
-            setup};
+    const VariantLabels labels = {setup.target.name,
+                                  "bf16",
+                                  setup.platform.device.name,
+                                  setup.platform.stack.name,
+                                  "roofline",
+                                  name,
+                                  rollback,
+                                  static_cast<int>(setup.platform.ranks)};
+    return {labels, setup, origin_of(labels)};
 }
 
 Workload llama_workload() {
