@@ -195,8 +195,10 @@ Json round_rows(const CompiledRound& round, const Workload& workload, const Cand
         add("recommended", "verify", estimate.verify);
         add("recommended", "rollback", estimate.rollback);
         add("recommended", "host", estimate.host);
+        add("recommended", "prompts", estimate.prompts);
     }
     add("plain decoding", "target pass", estimate.autoregressive);
+    add("plain decoding", "prompts", round.prompts.target * (typical_point(workload.traffic).batch - 1.0));
     return rows;
 }
 

@@ -14,6 +14,7 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
     setup.target = input.target.model;
     setup.precision = input.target.precision;
     setup.prompt_tokens = input.prompt_tokens;
+    setup.output_tokens = input.output_tokens;
     setup.platform = input.platform;
     if (input.drafter) {
         setup.drafter = input.drafter->drafter;

@@ -78,8 +78,16 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
     return prepared;
 }
 
+/// The accept length at which a candidate's objective would be `ratio` times what it is: what it decodes takes the more rounds
+/// the fewer tokens a round yields, and prompts are read all the same. Unlimited where prompts alone take longer.
+double accept_length_at(const Candidate& candidate, double ratio, Objective objective) {
+    const double share = objective == Objective::latency ? candidate.decode_share_user : candidate.decode_share_device;
+    const double left = ratio - (1.0 - share);
+    return left > 0.0 ? candidate.accept_length * share / left : unlimited;
+}
+
 /// An outcome over the traffic as a candidate.
-Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outcome& outcome) {
+Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outcome& outcome, Objective objective) {
     Candidate candidate;
     static_cast<TrafficMeans&>(candidate) = outcome.means;
     candidate.variant = variant;
@@ -90,7 +98,7 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outc
     candidate.accept_length = row.accept_length();
     candidate.gain = outcome.gain;
     candidate.speedup = outcome.speedup;
-    candidate.break_even_accept_length = candidate.accept_length / candidate.gain;
+    candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, objective);
     candidate.tokens_per_second_user = Seconds(1.0) / candidate.time_per_token;
     candidate.time_to_first_token = prepared.time_to_first_token;
     candidate.wasted_draft_share =
@@ -147,7 +155,7 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
     }
     double best_broken = std::numeric_limits<double>::infinity();
     for (const Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
-        const Candidate candidate = candidate_of(prepared, index, each);
+        const Candidate candidate = candidate_of(prepared, index, each, workload.objective);
         const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
         if (!broken) {
             outcome.candidates.push_back(candidate);
@@ -212,7 +220,8 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
         const Variant& variant = recommendation.variants[i];
         if (variant.plain() && variant.origin.same_platform(best.origin)) {
             return candidate_of(prepared[i], i,
-                                outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front());
+                                outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front(),
+                                workload.objective);
         }
     }
     return {};
@@ -280,7 +289,8 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
         chains.size() == all.size() ? answer.schedule : schedule_for(round, chains, workload, largest_scheduled_batch);
     answer.tradeoffs = tradeoffs_of(prepared, workload.traffic);
     if (answer.speculate && !answer.runners_up.empty()) {
-        answer.flip_accept_length = best.accept_length * best.objective / answer.runners_up.front().objective;
+        answer.flip_accept_length =
+            accept_length_at(best, answer.runners_up.front().objective / best.objective, workload.objective);
     }
     std::vector<Exclusion> excluded = answer.excluded;
     return {std::move(answer), std::move(excluded)};

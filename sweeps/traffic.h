@@ -56,6 +56,8 @@ struct TrafficMeans {
     Seconds time_per_token;                 ///< mean TPOT
     Seconds worst_time_per_token;           ///< of all points
     double tokens_per_second_device = 0.0;  ///< over time
+    double decode_share_user = 1.0;         ///< of the TPOT: what is not spent on prompts of others
+    double decode_share_device = 1.0;       ///< of the device's time: what is not spent on prompts
     Bytes peak_memory;                      ///< of one device, over all points
     Joules energy_per_token;                ///< 0 if the device's energy is unknown
     Dollars price_per_token;                ///< 0 if the device's price is unknown

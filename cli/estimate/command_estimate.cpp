@@ -87,6 +87,9 @@ Run add_estimate(CLI::App& app) {
     app.add_option("--verification", point.verification, "unrolled, unrolled-chunk, packed, or auto")->type_name("NAME");
     app.add_option("--batch", point.batch, "Sequences decoded together (default 1)")->type_name("N");
     app.add_option("--context", point.context, "Tokens cached a sequence (default 2048)")->type_name("TOKENS");
+    app.add_option("--output-tokens", point.output_tokens,
+                   "Tokens per answer: prompts of other requests count, as in a busy server (default: decoding alone)")
+        ->type_name("N");
     app.add_option("--prompt", point.prompt, "Tokens of the prompt that TTFT is for (default: the context)")
         ->type_name("TOKENS");
     app.add_option("--rollback", point.rollback, "auto (default), truncate, replay, ring, joint, snapshot or recompute")

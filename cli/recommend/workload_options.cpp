@@ -83,6 +83,9 @@ void add_traffic_flags(CLI::App& app, const Shared& options) {
     app.add_option("--context", flags.context, "Tokens cached a sequence, likewise (default 2048)")
         ->type_name("TOKENS[:SHARE],...");
     app.add_option("--shares-of", flags.shares_of, "Shares are of time (default) or of tokens")->type_name("WHAT");
+    app.add_option("--output-tokens", flags.output_tokens,
+                   "Tokens per answer: prompts of other requests count, as in a busy server (default: decoding alone)")
+        ->type_name("N");
     app.add_option("--prompt", flags.prompt, "Tokens of the prompt that TTFT is for (default: the typical context)")
         ->type_name("TOKENS");
     app.add_option("--objective", flags.objective, "throughput (default), latency, cost or energy")->type_name("WHAT");

@@ -9,6 +9,7 @@
 #include "reports/shape_text.h"
 #include "text/number_text.h"
 #include "text/precision_text.h"
+#include "text/steady_text.h"
 #include "text/table.h"
 
 namespace treeline {
@@ -38,6 +39,9 @@ std::string configuration(const PointEstimate& estimate) {
     }
     facts.add("Decoding", std::string(name_of(input.decoding)));
     facts.add("Batch", exact_text(input.batch));
+    if (input.batch > 1.0) {
+        facts.add("Prompts", steady_text(setup_of(input, estimate.rollback)));
+    }
     facts.add("Context", fmt::format("{} tokens (prompt of {})", exact_text(input.context), exact_text(input.prompt_tokens)));
     return facts.text();
 }
@@ -124,6 +128,7 @@ std::string phases(const PointEstimate& estimate) {
     add(estimate.input.speculates() ? "verify" : "decode", round.verify);
     add("roll back", round.rollback);
     add("host", round.host);
+    add("prompts of others", round.prompts);
     table.add_rule();
     table.add({"sum", text_of(round.round), percent_text(1.0)});
     return table.text();

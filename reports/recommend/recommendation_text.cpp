@@ -6,6 +6,7 @@
 #include "reports/report_data.h"
 #include "reports/shape_text.h"
 #include "text/precision_text.h"
+#include "text/steady_text.h"
 
 namespace treeline {
 namespace {
@@ -50,6 +51,9 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
     }
     facts.emplace_back("Decoding", std::string(name_of(variant.setup.decoding)));
     facts.emplace_back("Objective", goal_text(answer.input.workload.objective));
+    if (largest_batch_of(answer.input.workload.traffic) > 1.0) {
+        facts.emplace_back("Prompts", steady_text(variant.setup));
+    }
     facts.emplace_back("Shares of traffic", std::string("of ") + std::string(name_of(answer.input.workload.traffic.shares_of)));
     return facts;
 }

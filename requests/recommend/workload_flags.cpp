@@ -146,6 +146,7 @@ void set_traffic(FlagJson& workload, const WorkloadFlags& flags) {
         set_flag(traffic, "shares_of", flags.shares_of);
     }
     set_flag(workload, "prompt_tokens", flags.prompt);
+    set_flag(workload, "output_tokens", flags.output_tokens);
 }
 
 void set_limits(FlagJson& workload, const WorkloadFlags& flags) {
@@ -200,7 +201,7 @@ FlagJson with_defaults(FlagJson workload) {
 FlagJson in_usual_order(const FlagJson& workload) {
     FlagJson ordered = FlagJson::object();
     for (const char* key : {"title", "target", "platforms", "drafters", "decoding", "draft_tokens", "shapes", "verification",
-                            "rollback", "traffic", "prompt_tokens", "limits", "objective"}) {
+                            "rollback", "traffic", "prompt_tokens", "output_tokens", "limits", "objective"}) {
         if (workload.contains(key)) {
             ordered[key] = workload[key];
         }
@@ -226,6 +227,7 @@ constexpr auto workload_flag_keys = std::to_array<FlagKey>({{"--acceptance", "dr
                                                             {"--context", "traffic.context"},
                                                             {"--shares-of", "traffic.shares_of"},
                                                             {"--prompt", "prompt_tokens"},
+                                                            {"--output-tokens", "output_tokens"},
                                                             {"--max-tpot-ms", "limits.tpot_ms"},
                                                             {"--max-ttft-ms", "limits.ttft_ms"},
                                                             {"--max-memory-gb", "limits.memory_gb"},

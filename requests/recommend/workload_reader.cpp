@@ -144,6 +144,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
     workload.prompt_tokens =
         static_cast<double>(root.count_or("prompt_tokens", static_cast<std::int64_t>(typical_context), 0, longest_context));
+    const double output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
     workload.limits = read_limits(root);
     workload.objective = read_objective(root);
     check_objective(root, workload.objective, lists.platforms);
@@ -153,7 +154,9 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
         document.add_problems(platform_problems(lists));
         workload.variants = all_variants(lists);
         for (Variant& variant : workload.variants) {  // memory is that of the prompts where the file says how long they are
-            variant.setup.prompt_tokens = root.has("prompt_tokens") ? workload.prompt_tokens : 0.0;
+            const bool of_prompts = root.has("prompt_tokens") || output_tokens > 0.0;
+            variant.setup.prompt_tokens = of_prompts ? workload.prompt_tokens : 0.0;
+            variant.setup.output_tokens = output_tokens;
         }
         document.add_problems(problems_of(workload));
     }

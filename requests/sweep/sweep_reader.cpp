@@ -195,10 +195,20 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     space.batch = as_numbers(read_axis(axes, "batch", 1, largest_batch));
     space.context = as_numbers(read_axis(axes, "context", 0, longest_context));
     axes.finish();
+    const auto prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", 0, 0, longest_context));
+    const auto output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
+    if (output_tokens > 0.0 && prompt_tokens == 0.0) {
+        root.problem("output_tokens",
+                     "is set, so \"prompt_tokens\" must say how long the prompts are that the server reads meanwhile");
+    }
     const bool readable = document.problems().empty();
     if (readable) {
         document.add_problems(platform_problems(lists));
         space.variants = all_variants(lists);
+        for (Variant& variant : space.variants) {
+            variant.setup.prompt_tokens = prompt_tokens;
+            variant.setup.output_tokens = output_tokens;
+        }
     }
     space.conditions = read_conditions(root, space.variants);
     root.finish();

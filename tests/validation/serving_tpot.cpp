@@ -3,9 +3,9 @@
 //
 // Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
 // ai-dynamo/aiconfigurator). Nothing is fitted here: each cost mode, the engine's stack profile, and tensor parallelism as
-// stated. A row's TPOT includes the prompts of the other requests, which are read while this one decodes: with b requests in
-// flight each token waits for (b − 1)/osl of a prefill. Rows that the data's README says to drop (queued: TTFT above 2 s;
-// GB200) are dropped, as are answers under 1,024 tokens, where prefill outweighs decoding.
+// stated. A row's TPOT includes the prompts of the other requests, which the steady state prices (RoundSetup::output_tokens).
+// Rows that the data's README says to drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under 1,024 tokens,
+// where prompts outweigh decoding.
 //
 // Exits with 77 without the data and with 1 when the median error of the stacks exceeds the goal below, or data sheets do
 // better.
@@ -96,12 +96,9 @@ double predicted_ms(const Row& row, Basis basis) {
     setup.precision = precision_of(row);
     setup.platform = basis == Basis::data_sheet ? with_ideal_kernels(platform_of(row)) : platform_of(row);
     setup.platform.mode = basis == Basis::calibration ? CostMode::calibrated : CostMode::roofline;
-    setup.drafter = NgramDrafter{};
-    setup.acceptance = Acceptance::geometric(0.0);
-    const CompiledRound round = compile_round(setup);
-    const double decode = evaluate(round, {0, row.batch, row.isl + 0.5 * row.osl}).time_per_token.value();
-    const double others = (row.batch - 1.0) / row.osl * time_to_first_token(round, row.isl).value();
-    return 1e3 * (decode + others);
+    setup.prompt_tokens = row.isl;
+    setup.output_tokens = row.osl;
+    return 1e3 * evaluate(compile_round(setup), {0, row.batch, row.isl + 0.5 * row.osl}).time_per_token.value();
 }
 
 double quantile(std::vector<double> values, double share) {

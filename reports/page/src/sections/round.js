@@ -5,7 +5,7 @@ import { chart } from '../lib/chart.js';
 import { domainWithRoom, shortened, widest } from '../lib/text.js';
 import { linearAxis } from '../lib/vega.js';
 
-const PHASES = ['draft', 'verify', 'rollback', 'sampling', 'host'];
+const PHASES = ['draft', 'verify', 'rollback', 'sampling', 'host', 'prompts'];
 const PLAIN = 'plain decoding';
 const columns = [
   { key: 'configuration', title: 'Configuration' },
