@@ -1,4 +1,4 @@
-// One design point, as `treeline estimate` takes it: from a file, from flags, or from a file whose keys flags replace.
+// One design point, as `treeline estimate` takes it: from a file, from flags, or from a file with flags that override its keys.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace treeline {
 
 /// Reads {"target", "platform", "drafter"?, "draft_tokens"? or "shape"?, "verification"?, "batch"?, "context"?,
 /// "prompt_tokens"?, "rollback"?, "decoding"?, "training"?: {"decoding_budget", "draft_training"} in one unit of money,
-/// "title"?, "source"?}. Throws InputError with every problem, those of the setup included.
+/// "title"?, "source"?}. Throws InputError with every problem, including those of the setup.
 PointInput read_point(json::Document& document, Descriptions& descriptions);
 
 /// A flag of `treeline estimate` and the key of the point that it sets.
@@ -25,7 +25,7 @@ struct PointFlags {
     std::string decoding_budget, draft_training;
 };
 
-/// `point` with the keys that flags give replaced. Values are passed on as they stand; reading the point judges them.
+/// `point` with the keys that flags override. Values are passed on unchanged; reading the point judges them.
 nlohmann::ordered_json with_flags(nlohmann::ordered_json point, const PointFlags& flags);
 
 /// Sentences of a document named "flags" with the flag in place of the key: "flags: platform.device: ..." → "--device: ...".

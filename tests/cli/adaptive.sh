@@ -127,7 +127,7 @@ expect 2 'settings\[0\].round_ms: has 2 times for 4 batches' traffic input.json
 changed '"capacity": 64' '"capacity": 65'
 expect 2 'batch: ends at 64, below the capacity of 65' traffic input.json
 changed '"batch": [1, 4' '"batch": [2, 4'
-expect 2 'batch: must rise and start at 1' traffic input.json
+expect 2 'batch: must increase and start at 1' traffic input.json
 changed '"output_tokens": 200' '"output_tokens": 0'
 expect 2 'output_tokens: .*between 1' traffic input.json
 changed '"output_tokens": 200' '"output_tokens": 1000000'

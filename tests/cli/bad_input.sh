@@ -81,7 +81,7 @@ workload() {
 workload '[]' '[1]' '[1024]' ''
 expect 2 'draft_tokens: is empty' recommend input.json
 workload '{"from": 8, "to": 1}' '[1]' '[1024]' ''
-expect 2 'draft_tokens: runs from 8 to 1, backwards' recommend input.json
+expect 2 'draft_tokens: runs backwards, from 8 to 1' recommend input.json
 workload '{"from": 1, "to": 8, "step": 0}' '[1]' '[1024]' ''
 expect 2 'draft_tokens.step: is 0' recommend input.json
 workload '[1, 2, 2]' '[1]' '[1024]' ''
