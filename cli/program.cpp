@@ -23,7 +23,7 @@ const std::vector<Command>& commands() {
         {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate},
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep},
         {"recommend", "find the best configuration for a workload", add_recommend},
-        {"report", "the same answer as one HTML page with interactive plots", add_report},
+        {"report", "the answer of recommend as one HTML page with interactive plots", add_report},
         {"lint", "check a speculative configuration before giving it to an engine", add_lint},
         {"tree", "show, optimise and compare draft trees", add_tree},
         {"fpga", "price accelerators for Mamba-2 on FPGA boards", add_fpga},
@@ -145,7 +145,7 @@ void parse_and_run(int argc, const char* const* argv) {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         const auto chosen = app.get_subcommands();
-        return write_file("-", chosen.empty() ? app.help() : chosen.front()->help());
+        return write_file("-", chosen.empty() ? app.help() : chosen.front()->help("treeline"));
     } catch (const CLI::CallForVersion& version) {
         return write_file("-", std::string(version.what()) + "\n");
     } catch (const CLI::ParseError& error) {

@@ -17,7 +17,7 @@ const std::vector<std::string> acceptance_kinds = {"geometric", "per_position", 
 
 Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = at.number("geometric", 0.0, 1.0);
-    text = fmt::format("{} a token", exact_text(rate));
+    text = fmt::format("{} per token", exact_text(rate));
     return Acceptance::geometric(rate);
 }
 

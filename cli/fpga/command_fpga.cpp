@@ -129,6 +129,7 @@ FpgaVerb add_list_verb(CLI::App& fpga) {
     CLI::App* app = fpga.add_subcommand("list", "list boards and published designs of the catalogue");
     app->add_option("--output", flags->output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
     add_catalogue_flag(*app, *flags);
+    app->footer("Example:\n  treeline fpga list");
     return {app, [flags] { flags->deliver(catalogue_text(flags->find().hardware)); }};
 }
 

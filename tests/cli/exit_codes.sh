@@ -19,6 +19,8 @@ expect 2 '--threads: must be a whole number' recommend "$SOURCE/examples/llama-3
 expect 2 '--top: must be a whole number' sweep "$SOURCE/examples/spire-study.json" --top -1
 expect 2 'did you mean "llama-3-8b"' models llama-3-8bb
 expect 2 'did you mean "h100-sxm"' hardware h100-smx
+# An abbreviation is answered with every name that it begins, as --device does.
+expect 2 'did you mean "h100-nvl", "h100-pcie" or "h100-sxm"' hardware h100
 expect 2 'does not hold the folders' models --catalogue "$WORK"
 expect 0 'llama-3-70b' models
 expect 0 'Llama|meta-llama' models llama-3-70b

@@ -41,7 +41,7 @@ cmp -s trust-block.md readme-block.md || {
 }
 
 expect 0 'measurements' validate --html page.html
-for needed in 'Predicted against measured' 'error-tokens' 'error-batch' 'error-size' 'error-context' 'host, beside the passes' 'Fitted for A10G, on 8 rows'; do
+for needed in 'Predicted against measured' 'error-tokens' 'error-batch' 'error-size' 'error-context' 'host, outside the passes' 'Fitted for A10G, on 8 rows'; do
     checks=$((checks + 1))
     grep -q -- "$needed" page.html || fail "the page lacks '$needed'"
 done
