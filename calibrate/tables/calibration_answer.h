@@ -25,7 +25,7 @@ struct CalibrationAnswer {
     std::vector<CalibratedTable> kernels;
     std::vector<CheckRow> check;            ///< whole layers, held out altogether; may be empty
     std::vector<DecoderCheck> decoders;     ///< whole rounds of decoders, likewise
-    std::vector<LaunchCost> launches;       ///< of nothing, in chains; may be empty
+    std::vector<LaunchCost> launches;       ///< empty launches, in chains; may be empty
     std::string derived_from;               ///< device whose laws stand in for what was not measured; empty = none
     std::vector<CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet
 };

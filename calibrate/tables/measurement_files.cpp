@@ -192,7 +192,7 @@ void MeasurementFiles::write_conditions(const ProtocolRun& run) const {
     std::ofstream out(path, std::ios::binary | std::ios::app);
     if (fresh) {
         out << fmt::format(
-            "# What {} was like at the beginning of each pass over what was measured, run after run\n"
+            "# The state of {} at the beginning of each pass over the measurements, run after run\n"
             "# at_s: since the run began; visits: of kernels and decoders in the pass; read_us: a block of main memory read;\n"
             "# launch_us: an empty launch (0: not measured); clock_mhz: 0 if unknown; temperature_c: empty if unknown;\n"
             "# load: per core, over the last minute; typical: 1 in the state that the measurements are of\n"

@@ -19,7 +19,7 @@ std::string range_text(const ScheduleRange& range) {
 
 std::string schedule_table(const TrafficAnswer& answer) {
     TextTable table(
-        {{"Batch", Align::left}, {"setting", Align::left}, {"accept length"}, {"tokens/s at its ends"}, {"plain decoding"}});
+        {{"Batch", Align::left}, {"setting", Align::left}, {"accept length"}, {"tokens/s over the range"}, {"plain decoding"}});
     const SpeculationSetting& plain = answer.input.settings[answer.plain()];
     for (const ScheduleRange& range : ranges_of(answer.policies.back().schedule)) {
         const SpeculationSetting& setting = answer.input.settings[range.setting];

@@ -68,7 +68,7 @@ std::string averages(const Answer& answer) {
 std::string schedule(const Answer& answer) {
     const Recommendation& found = *answer.result.recommendation;
     const Schedule& schedule = found.schedule;
-    TextTable table({{"Batch", Align::left}, {"draft tokens"}, {"speed-up at its ends"}});
+    TextTable table({{"Batch", Align::left}, {"draft tokens"}, {"speed-up over the range"}});
     for (const ScheduleEntry& entry : schedule.entries) {
         table.add({entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
                                                       : fmt::format("{} to {}", entry.batch_from, entry.batch_to),
@@ -76,8 +76,8 @@ std::string schedule(const Answer& answer) {
                    fmt::format("{} to {}", ratio_text(entry.speedup_from), ratio_text(entry.speedup_to))});
     }
     return table.text() +
-           wrapped(fmt::format("Followed over the traffic: {}. {}", gain_text(schedule.gain, answer.input.workload.objective),
-                               schedule_text(schedule)),
+           wrapped(fmt::format("Over the traffic this schedule reaches {}. {}",
+                               gain_text(schedule.gain, answer.input.workload.objective), schedule_text(schedule)),
                    page_width) +
            "\n\n";
 }

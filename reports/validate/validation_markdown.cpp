@@ -43,9 +43,9 @@ std::string validation_markdown(const Validation& validation) {
         right += choices.outcome.right ? 1 : 0;
     }
     text += fmt::format(
-        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Predictions of whether a run fits "
-        "into memory, correct:\n"
-        "{}.\n",
+        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits in memory is "
+        "predicted\n"
+        "correctly for {}.\n",
         right, validation.choices.size(), percent_text(validation.regret), memory_counts_text(validation));
     return text +
            "\nAccept lengths are inputs. The model was improved with its errors in sight, so errors on new results\n"

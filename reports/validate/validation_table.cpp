@@ -109,7 +109,7 @@ std::string choices_text(const Validation& validation) {
 }
 
 std::string memory_text(const Validation& validation) {
-    std::string text = fmt::format("Predictions of whether it fits into memory, correct: {}\n", memory_counts_text(validation));
+    std::string text = fmt::format("Whether it fits in memory is predicted correctly for {}\n", memory_counts_text(validation));
     for (const MemoryCell& cell : validation.memory_cells) {
         if (cell.measured_fits != cell.predicted_fits) {
             const Experiments& paper = validation.papers[cell.paper];

@@ -133,7 +133,7 @@ TEST_CASE("acceptance that cannot be is refused") {
     CHECK(acceptance_problem(R"("geometric": 1.01)").find("must lie between 0 and 1") != std::string::npos);
     CHECK(acceptance_problem(R"("per_position": [])").find("is empty") != std::string::npos);
     CHECK(acceptance_problem(R"("per_position": [0.5, 0.6])").find("must not increase") != std::string::npos);
-    CHECK(acceptance_problem(R"("mean_length": 5.5, "draft_tokens": 4)").find("at most 5 a round") != std::string::npos);
+    CHECK(acceptance_problem(R"("mean_length": 5.5, "draft_tokens": 4)").find("at most 5 per round") != std::string::npos);
     CHECK(acceptance_problem(R"("mean_length": 3)").find("draft_tokens: is missing") != std::string::npos);
     CHECK(acceptance_problem(R"("curve": {})").find("is empty") != std::string::npos);
     CHECK(acceptance_problem(R"("curve": {"one": 1.5})").find("must be a number of draft tokens") != std::string::npos);

@@ -51,7 +51,7 @@ TEST_CASE("a fit finds the worlds that the length came from") {
     CHECK(two.worlds.front().parameters().caution == Approx(4.0).epsilon(0.05));
 }
 
-TEST_CASE("STree: two chain lengths foretell the tree and naive sampling at temperature 1") {
+TEST_CASE("STree: two chain lengths predict the tree and naive sampling at temperature 1") {
     // arXiv 2505.14969, table 2, MT-Bench, chain of 4: 2.04 at temperature 0, 1.55 at 1. Both are fitted; the trees are not.
     const FittedWorlds fitted = fit_mismatch_and_caution(worlds(WorldParameters{}, 16), {Method::token_wise, chain(4)},
                                                          {{0.0, 0.0}, 2.04}, {{1.0, 1.0}, 1.55});
