@@ -120,8 +120,8 @@ std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, con
     }
     if (!law) {
         return form == LawForm::hinge
-                   ? "times do not rise from any knee on, so a hinge does not describe them"
-                   : "token counts lie too close together to tell the terms of a " + std::string(name_of(form)) + " law apart";
+                   ? "times do not rise after any knee, so a hinge does not describe them"
+                   : "token counts are too close together to tell the terms of a " + std::string(name_of(form)) + " law apart";
     }
     return {};
 }

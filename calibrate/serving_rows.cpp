@@ -57,7 +57,7 @@ public:
 
     ServingTable finish() {
         if (header_.empty()) {
-            problem("is empty, where a header such as batch,draft_tokens,accept_length,tpot_ms should stand");
+            problem("is empty; a header such as batch,draft_tokens,accept_length,tpot_ms is needed");
         } else if (problems_.empty() && table_.rows.empty()) {
             problem("holds a header and no rows");
         } else if (table_.rows.size() > most_serving_rows) {
@@ -76,7 +76,7 @@ private:
 
     void header(const std::string& content) {
         if (content.find(';') != std::string::npos && content.find(',') == std::string::npos) {
-            problem("its columns are apart by semicolons; use commas, and a point in decimal numbers");
+            problem("its columns are separated by semicolons; use commas, and a point in decimal numbers");
         }
         header_ = cells_of(content);
         for (std::size_t i = 0; i < header_.size(); ++i) {
@@ -86,7 +86,7 @@ private:
                 problem(fmt::format("unknown column \"{}\"{}", json::shown_key(name),
                                     suggestion.empty() ? "; known are " + listed(columns, "and") : suggestion));
             } else if (!places_.emplace(name, i).second) {
-                problem(fmt::format("the column {} is there twice", name));
+                problem(fmt::format("the column {} appears twice", name));
             }
         }
         for (const char* needed : {"batch", "draft_tokens"}) {
@@ -102,7 +102,7 @@ private:
             }
         }
         if (problems_.empty() && measure_.empty()) {
-            problem("lacks what was measured: one of the columns tpot_ms, tokens_per_s (of all users), itl_ms or round_ms");
+            problem("lacks a measured column: one of  tpot_ms, tokens_per_s (of all users), itl_ms or round_ms");
         } else if (problems_.empty() && !places_.contains(measure_)) {
             problem(fmt::format("holds {}; keep one of them", measure_));
         }
@@ -120,7 +120,7 @@ private:
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
             row_problem(
-                fmt::format("{} must be a bare number, not \"{}\" (units stand in the header)", name, json::shown_key(text)));
+                fmt::format("{} must be a bare number, not \"{}\" (units belong in the header)", name, json::shown_key(text)));
         } else if (value < low || value > high || (whole && value != std::floor(value))) {
             row_problem(fmt::format("{} must be {} from {} to {}, not {}", name, whole ? "a whole number" : "a number",
                                     number_text(low), number_text(high), text));
@@ -130,7 +130,7 @@ private:
 
     void row(const std::vector<std::string>& cells) {
         if (cells.size() != header_.size()) {
-            return row_problem(fmt::format("has {} fields where the header has {}", cells.size(), header_.size()));
+            return row_problem(fmt::format("has {} fields, but the header has {}", cells.size(), header_.size()));
         }
         const std::size_t before = problems_.size();
         ServingRow row;
@@ -151,7 +151,7 @@ private:
         const bool needs_length = row.draft_tokens > 0 && (measure_ == "tpot_ms" || measure_ == "tokens_per_s");
         if (needs_length && !row.accept_length) {
             row_problem(fmt::format(
-                "drafts {} tokens, but its accept_length is not given; without it {} does not say how long a round takes",
+                "drafts {} tokens, but its accept_length is not given; without it {} does not give the time of a round",
                 row.draft_tokens, measure_));
         }
         if (problems_.size() == before) {

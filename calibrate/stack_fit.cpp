@@ -197,9 +197,8 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
     std::vector<std::string> problems;
     if (steps.size() < 2) {
         problems.emplace_back(
-            "one measured step cannot tell what the host takes from what kernels take; two steps allow one number to be "
-            "fitted, "
-            "three batches with and without speculation four");
+            "one measured step cannot separate host time from kernel time; two steps determine one number, three batches with "
+            "and without speculation four");
     }
     for (const MeasuredStep& step : steps) {
         if (!(step.time > Seconds(0.0)) || !std::isfinite(step.time.value())) {

@@ -15,7 +15,7 @@ namespace treeline {
 enum class Format { table, json, csv };
 
 struct CommonFlags {
-    std::string catalogue;  ///< --catalogue, empty where not given
+    std::string catalogue;  ///< --catalogue, empty if not given
     std::string format = "table";
     std::string output = "-";
 

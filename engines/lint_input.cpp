@@ -171,8 +171,8 @@ Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
     try {
         return tree_of(YAML::Load(text), repeated, 0);
     } catch (const YAML::Exception& error) {
-        throw InputError({fmt::format("the text is no YAML: line {}, column {}: {}", error.mark.line + 1, error.mark.column + 1,
-                                      error.msg)});
+        throw InputError({fmt::format("the text is not YAML: line {}, column {}: {}", error.mark.line + 1,
+                                      error.mark.column + 1, error.msg)});
     }
 }
 
@@ -186,7 +186,7 @@ LintInput read_lint_input(const std::string& whole_text) {
     }
     if (text[first] == '{' || text[first] == '[') {
         input.form_text = "JSON";
-        input.tree = parse_json(text, "the text is no JSON", input.repeated);
+        input.tree = parse_json(text, "the text is not JSON", input.repeated);
     } else {
         if (!starts_as_yaml(text)) {
             input.command = split_command_line(text);

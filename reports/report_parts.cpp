@@ -27,7 +27,7 @@ std::vector<double> powers_of_two(double from, double to) {
     return values;
 }
 
-/// The best shape of a cell, and the speed-up of the best drafts that fit there (1: none do, which leaves plain decoding).
+/// The best shape of a cell, and the speed-up of the best drafts that fit there (1: none do, only plain decoding).
 struct Cell {
     int speculation = 0;
     int draft_tokens = 0;

@@ -42,7 +42,7 @@ Catalogue find_catalogue(const std::string& flag) {
             return within(folder);
         }
     }
-    throw InputError({"the catalogue of models and hardware is not beside the program; name its folder by --catalogue"});
+    throw InputError({"the catalogue of models and hardware was not found; give its folder with --catalogue"});
 }
 
 std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue,

@@ -23,7 +23,7 @@ std::optional<long long> whole(std::string_view text) {
 
 bool opens_object(const std::string& text) { return !text.empty() && text.front() == '{'; }
 
-/// "1-8" as a range; nothing where the text is none.
+/// "1-8" as a range; nothing if the text is no range.
 std::optional<FlagJson> range_of(const std::string& text) {
     const std::vector<std::string> ends = split(text, '-');
     if (ends.size() != 2 || !whole(ends[0]) || !whole(ends[1])) {
@@ -70,7 +70,7 @@ bool names_a_description(std::string_view key) {
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// `key` is the one that `node` stands under; elements of a list stand under that of the list.
+/// `key` is the key of `node`; elements of a list have the key of the list.
 void rebase_under(FlagJson& node, const std::string& key, const std::filesystem::path& base) {
     if (node.is_structured()) {
         for (auto& [name, value] : node.items()) {
@@ -123,7 +123,7 @@ FlagJson shares_of_flag(const std::string& flag, const std::string& text) {
     for (const std::string& part : split(text, ',')) {
         const std::vector<std::string> pair = split(part, ':');
         if (pair.size() != 2) {
-            throw InputError({fmt::format("{}: give every value a share (8:0.3,16:0.7) or none, not \"{}\"", flag, text)});
+            throw InputError({fmt::format("{}: give all values a share (8:0.3,16:0.7) or none, not \"{}\"", flag, text)});
         }
         list.push_back({{"value", value_of_flag(pair[0])}, {"share", value_of_flag(pair[1])}});
     }
@@ -158,7 +158,7 @@ FlagJson acceptance_of_flag(const std::string& text) {
 FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens) {
     if (text.find(':') == std::string::npos) {
         if (!draft_tokens.is_number()) {
-            throw InputError({fmt::format("--accept-length: say of how many draft tokens {0} is the mean: 4:{0}", text)});
+            throw InputError({fmt::format("--accept-length: say for how many draft tokens {0} is the mean: 4:{0}", text)});
         }
         return FlagJson{{"mean_length", value_of_flag(text)}, {"draft_tokens", draft_tokens}};
     }

@@ -9,7 +9,7 @@ namespace {
 
 void set_acceptance(FlagJson& point, const PointFlags& flags) {
     if (!flags.acceptance.empty() && !flags.accept_length.empty()) {
-        throw InputError({"flags: --acceptance and --accept-length say the same thing twice; give one of them"});
+        throw InputError({"flags: --acceptance and --accept-length say the same thing; give one of them"});
     }
     if (flags.acceptance.empty() && flags.accept_length.empty()) {
         return;

@@ -1,4 +1,4 @@
-// One design point, as `treeline estimate` takes it: from a file, from flags, or from a file whose keys flags replace.
+// One design point, as `treeline estimate` takes it: from a file, from flags, or from a file with flags that override its keys.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct PointFlags {
     std::string decoding_budget, draft_training;
 };
 
-/// `point` with the keys that flags give replaced. Values are passed on as they stand; reading the point judges them.
+/// `point` with the keys that flags override. Values are passed on unchanged; reading the point judges them.
 nlohmann::ordered_json with_flags(nlohmann::ordered_json point, const PointFlags& flags);
 
 /// Sentences of a document named "flags" with the flag in place of the key: "flags: platform.device: ..." → "--device: ...".

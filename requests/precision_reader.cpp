@@ -31,7 +31,7 @@ const std::vector<std::string>& checkpoint_names() {
     return names;
 }
 
-/// `published` says in which of the 16-bit formats everything is that is not quantised.
+/// `published` says which 16-bit format holds everything that is not quantised.
 Precision checkpoint_named(const std::string& name, const Precision& published) {
     const NumberFormat kept = published.activations.format;
     const NumberFormat wide = bits_of(kept) == 16.0 ? kept : NumberFormat::bf16;
@@ -83,7 +83,7 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     precision.activations = read_storage(parts, "activations", base.activations);
     precision.kv_cache = read_storage(parts, "kv_cache", base.kv_cache);
     precision.state = read_storage(parts, "state", base.state);
-    // What a run states of weights holds for all of them.
+    // What a run states about weights holds for all of them.
     std::erase_if(precision.exceptions, [&](const WeightException& exception) {
         return parts.has("weights") || (parts.has("experts") && exception.operation.ends_with("routed experts")) ||
                (parts.has("embeddings") && (exception.operation == "LM head" || exception.operation == "token embedding"));

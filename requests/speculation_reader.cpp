@@ -40,7 +40,7 @@ std::vector<Shape> read_optimal_grid(json::Reader& at) {
     return shapes;
 }
 
-/// A shape given as text: `{"shape": "sglang:5,4,32"}`, as Reader::objects_or_texts hands it over.
+/// A shape given as text: `{"shape": "sglang:5,4,32"}`, as Reader::objects_or_texts returns it.
 std::vector<Shape> read_text(json::Reader& at, std::string_view key, const std::string& text,
                              const Descriptions& descriptions) {
     try {
@@ -111,7 +111,7 @@ std::vector<Verification> read_verifications(json::Reader& at) {
     return verifications;
 }
 
-/// The chunk scan is worth it for prompts only: it is tried where it is asked for.
+/// The chunk scan pays off only for prompts: it is tried only on request.
 std::vector<Verification> ways_of(const TreeShape& shape, const std::vector<Verification>& asked_for) {
     if (!asked_for.empty()) {
         return asked_for;
@@ -168,7 +168,7 @@ std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descri
         return all_ways({chain_of(k)}, verifications);
     }
     if (at.has("draft_tokens")) {
-        at.problem("shape", "is given beside draft_tokens, but exactly one of them is needed");
+        at.problem("shape", "is given together with draft_tokens, but exactly one is needed");
     }
     const TreeShape shape = read_shape_under(at, "shape", descriptions);
     return all_ways({{shape, text_of(shape)}}, verifications);

@@ -23,7 +23,7 @@ struct PointInput {
     double context = 0.0;
     double prompt_tokens = 0.0;
     double output_tokens = 0.0;            ///< of an answer in the steady state; 0: decoding alone
-    std::optional<TrainingCost> training;  ///< asked for: does training the drafter pay?
+    std::optional<TrainingCost> training;  ///< if requested: does training the drafter pay?
     std::vector<Provenance> provenance;
 
     [[nodiscard]] bool speculates() const { return speculations.size() > 1; }

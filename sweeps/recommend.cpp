@@ -72,7 +72,7 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
     if (prepared.speculations.empty()) {
         prepared.problem = prepared.round.row(prepared.round.rows.size() > 1 ? 1 : 0).problem;
         if (prepared.problem.empty()) {
-            prepared.problem = "no shape is asked for that drafts anything";
+            prepared.problem = "none of the given shapes drafts anything";
         }
     }
     return prepared;
@@ -111,17 +111,16 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outc
 std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
     switch (limit) {
         case Limit::memory:
-            return formatted("needs %.1f GB of memory per device where %.1f GB are allowed",
-                             outcome.means.peak_memory.value() / 1e9, allowed_memory(prepared.round, limits).value() / 1e9);
+            return formatted("needs %.1f GB of memory per device; %.1f GB are allowed", outcome.means.peak_memory.value() / 1e9,
+                             allowed_memory(prepared.round, limits).value() / 1e9);
         case Limit::time_per_token:
-            return formatted("TPOT reaches %.2f ms where %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
+            return formatted("TPOT reaches %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
                              limits.time_per_token->value() * 1e3);
         case Limit::time_to_first_token:
-            return formatted("TTFT is %.0f ms where %.0f ms are allowed", prepared.time_to_first_token.value() * 1e3,
+            return formatted("TTFT is %.0f ms; %.0f ms are allowed", prepared.time_to_first_token.value() * 1e3,
                              limits.time_to_first_token->value() * 1e3);
         case Limit::gain:
-            return formatted("gains %.2fx on plain decoding where at least %.2fx are asked for", outcome.gain,
-                             limits.minimum_gain);
+            return formatted("reaches only %.2fx of plain decoding; the minimum is %.2fx", outcome.gain, limits.minimum_gain);
     }
     return {};
 }
@@ -134,7 +133,7 @@ std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, 
 
 struct VariantOutcome {
     std::vector<Candidate> candidates;
-    std::string reason;  ///< for its best candidate, if none keeps the limits
+    std::string reason;  ///< for its best candidate, if none meets the limits
 };
 
 /// The beginning of that sentence: what a variant's best candidate would have drafted.

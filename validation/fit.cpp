@@ -142,9 +142,9 @@ bool reject_bounds(ExperimentPlatform& platform, std::span<const ExperimentRow* 
             continue;
         }
         const ParameterUnit unit = unit_of(parameter);
-        remarks.push_back(fmt::format("the rows cannot tell {} from its bound; it is rejected, and the stated {:.4g}{}{} holds",
-                                      parameter.name, value_of(parameter, platform.platform) / unit.base_units,
-                                      unit.name.empty() ? "" : " ", unit.name));
+        remarks.push_back(fmt::format(
+            "the rows cannot tell {} from its bound; it is rejected, and the stated {:.4g}{}{} is kept", parameter.name,
+            value_of(parameter, platform.platform) / unit.base_units, unit.name.empty() ? "" : " ", unit.name));
     }
     const bool any = accepted.size() < platform.free.size();
     platform.free = std::move(accepted);

@@ -23,7 +23,7 @@ std::vector<std::string> fields_of(std::string line) {
     return fields;
 }
 
-/// Which column is the time, and in what unit; nothing, and a problem, where there is not exactly one.
+/// Which column is the time, and in what unit; nothing, and a problem, if there is not exactly one.
 std::optional<std::pair<std::size_t, double>> time_column(const std::vector<std::string>& header, MeasuredRows& rows) {
     std::optional<std::pair<std::size_t, double>> found;
     for (std::size_t i = 0; i < header.size(); ++i) {

@@ -135,7 +135,7 @@ void read_measured_json(const std::string& text, MeasuredRows& rows) {
     try {
         has_states ? read_nvbench(root, rows) : read_google_benchmark(root, rows);
     } catch (const Json::exception& error) {
-        rows.problem(fmt::format("has an entry of another type than nvbench or Google Benchmark write ({})", error.what()));
+        rows.problem(fmt::format("has an entry of a type that neither nvbench nor Google Benchmark writes ({})", error.what()));
     }
 }
 

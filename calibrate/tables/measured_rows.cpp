@@ -32,7 +32,7 @@ void MeasuredRows::problem(const std::string& sentence) {
 
 void MeasuredRows::device(const std::string& name) {
     if (!name.empty() && !file_.device.empty() && file_.device != name) {
-        problem(fmt::format("holds measurements of several devices ({} and {}); a calibration is of one", file_.device, name));
+        problem(fmt::format("holds measurements of several devices ({} and {}); a calibration covers one", file_.device, name));
     }
     file_.device = name;
 }

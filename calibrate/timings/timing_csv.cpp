@@ -49,7 +49,7 @@ std::optional<double> number_in(const std::string& text) {
     return whole ? std::optional(value) : std::nullopt;
 }
 
-/// Where the header puts what.
+/// The columns of the header.
 struct Columns {
     std::size_t count = 0;
     std::optional<std::size_t> tokens, time, spread, series;
@@ -86,7 +86,7 @@ public:
 
     void finish() {
         if (columns_.count == 0) {
-            problem("is empty, where a header such as tokens,time_ms should stand");
+            problem("is empty; a header such as tokens,time_ms is needed");
         }
         if (!problems_.empty()) {
             throw InputError(std::move(problems_));
@@ -98,7 +98,7 @@ private:
 
     void take(std::optional<std::size_t>& column, std::size_t at, const std::string& name) {
         if (column) {
-            problem(fmt::format("the header gives the same thing twice: {}", name));
+            problem(fmt::format("the header gives the same quantity twice: {}", name));
         }
         column = at;
     }

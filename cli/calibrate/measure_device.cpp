@@ -156,7 +156,7 @@ std::string states_text(const ProtocolRun& run) {
     }
     return text.empty()
                ? ""
-               : fmt::format("; its cores meet in {:.2f} us then, at other times in {}", 1e6 * run.typical.launch, text);
+               : fmt::format("; its cores then meet in {:.2f} us, at other times in {}", 1e6 * run.typical.launch, text);
 }
 
 /// What the machine was like while it was measured.
@@ -186,10 +186,10 @@ std::string summary_of(const OwnDevice& own, const MachineFigures& figures, cons
         "TFLOP/s in fp32{}.\n",
         figures.read.value() / 1e9, figures.write.value() / 1e9, figures.copy.value() / 1e9, figures.fp32_peak.value() / 1e12,
         own.device.on_gpu ? fmt::format(", {:.3g} in bf16", figures.bf16_peak.value() / 1e12) : "");
-    text += fmt::format("A launch of nothing: {}.\n", launches_text(figures));
+    text += fmt::format("An empty launch: {}.\n", launches_text(figures));
     text += fmt::format(
-        "{} kernels and decoders measured now, {} before; {} of those of now hardly ever saw the typical state "
-        "and are left out of laws and errors; load {:.2f} per core at the start.\n",
+        "{} kernels and decoders measured now, {} before; {} of the new ones hardly ever saw the typical state and are left "
+        "out of laws and errors; load {:.2f} per core at the start.\n",
         measured.run.measurements.size(), measured.before, measured.run.drifted(), measured.load);
     if (!measured.run.passes.empty()) {
         text += conditions_text(measured.run);

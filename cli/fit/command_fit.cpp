@@ -24,7 +24,7 @@ struct FitFlags {
     std::string law = automatic, weights = automatic, confidence = "0.95", at;
 };
 
-/// The one of `all` that the flag names; nothing for "auto".
+/// The member of `all` that the flag names; nothing for "auto".
 template <class Choice, std::size_t count>
 std::optional<Choice> chosen(const std::string& flag, const std::string& text, const std::array<Choice, count>& all) {
     std::vector<std::string> names = {automatic};
@@ -113,16 +113,18 @@ Run add_fit(CLI::App& app) {
     app.add_option("FILE", flags->file,
                    "Measured times: CSV (tokens,time_ms[,spread_ms][,series]), JSON, or llama-bench -o json")
         ->required();
-    app.add_option("--series", flags->series, "Fit this series only")->type_name("NAME");
+    app.add_option("--series", flags->series, "Fit only this series")->type_name("NAME");
     app.add_option("--law", flags->law, "auto (by cross-validation), constant, linear, quadratic or hinge")
         ->type_name("LAW")
         ->capture_default_str();
-    app.add_option("--weights", flags->weights, "auto (spread where rows state one, else relative), relative, spread or equal")
+    app.add_option("--weights", flags->weights, "auto (spread if rows state one, else relative), relative, spread or equal")
         ->type_name("HOW")
         ->capture_default_str();
-    app.add_option("--confidence", flags->confidence, "Of the intervals")->type_name("SHARE")->capture_default_str();
+    app.add_option("--confidence", flags->confidence, "Confidence level of the intervals")
+        ->type_name("SHARE")
+        ->capture_default_str();
     app.add_option("--at", flags->at, "Print the time at these token counts instead of the residuals")->type_name("N,...");
-    app.add_option("--html", flags->html, "Also write a page with plots into this file")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with plots to this file")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer("Example:\n  treeline fit examples/fits/stree-repository-runs.csv --html fit.html");
     return [flags] { fit(*flags); };

@@ -41,7 +41,7 @@ std::string text_of(const Validation& validation, const ValidateFlags& flags) {
                                                : validation_table(validation, flags.rows);
 }
 
-/// The published experiments first: their fits serve the files from outside.
+/// Published experiments come first: external files use their fits.
 void run_validation(const ValidateFlags& flags) {
     check_format(flags.common.format);
     const Catalogue catalogue = flags.common.find();
@@ -64,13 +64,14 @@ void run_validation(const ValidateFlags& flags) {
 Run add_validate(CLI::App& app) {
     auto flags = std::make_shared<ValidateFlags>();
     app.add_option("--experiments", flags->experiments,
-                   "Further experiments: files, or folders of them. Platforms that the published ones fit are only predicted")
+                   "Further experiments: files, or folders of them. Their rows are predicted with the numbers already fitted, "
+                   "not fitted again")
         ->type_name("FILE|DIR");
     app.add_flag("--rows", flags->rows, "Also print every row with its prediction");
     app.add_option("--html", flags->html, "Also write a page with the parity plot and the errors")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
-        "Example:\n  treeline validate --rows\n\nThe exit code is 2 where bad input left something out; the rest is shown.");
+        "Example:\n  treeline validate --rows\n\nExit code 2 if bad input caused rows to be left out; the rest is shown.");
     return [flags] { run_validation(*flags); };
 }
 

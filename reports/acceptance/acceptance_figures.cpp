@@ -15,9 +15,10 @@ Figure lengths_over_temperature(const StudiedTreeAnswer& tree, std::size_t numbe
     Figure figure;
     figure.id = fmt::format("accept-length-{}", number);
     figure.title = "Accept length of " + tree.tree.label;
-    figure.reading = "Lines are closed forms, shaded the 99 % interval of decoding; tokens a round, bonus token included.";
+    figure.reading =
+        "Lines are closed forms, shading the 99 % interval of simulated decoding; tokens per round, bonus token included.";
     figure.x = {"temperature", "Temperature"};
-    figure.y = {"accept_length", "Tokens a round"};
+    figure.y = {"accept_length", "Tokens per round"};
     figure.series = "method";
     figure.low = "low";
     figure.high = "high";
@@ -50,7 +51,7 @@ std::string best_at_last_temperature(const StudiedTreeAnswer& tree) {
             best = &method;
         }
     }
-    return fmt::format("At temperature {}, {} accepts most of {}: {} tokens a round.",
+    return fmt::format("At temperature {}, {} accepts most of {}: {} tokens per round.",
                        exact_text(best->cells.back().temperature), sampling::name_of(best->method), tree.tree.label,
                        fixed_text(length(*best), 2));
 }

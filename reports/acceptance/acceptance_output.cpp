@@ -32,7 +32,7 @@ std::string fit_text(const AcceptanceStudyAnswer& answer) {
     return fmt::format("{}{}, {}", text, measured.tree.label, sampling::name_of(measured.method));
 }
 
-/// "2.044 (2.03 to 2.06)"; only the interval where there is no closed form.
+/// "2.044 (2.03 to 2.06)"; only the interval if there is no closed form.
 std::string cell_text(const StudiedCell& cell) {
     const double low = cell.decoded.accept_length - cell.decoded.margin();
     const double high = cell.decoded.accept_length + cell.decoded.margin();
@@ -142,7 +142,7 @@ std::string acceptance_table(const AcceptanceStudyAnswer& answer) {
         meanings.add(sampling::name_of(method), sampling::meaning_of(method));
     }
     return text + "\n" + meanings.text() + "\n" +
-           wrapped(fmt::format("Figures are closed forms, bonus token included; in brackets the 99 % interval of decoding {} "
+           wrapped(fmt::format("Figures are closed forms, bonus token included; in brackets the 99 % interval of {} simulated "
                                "rounds. This is a model of two small random language models, not a measurement: it tells "
                                "methods and temperatures apart, and measured accept lengths should replace it.",
                                grouped_text(answer.trees.front().methods.front().cells.front().decoded.rounds)),

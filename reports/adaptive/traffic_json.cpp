@@ -1,4 +1,4 @@
-// Times in milliseconds. Every list over arrival rates has their number of elements, null where a queue grows without end.
+// Times in milliseconds. Every list over arrival rates has their number of elements, null if a queue grows without bound.
 #include <functional>
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One value of each point that has an outcome.
+/// One value for each point that has an outcome.
 template <class Point, class Outcome>
 Json column(const std::vector<Point>& points, std::optional<Outcome> Point::*outcome, auto value) {
     Json list = Json::array();

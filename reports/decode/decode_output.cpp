@@ -89,7 +89,7 @@ std::string facts(const DecodeAnswer& answer) {
     if (answer.plain) {
         list.add("Tokens", same_tokens_text(answer));
     }
-    list.add("Peak memory", fmt::format("{}, of which weights {}", text_of(Bytes(double(answer.decoded.peak_bytes))),
+    list.add("Peak memory", fmt::format("{}, of which {} are weights", text_of(Bytes(double(answer.decoded.peak_bytes))),
                                         text_of(Bytes(double(answer.decoded.weight_bytes)))));
     list.add("Prompt", text_of(Seconds(answer.decoded.prompt_seconds)));
     return list.text();
@@ -125,9 +125,9 @@ Json result_json(const DecodeResult& result) {
 std::string sentence_of(const DecodeAnswer& answer) {
     const DecodeResult& result = answer.decoded;
     if (result.seconds.round.empty()) {
-        return "Too few rounds ran to time any: ask for more tokens.";
+        return "Too few rounds ran to time any; ask for more tokens.";
     }
-    std::string sentence = fmt::format("A round takes {} (median) and yields {} tokens a sequence: {} tokens/s",
+    std::string sentence = fmt::format("A round takes {} (median) and yields {} tokens per sequence: {} tokens/s",
                                        text_of(Seconds(median(result.seconds.round))), fixed_text(result.accept_length(), 2),
                                        short_text(result.tokens_per_second()));
     if (answer.plain && !answer.plain->seconds.round.empty()) {

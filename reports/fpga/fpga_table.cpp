@@ -27,7 +27,7 @@ std::string configuration(const FpgaEstimate& estimate) {
         facts.add("Changed", change);
     }
     facts.add("Formats",
-              fmt::format("weights {} bits, states {} bits an element, scales included",
+              fmt::format("weights {} bits, states {} bits per element, scales included",
                           short_text(design.weights.bits_per_element()), short_text(design.state.bits_per_element())));
     facts.add("Target", run.target.name);
     if (run.speculates()) {
@@ -39,7 +39,7 @@ std::string configuration(const FpgaEstimate& estimate) {
         facts.add("Backtracking", fmt::format("{}, states of the tree {}", fpga::name_of(run.options.plan),
                                               run.options.tree_states == fpga::TreeStates::fifo ? "in the FIFO" : "off chip"));
     }
-    facts.add("Overlap", design.overlap ? "Linear and SSM unit side by side" : "Linear and SSM unit in turn");
+    facts.add("Overlap", design.overlap ? "Linear and SSM unit overlap" : "Linear and SSM unit in turn");
     return facts.text();
 }
 
@@ -87,7 +87,7 @@ std::string round_table(const FpgaEstimate& estimate) {
 
 std::string layer_table(const FpgaEstimate& estimate) {
     const std::vector<FpgaNamedPass> passes = passes_of(estimate);
-    std::vector<Column> columns = {{"Cycles of a layer", Align::left}};
+    std::vector<Column> columns = {{"Cycles per layer", Align::left}};
     for (const FpgaNamedPass& pass : passes) {
         columns.push_back({pass.name});
     }
@@ -127,8 +127,7 @@ std::string layer_table(const FpgaEstimate& estimate) {
 std::string fifo_text(const FpgaEstimate& estimate) {
     const fpga::IssueSchedule& schedule = estimate.work.schedule;
     return fmt::format(
-        "Tree FIFO: {} of {} tiles at most, {} needed; {} of {} cycles of a tile group lost to parents that are not "
-        "done.\n",
+        "Tree FIFO: at most {} of {} tiles, {} needed; {} of {} cycles of a tile group lost to parents that are not done.\n",
         schedule.fifo_high_water, estimate.run.design.ssm.fifo_depth, schedule.fifo_depth_needed, schedule.stall_cycles,
         schedule.cycles);
 }

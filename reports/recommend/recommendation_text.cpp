@@ -24,7 +24,7 @@ std::string verification_text(const Recommendation& found, const Candidate& cand
 std::string sentence_of(const Answer& answer) {
     return answer.result.recommendation
                ? answer_sentence(answer.input.workload, *answer.result.recommendation)
-               : fmt::format("No configuration for {} fits in memory and keeps the limits.", answer.input.target.label);
+               : fmt::format("No configuration for {} fits in memory and meets the limits.", answer.input.target.label);
 }
 
 std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& answer) {

@@ -18,7 +18,7 @@ struct FlagKey {
     const char* key;
     const char* flag;
 };
-/// Longer keys first where one begins another.
+/// Longer keys first if one is a prefix of another.
 constexpr std::array<FlagKey, 15> flag_keys = {{{"world.vocabulary", "--vocabulary"},
                                                 {"world.sharpness", "--sharpness"},
                                                 {"world.mismatch", "--mismatch"},
@@ -52,13 +52,13 @@ Json number_in(const std::string& flag, const std::string& wanted, const std::st
 Json numbers_in(const std::string& flag, const std::string& text) {
     Json numbers = Json::array();
     for (const std::string& part : split(text, ',')) {
-        numbers.push_back(number_in(flag, "numbers with commas between, such as 0,0.7,1", part));
+        numbers.push_back(number_in(flag, "comma-separated numbers, such as 0,0.7,1", part));
     }
     return numbers;
 }
 
 Json points_in(const std::string& text) {
-    const std::string wanted = "temperature:length with commas between, such as 0:2.04,1:1.55";
+    const std::string wanted = "comma-separated temperature:length pairs, such as 0:2.04,1:1.55";
     Json points = Json::array();
     for (const std::string& part : split(text, ',')) {
         const std::vector<std::string> pair = split(part, ':');

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t most_tokens = 1 << 20;
 
-/// A catalogue name, a path, or a description in place.
+/// A catalogue name, a path, or an inline description.
 Model read_model(json::Reader& at, std::string_view key, Descriptions& descriptions) {
     const nlohmann::ordered_json& raw = at.raw();
     if (raw.contains(key) && raw.at(std::string(key)).is_object()) {
@@ -57,12 +57,12 @@ decoder::Drafter read_decode_drafter(json::Reader at, Descriptions& descriptions
     return drafter;
 }
 
-/// "draft_tokens" or "shape". Shapes that grow by acceptance take ranks that halve.
+/// "draft_tokens" or "shape". Shapes that grow by acceptance assume ranks that halve.
 DraftTree read_decode_tree(json::Reader& root, Descriptions& descriptions, const decoder::DecodeSetup& setup,
                            std::string& label) {
     TreeShape shape = ChainShape{0};
     if (root.has("draft_tokens") && root.has("shape")) {
-        root.problem("shape", "is given beside draft_tokens, but only one of them can be");
+        root.problem("shape", "is given together with draft_tokens, but only one is allowed");
     } else if (root.has("shape")) {
         shape = read_shape_under(root, "shape", descriptions);
     } else {
@@ -111,7 +111,7 @@ void read_policy(json::Reader& root, decoder::DecodeSetup& setup) {
     setup.rollback = read_rollback(root, "rollback").value_or(usual);
 }
 
-/// The text of `flag` where it is given, else that under `key`.
+/// The text of `flag` if it is given, else that under `key`.
 std::string flag_or_key(json::Reader& root, const std::string& flag, std::string_view key, const char* fallback) {
     const std::string of_file = root.text_or(key, fallback);
     return flag.empty() ? of_file : flag;

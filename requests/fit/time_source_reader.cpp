@@ -179,7 +179,7 @@ TimeSource read_time_source(json::Reader at, const std::filesystem::path& folder
     TimeSource result = harmless();
     if (named.size() != 1) {
         at.problem({}, named.empty() ? "needs one of law, fit and measured"
-                                     : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+                                     : "gives " + listed(named, "and") + ", but exactly one is needed");
         return result;
     }
     try {

@@ -156,7 +156,7 @@ FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& de
     document.add_problems(space.problems());
     if (space.size() > most_designs) {
         document.add_problems(
-            {fmt::format("asks for {} designs; at most {} are searched", grouped_text(static_cast<long long>(space.size())),
+            {fmt::format("asks for {} designs; at most {} can be searched", grouped_text(static_cast<long long>(space.size())),
                          grouped_text(static_cast<long long>(most_designs)))});
     }
     if (exploration.objective == FpgaObjective::energy && !fpga::knows_power(space.board, space.base)) {

@@ -119,7 +119,7 @@ void read_hardware(json::Reader& at, Descriptions& descriptions, const std::file
     }
 }
 
-/// That a tree grown by preference is grown with.
+/// Ranks for growing a tree by preference.
 RankAcceptance ranks_of(const FpgaRun& run) {
     return run.acceptance ? RankAcceptance::known_or_assumed(run.acceptance->siblings) : RankAcceptance::assumed();
 }
@@ -130,9 +130,9 @@ void read_accept_length(json::Reader& at, const TreeShape& shape, FpgaRun& run) 
         run.accept_length = at.number("accept_length", 1.0, most_tree_nodes + 1.0);
         run.accept_source = at.text_or("accept_source", "");
         if (run.accept_length > most) {
-            at.problem("accept_length", fmt::format("is {}, but a tree of depth {} yields at most {} tokens a round, the bonus "
-                                                    "token included",
-                                                    short_text(run.accept_length), run.tree.depth(), short_text(most)));
+            at.problem("accept_length",
+                       fmt::format("is {}, but a tree of depth {} yields at most {} tokens per round, bonus token included",
+                                   short_text(run.accept_length), run.tree.depth(), short_text(most)));
         }
     } else if (!run.acceptance) {
         at.problem("accept_length", "is missing: give accept_length or acceptance");

@@ -31,7 +31,7 @@ std::string one_line(const Json& node) {
     return node.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-/// `node` behind `column` characters of its line, and indented by `indent` where it takes several.
+/// `node` after `column` characters of its line, indented by `indent` if it takes several lines.
 std::string laid_out(const Json& node, std::size_t column, std::size_t indent) {
     const std::string line = one_line(node);
     if (!node.is_structured() || (indent > 0 && column + line.size() <= longest_line)) {
@@ -71,7 +71,7 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
         return {read_workload(document, descriptions), std::move(workload)};
     } catch (const InputError& error) {
         std::vector<std::string> problems = in_terms_of_workload_flags(error.problems());
-        problems.emplace_back("no FILE is given, so that flags must say the whole workload (see --help)");
+        problems.emplace_back("no FILE is given, so flags must describe the whole workload (see --help)");
         throw InputError(std::move(problems));
     }
 }

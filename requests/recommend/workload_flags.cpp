@@ -13,7 +13,7 @@
 namespace treeline {
 namespace {
 
-/// The elements of a list, or the one that stands without brackets.
+/// The elements of a list, or the single one without brackets.
 std::vector<FlagJson> elements_of(const FlagJson& list) {
     if (list.is_array()) {
         return {list.begin(), list.end()};
@@ -21,7 +21,7 @@ std::vector<FlagJson> elements_of(const FlagJson& list) {
     return list.is_null() ? std::vector<FlagJson>{} : std::vector<FlagJson>{list};
 }
 
-/// Every platform once with each of the values with commas between.
+/// Every platform once with each of the comma-separated values.
 std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const char* key, const std::string& values) {
     if (values.empty()) {
         return platforms;
@@ -77,7 +77,7 @@ bool is_called(const FlagJson& drafter, const std::string& text) {
 FlagJson drafter_meant(const std::vector<FlagJson>& known, const DrafterFlags& flags) {
     if (flags.drafter.empty()) {
         if (known.size() != 1 || !known.front().is_object()) {
-            throw InputError({"--acceptance and --accept-length belong to the --drafter before them; name it"});
+            throw InputError({"--acceptance and --accept-length belong to the preceding --drafter; name it"});
         }
         return known.front();
     }
@@ -94,7 +94,7 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
     for (const DrafterFlags& each : flags.drafters) {
         FlagJson drafter = drafter_meant(known, each);
         if (!each.acceptance.empty() && !each.accept_length.empty()) {
-            throw InputError({"--acceptance and --accept-length say the same thing twice; give one of them"});
+            throw InputError({"--acceptance and --accept-length say the same thing; give one of them"});
         }
         if (!each.acceptance.empty()) {
             drafter["acceptance"] = acceptance_of_flag(each.acceptance);
@@ -102,10 +102,9 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
             drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(flags.draft_tokens));
         } else if (!drafter.contains("acceptance")) {
             throw InputError(
-                {fmt::format("--drafter {}: say behind it how many of its drafts are accepted, as your engine logs it: "
-                             "--acceptance 0.7,0.5,0.35 "
-                             "(P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) or --accept-length 4:2.6 "
-                             "(tokens a round)",
+                {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
+                             "--acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) "
+                             "or --accept-length 4:2.6 (tokens per round)",
                              each.drafter)});
         }
         drafters.push_back(std::move(drafter));
@@ -160,7 +159,7 @@ void set_limits(FlagJson& workload, const WorkloadFlags& flags) {
     set_flag(workload, "objective", flags.objective);
 }
 
-/// Draft tokens that the acceptance was measured to; 0 where it is a rate, which holds for any number.
+/// Draft tokens that the acceptance was measured for; 0 if it is a rate, which holds for any number.
 int measured_positions(const FlagJson& drafter) {
     const FlagJson acceptance = drafter.is_object() ? drafter.value("acceptance", FlagJson()) : FlagJson();
     if (!acceptance.is_object()) {
@@ -177,7 +176,7 @@ int measured_positions(const FlagJson& drafter) {
     return longest;
 }
 
-/// What a command line without FILE need not say. Drafts beyond the measured positions would rest on a guess.
+/// What a command line without FILE may omit. Drafts beyond the measured positions would rest on a guess.
 FlagJson with_defaults(FlagJson workload) {
     constexpr int usual = 8;
     int most = 0;
@@ -197,7 +196,7 @@ FlagJson with_defaults(FlagJson workload) {
     return workload;
 }
 
-/// As a person writes a workload: what runs where, what is tried, for which traffic, to which end.
+/// In the order in which a person writes a workload: what runs where, what is tried, for which traffic and objective.
 FlagJson in_usual_order(const FlagJson& workload) {
     FlagJson ordered = FlagJson::object();
     for (const char* key : {"title", "target", "platforms", "drafters", "decoding", "draft_tokens", "shapes", "verification",

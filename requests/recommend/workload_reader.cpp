@@ -12,7 +12,7 @@
 namespace treeline {
 namespace {
 
-/// [{"value": 8, "share": 0.5}, ...], or whole numbers of equal shares.
+/// [{"value": 8, "share": 0.5}, ...], or whole numbers with equal shares.
 std::vector<WeightedValue> read_distribution(json::Reader& traffic, const char* key, int low, int high) {
     std::vector<WeightedValue> values;
     const auto& raw = traffic.raw();
@@ -78,7 +78,7 @@ Objective read_objective(json::Reader& root) {
                               : Objective::throughput;
 }
 
-/// An objective that some device's description says nothing about would rank it best.
+/// An objective that a device's description does not cover would rank that device best.
 void check_objective(json::Reader& root, Objective objective, const std::vector<Platform>& platforms) {
     for (const Platform& platform : platforms) {
         const Device& device = platform.device;
@@ -92,7 +92,7 @@ void check_objective(json::Reader& root, Objective objective, const std::vector<
     }
 }
 
-/// A tree that no drafter's acceptance says anything about would be left out without a word.
+/// A tree that no drafter's acceptance covers would be left out silently.
 void check_shapes(json::Reader& root, const std::vector<Speculation>& speculations,
                   const std::vector<DrafterChoice>& drafters) {
     for (const Speculation& speculation : speculations) {
@@ -153,7 +153,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
         check_shapes(root, workload.speculations, lists.drafters);
         document.add_problems(platform_problems(lists));
         workload.variants = all_variants(lists);
-        for (Variant& variant : workload.variants) {  // memory is that of the prompts where the file says how long they are
+        for (Variant& variant : workload.variants) {  // memory is that of the prompts if the file says how long they are
             const bool of_prompts = root.has("prompt_tokens") || output_tokens > 0.0;
             variant.setup.prompt_tokens = of_prompts ? workload.prompt_tokens : 0.0;
             variant.setup.output_tokens = output_tokens;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double most_points = 1e11;
 
-/// Every target in every precision of the axis, where there is one.
+/// Every target in every precision of the axis, if there is one.
 std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descriptions) {
     std::vector<TargetChoice> targets;
     for (json::Reader& element : axes.objects_or_texts("target", "model")) {
@@ -43,7 +43,7 @@ std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descrip
 std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descriptions) {
     for (const char* key : {"device", "tensor_parallel", "stack", "mode", "interconnect"}) {
         if (axes.has(key)) {
-            axes.problem(key, "is already said by \"platform\"");
+            axes.problem(key, "is already given by \"platform\"");
         }
     }
     std::vector<Platform> platforms;

@@ -1,4 +1,4 @@
-// Rows of accelerators: their conditions are those of `treeline fpga estimate`, with the design named by the platform.
+// Rows of accelerators: their conditions are those of `treeline fpga estimate`; the platform names the design.
 #include <fmt/format.h>
 
 #include "hardware/fpga.h"

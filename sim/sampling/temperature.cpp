@@ -16,8 +16,7 @@ std::string three_digits(double value) {
 
 const char* const too_large =
     "an accept length measured with this tree cannot be fitted, as its closed form would take too long; give one measured with "
-    "a "
-    "chain or with fewer children a node";
+    "a chain or with fewer children per node";
 
 std::vector<SyntheticWorld> with(const std::vector<SyntheticWorld>& worlds, double mismatch, double caution) {
     std::vector<SyntheticWorld> changed;
@@ -35,7 +34,7 @@ double length_with(const std::vector<SyntheticWorld>& worlds, const MethodOnTree
 
 FittedWorlds unreachable(const MeasuredLength& measured, double least, double most) {
     return {{},
-            "no such models accept " + three_digits(measured.accept_length) + " tokens a round at temperature " +
+            "no such models accept " + three_digits(measured.accept_length) + " tokens per round at temperature " +
                 three_digits(measured.at.target) + "; they reach " + three_digits(least) + " to " + three_digits(most)};
 }
 

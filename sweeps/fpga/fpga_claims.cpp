@@ -26,8 +26,8 @@ FpgaClaim draft_sizes(const FpgaClaimsInput& input) {
     FpgaClaim claim = {"draft-size",
                        "Draft model sizes",
                        "",
-                       {"drafter", "drafting (ms a round)", "round (ms)", "break-even against plain decoding",
-                        fmt::format("accept length that equals {}", input.run.drafter->name)},
+                       {"drafter", "drafting (ms per round)", "round (ms)", "break-even against plain decoding",
+                        fmt::format("accept length to match {}", input.run.drafter->name)},
                        {}};
     const fpga::RoundCost reference = price(input.run);
     std::string finding;
@@ -37,11 +37,11 @@ FpgaClaim draft_sizes(const FpgaClaimsInput& input) {
         claim.rows.push_back({drafter.name, milliseconds * round.draft.value(), milliseconds * round.time.value(),
                               round.break_even_accept_length, equal});
         if (drafter.name != input.run.drafter->name) {
-            finding += fmt::format("{}{} is better than {} above {} tokens a round", finding.empty() ? "" : "; ", drafter.name,
-                                   input.run.drafter->name, fixed_text(equal, 2));
+            finding += fmt::format("{}{} is better than {} above {} tokens per round", finding.empty() ? "" : "; ",
+                                   drafter.name, input.run.drafter->name, fixed_text(equal, 2));
         }
     }
-    claim.finding = fmt::format("With {} tokens a round of {}: {}. A tree of depth {} yields at most {}.",
+    claim.finding = fmt::format("With {} tokens per round for {}: {}. A tree of depth {} yields at most {}.",
                                 fixed_text(input.run.accept_length, 2), input.run.drafter->name, finding,
                                 input.run.tree.depth(), input.run.tree.depth() + 1);
     return claim;
@@ -74,7 +74,7 @@ FpgaClaim state_formats(const FpgaClaimsInput& input) {
     FpgaClaim claim = {"state-format",
                        "Width of the recurrent state",
                        "",
-                       {"state", "bits an element", "states (MB a verification)", "plain tokens/s", "tokens/s", "speed-up"},
+                       {"state", "bits per element", "states (MB per verification)", "plain tokens/s", "tokens/s", "speed-up"},
                        {}};
     for (const ClaimedStorage& state : input.states) {
         FpgaRun run = input.run;

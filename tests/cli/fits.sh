@@ -116,7 +116,7 @@ bad_csv() {
 bad_csv 'is empty, where a header such as tokens,time_ms' ''
 bad_csv 'the header needs a column tokens and one of time_s' 'tokens\n1\n'
 bad_csv 'the header has an unknown column "tokns"; did you mean "tokens"' 'tokns,time_ms\n1,2\n'
-bad_csv 'the header gives the same thing twice: time_s' 'tokens,time_ms,time_s\n1,2,3\n'
+bad_csv 'the header gives the same quantity twice: time_s' 'tokens,time_ms,time_s\n1,2,3\n'
 bad_csv 'line 3: time_ms must be above zero, not 0' 'tokens,time_ms\n1,2\n2,0\n'
 bad_csv 'line 2: time_ms must be a number, not "nan"' 'tokens,time_ms\n1,nan\n'
 bad_csv 'line 2: tokens must be zero or above' 'tokens,time_ms\n-1,2\n'

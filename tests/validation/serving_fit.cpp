@@ -1,8 +1,8 @@
-// How well do three measured batches of a deployment foretell its other batches?
+// How well do three measured batches of a deployment predict its other batches?
 //
 // Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
 // ai-dynamo/aiconfigurator). Each engine, version, model, device, precision, length and degree of parallelism is a deployment
-// of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and foretells the
+// of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and predicts the
 // others: between them (fitted to the smallest, a middle and the largest) and beyond them (fitted to the three smallest). Rows
 // are used as they were measured: the prompts of other requests, which are part of their TPOT, are the fit's to find.
 //
@@ -91,8 +91,8 @@ struct Errors {
     std::vector<double> before, fitted;  ///< |predicted / measured − 1|
 };
 
-/// Fits to the steps numbered so, by rising batch, and foretells the others.
-void foretell(const Deployment& deployment, const std::vector<std::size_t>& fitted_to, Errors& errors) {
+/// Fits to the steps numbered so, by rising batch, and predicts the others.
+void predict(const Deployment& deployment, const std::vector<std::size_t>& fitted_to, Errors& errors) {
     std::vector<MeasuredStep> seen, unseen;
     std::size_t number = 0;
     for (const auto& [batch, step] : deployment) {
@@ -124,8 +124,8 @@ int main() {
     Errors between, beyond;
     for (const auto& [name, deployment] : deployments) {
         const std::size_t last = deployment.size() - 1;
-        foretell(deployment, {0, last / 2, last}, between);
-        foretell(deployment, {0, 1, 2}, beyond);
+        predict(deployment, {0, last / 2, last}, between);
+        predict(deployment, {0, 1, 2}, beyond);
     }
     fmt::print("{} deployments of four batches or more, fitted to three of them\n", deployments.size());
     print("batches between those fitted", between);
