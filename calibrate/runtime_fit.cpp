@@ -5,6 +5,8 @@
 
 #include "calibrate/law_points.h"
 #include "calibrate/least_squares.h"
+#include "numerics/quantile.h"
+#include "numerics/student_t.h"
 
 namespace treeline {
 namespace {

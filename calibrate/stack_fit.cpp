@@ -7,6 +7,7 @@
 
 #include "calibrate/least_squares.h"
 #include "calibrate/stack_fit_parts.h"
+#include "numerics/student_t.h"
 
 namespace treeline {
 namespace {

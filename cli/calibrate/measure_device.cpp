@@ -17,6 +17,7 @@
 #include "hardware/catalogue.h"
 #include "json/reader.h"
 #include "kernels/cuda_queue.h"
+#include "numerics/quantile.h"
 #include "reports/calibrate/calibration_output.h"
 #include "text/output_file.h"
 

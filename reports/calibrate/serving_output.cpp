@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/timings.h"
+#include "numerics/quantile.h"
 #include "reports/calibrate/serving_output.h"
 #include "text/number_text.h"
 #include "text/table.h"

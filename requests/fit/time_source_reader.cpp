@@ -13,6 +13,7 @@
 #include "calibrate/timings/timing_formats.h"
 #include "calibrate/timings/timing_reader.h"
 #include "json/wording.h"
+#include "numerics/student_t.h"
 #include "text/number_text.h"
 
 namespace treeline {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "numerics/random.h"
 #include "sim/sampling/chain.h"
 #include "sim/sampling/decoder.h"
 #include "sim/sampling/method.h"

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "numerics/random.h"
 #include "sim/sampling/method.h"
 
 using namespace treeline;

@@ -17,6 +17,7 @@
 
 #include "calibrate/stack_fit.h"
 #include "calibrate/timings.h"
+#include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
 

@@ -9,7 +9,6 @@
 //
 // Exits with 77 without the data and with 1 when the median error of the stacks exceeds the goal below, or data sheets do
 // better.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -18,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
 
@@ -102,11 +102,6 @@ double predicted_ms(const Row& row, Basis basis) {
     const double decode = evaluate(round, {0, row.batch, row.isl + 0.5 * row.osl}).time_per_token.value();
     const double others = (row.batch - 1.0) / row.osl * time_to_first_token(round, row.isl).value();
     return 1e3 * (decode + others);
-}
-
-double quantile(std::vector<double> values, double share) {
-    std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 struct Errors {
