@@ -1,5 +1,4 @@
 // treeline fit: laws of the time of a pass, from measured (tokens, time) pairs.
-#include <charconv>
 #include <cmath>
 #include <memory>
 
@@ -12,6 +11,7 @@
 #include "json/wording.h"
 #include "reports/fit/fit_output.h"
 #include "text/output_file.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -42,13 +42,12 @@ std::optional<Choice> chosen(const std::string& flag, const std::string& text, c
 }
 
 double number_of(const std::string& flag, std::string_view text, double low, double high) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
+    const std::optional<double> value = parse_number(text);
+    if (!value || *value < low || *value > high) {
         throw InputError({fmt::format("{}: must be a number between {} and {}, not \"{}\"", flag, number_text(low),
                                       number_text(high), text)});
     }
-    return value;
+    return *value;
 }
 
 std::vector<double> numbers_of(const std::string& flag, std::string_view text) {

@@ -83,7 +83,7 @@ std::string rows_table(const ServingFit& serving) {
 
 /// A time in microseconds or a share, rounded to four digits, as descriptions hold it.
 Json quantity(double value, const char* unit, const std::string& source) {
-    Json json = {{"value", std::stod(fmt::format("{:.4g}", value))}};
+    Json json = {{"value", rounded(value, 4)}};
     if (unit != nullptr) {
         json["unit"] = unit;
     }
