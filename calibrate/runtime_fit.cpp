@@ -91,18 +91,6 @@ TimeInterval around(Seconds middle, double half_width) { return {middle - Second
 
 }  // namespace
 
-std::string_view name_of(Weighting weighting) {
-    switch (weighting) {
-        case Weighting::relative:
-            return "relative";
-        case Weighting::spread:
-            return "spread";
-        case Weighting::equal:
-            return "equal";
-    }
-    return {};
-}
-
 std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, const FitOptions& options) {
     const std::size_t parameters = parameters_of(form).size();
     const std::size_t counts = token_counts(timings).size();

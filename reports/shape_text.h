@@ -14,6 +14,5 @@ std::string drafted_text(const std::vector<Speculation>& speculations, int specu
 /// What an accept length rests on, if that needs saying: " (extrapolated)", " (upper bound)", or nothing.
 std::string basis_text(AcceptanceBasis basis);
 /// The same in a word: "stated", "extrapolated", "upper bound".
-std::string_view name_of(AcceptanceBasis basis);
 
 }  // namespace treeline

@@ -128,7 +128,7 @@ double TableRow::number(std::string_view name, double least) {
 
 NumberFormat TableRow::format(std::string_view name) {
     const std::string written = text(name);
-    const std::optional<NumberFormat> found = number_format(written);
+    const std::optional<NumberFormat> found = value_named<NumberFormat>(written);
     if (good_ && !found) {
         problem(fmt::format("{} \"{}\" is no number format", name, written));
     }

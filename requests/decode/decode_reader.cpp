@@ -98,15 +98,8 @@ std::optional<decoder::GivenAcceptance> read_decode_acceptance(json::Reader at) 
 
 /// Chains run unrolled, trees packed; states are replayed.
 void read_policy(json::Reader& root, decoder::DecodeSetup& setup) {
-    std::vector<std::string> names;
-    for (const Verification verification : all_verifications) {
-        names.emplace_back(name_of(verification));
-    }
     const bool is_chain = setup.tree.depth() == setup.tree.nodes();
-    setup.verification = is_chain ? Verification::unrolled : Verification::packed;
-    if (root.has("verification")) {
-        setup.verification = verification_named(root.choice("verification", names)).value_or(setup.verification);
-    }
+    setup.verification = root.choice_or("verification", is_chain ? Verification::unrolled : Verification::packed);
     const Rollback usual = has_recurrent_state(setup.target) ? Rollback::replay : Rollback::truncate;
     setup.rollback = read_rollback(root, "rollback").value_or(usual);
 }
