@@ -5,6 +5,7 @@
 
 #include "calibrate/kernel_fit_parts.h"
 #include "calibrate/timings.h"
+#include "numerics/quantile.h"
 
 namespace treeline {
 

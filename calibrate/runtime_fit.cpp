@@ -5,6 +5,8 @@
 
 #include "calibrate/law_points.h"
 #include "calibrate/least_squares.h"
+#include "numerics/quantile.h"
+#include "numerics/student_t.h"
 
 namespace treeline {
 namespace {
@@ -88,18 +90,6 @@ double variance_at(const RuntimeFit& fit, double tokens) {
 TimeInterval around(Seconds middle, double half_width) { return {middle - Seconds(half_width), middle + Seconds(half_width)}; }
 
 }  // namespace
-
-std::string_view name_of(Weighting weighting) {
-    switch (weighting) {
-        case Weighting::relative:
-            return "relative";
-        case Weighting::spread:
-            return "spread";
-        case Weighting::equal:
-            return "equal";
-    }
-    return {};
-}
 
 std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, const FitOptions& options) {
     const std::size_t parameters = parameters_of(form).size();

@@ -124,7 +124,4 @@ DecodeSetup plain(DecodeSetup setup);
 /// round and after each, outside of what is timed.
 DecodeResult decode(const DecodeSetup& setup, const std::function<void()>& between_rounds = {});
 
-/// The median; 0 of nothing.
-double median(std::vector<double> values);
-
 }  // namespace treeline::decoder

@@ -82,26 +82,6 @@ std::vector<Engine> versions_of(const std::string& word) {
 
 }  // namespace
 
-std::string text_of(DrafterKind kind) {
-    switch (kind) {
-        case DrafterKind::draft_model:
-            return "a draft model";
-        case DrafterKind::eagle:
-            return "EAGLE";
-        case DrafterKind::eagle3:
-            return "EAGLE-3";
-        case DrafterKind::mtp:
-            return "MTP";
-        case DrafterKind::medusa:
-            return "Medusa";
-        case DrafterKind::ngram:
-            return "n-gram look-up";
-        case DrafterKind::other:
-            break;
-    }
-    return "this drafter";
-}
-
 std::string Engine::label() const {
     return asked.empty() ? title + " " + version : fmt::format("{} {} (as {})", title, asked, version);
 }

@@ -44,7 +44,7 @@ std::string absence(const Engine& engine, DrafterKind kind) {
     if (engine.name == EngineName::llama_cpp && kind == DrafterKind::eagle) {
         return "it runs only EAGLE-3 heads";
     }
-    return kind == DrafterKind::other ? "has no drafter of this kind" : "does not draft with " + text_of(kind);
+    return kind == DrafterKind::other ? "has no drafter of this kind" : fmt::format("does not draft with {}", name_of(kind));
 }
 
 constexpr const char* no_such_shape =
@@ -169,7 +169,7 @@ PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine
     }
     say_what_is_extrapolated(plan, *candidate, recommendation.chain_schedule);
     if (kind_is_assumed(drafter)) {
-        remark(plan, fmt::format("the input does not say which one-layer drafter it is; assumed {}", text_of(kind)));
+        remark(plan, fmt::format("the input does not say which one-layer drafter it is; assumed {}", name_of(kind)));
     }
     remark(plan, loss_of(recommendation, *candidate));
     return {std::move(plan), ""};

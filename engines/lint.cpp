@@ -33,24 +33,6 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
 
 }  // namespace
 
-std::string_view name_of(FindingKind kind) {
-    switch (kind) {
-        case FindingKind::unknown:
-            return "unknown";
-        case FindingKind::removed:
-            return "removed";
-        case FindingKind::ignored:
-            return "ignored";
-        case FindingKind::contradiction:
-            return "contradiction";
-        case FindingKind::value:
-            return "value";
-        case FindingKind::missing:
-            return "missing";
-    }
-    return "";
-}
-
 LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
     const LintInput input = read_lint_input(text);
     const Engine engine = engine_of(input, asked);

@@ -1,7 +1,6 @@
 #include "engines/lint_input.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -28,14 +28,11 @@ Json scalar_of(const YAML::Node& node) {
     if (text == "true" || text == "True" || text == "TRUE" || text == "false" || text == "False" || text == "FALSE") {
         return std::tolower(static_cast<unsigned char>(text.front())) == 't';
     }
-    long long whole_number = 0;
-    const char* end = text.data() + text.size();
-    if (const auto [stop, error] = std::from_chars(text.data(), end, whole_number); error == std::errc() && stop == end) {
-        return whole_number;
+    if (const auto whole_number = parse_number<long long>(text)) {
+        return *whole_number;
     }
-    double number = 0.0;
-    if (const auto [stop, error] = std::from_chars(text.data(), end, number); error == std::errc() && stop == end) {
-        return number;
+    if (const auto number = parse_number(text)) {
+        return *number;
     }
     return text;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "json/wording.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -107,7 +108,7 @@ void check_sglang_slots(const Json& slots, const std::vector<std::string>& repea
     for (const auto& [key, value] : slots.items()) {
         if (is_slot(key)) {
             check_slot(key, value, findings);
-            const long long batch = key.size() > 9 ? 1'000'000'000 : std::stoll(key);
+            const long long batch = parse_number<int>(key).value_or(1'000'000'000);
             smallest = smallest < 0 ? batch : std::min(smallest, batch);
         } else if (!contains(slot_keys, key) && !contains(strategy_keys, key)) {
             findings.add(Kind::unknown, json::shown_key(key), "has no effect" + did_you_mean(key, slot_keys));

@@ -8,6 +8,7 @@
 #include "engines/lint_input.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -164,14 +165,14 @@ std::optional<std::map<long long, long long>> read_schedule(const Json& schedule
         return std::nullopt;
     }
     for (const auto& [key, value] : schedule.items()) {
-        const bool batch = key.size() < 10 && !key.empty() && key.find_first_not_of("0123456789") == std::string::npos;
-        if (!batch || std::stoll(key) < 1 || !value.is_number_integer() || value.get<long long>() < 0) {
+        const int batch = parse_number<int>(key).value_or(0);
+        if (batch < 1 || !value.is_number_integer() || value.get<long long>() < 0) {
             findings.add(
                 Kind::value, schedule_key,
                 fmt::format("holds {}: {}; batches count from 1, lengths from 0", json::shown_key(key), json::shown(value)));
             return std::nullopt;
         }
-        lengths[std::stoll(key)] = value.get<long long>();
+        lengths[batch] = value.get<long long>();
     }
     return lengths;
 }

@@ -30,7 +30,7 @@ EngineFlags write_vllm(FlagPlan plan) {
             "data parallelism drops the schedule, and model runner V2 drafts the full length anyway: set "
             "VLLM_USE_V2_MODEL_RUNNER=0");
         if (!is_tested(plan.drafter.kind)) {
-            plan.remarks.push_back(fmt::format("vLLM has not tested schedules with {}", text_of(plan.drafter.kind)));
+            plan.remarks.push_back(fmt::format("vLLM has not tested schedules with {}", name_of(plan.drafter.kind)));
         }
     }
     if (plan.drafter.kind == DrafterKind::mtp && plan.longest() > 1) {

@@ -23,6 +23,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "sim/enum_names.h"
 #include "sim/units.h"
 #include "text/input_error.h"
 #include "text/provenance.h"
@@ -67,6 +68,15 @@ public:
     std::string text_or(std::string_view key, std::string fallback);
     /// One of `choices`; anything else is a problem that names the nearest choice.
     std::string choice(std::string_view key, const std::vector<std::string>& choices);
+    /// The same by the names of an enumeration (sim/enum_names.h).
+    template <NamedEnum Enum>
+    Enum choice(std::string_view key) {
+        return value_named<Enum>(choice(key, names_of<Enum>())).value_or(Enum{});
+    }
+    template <NamedEnum Enum>
+    Enum choice_or(std::string_view key, Enum fallback) {
+        return has(key) ? choice<Enum>(key) : fallback;
+    }
     /// An array of at least one string; the plural getters below want at least one element, too.
     std::vector<std::string> texts(std::string_view key);
 

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/enum_names.h"
+
 namespace treeline {
 
 struct FigureAxis {
@@ -40,6 +42,10 @@ enum class FigureMark {
     bar,    ///< one bar per row over a discrete x
     range,  ///< a timeline: from x to `end`, on the line named by y
 };
+constexpr auto names_in(FigureMark) {
+    using enum FigureMark;
+    return enum_names<FigureMark>({{line, "line"}, {point, "point"}, {bar, "bar"}, {range, "range"}});
+}
 
 /// Rows are JSON objects; a row without a number under a key is left out wherever that key is needed. Series keep the order of
 /// the rows.

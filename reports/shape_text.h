@@ -14,6 +14,5 @@ std::string drafted_text(const std::vector<Speculation>& speculations, int specu
 /// The basis of an accept length, if that needs saying: " (extrapolated)", " (upper bound)", or nothing.
 std::string basis_text(AcceptanceBasis basis);
 /// The same in a word: "stated", "extrapolated", "upper bound".
-std::string_view name_of(AcceptanceBasis basis);
 
 }  // namespace treeline

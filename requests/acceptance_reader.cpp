@@ -1,4 +1,3 @@
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
 #include "text/number_text.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -49,9 +49,8 @@ Acceptance read_curve(json::Reader& at, std::string& text) {
         at.problem("curve", "is empty, but at least one number of draft tokens is needed");
     }
     for (const std::string& key : curve.keys()) {
-        int drafts = 0;
-        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), drafts);
-        if (error != std::errc() || end != key.data() + key.size() || drafts < 1 || drafts > most_draft_tokens) {
+        const int drafts = parse_number<int>(key).value_or(0);
+        if (drafts < 1 || drafts > most_draft_tokens) {
             curve.problem(key, fmt::format("must be a number of draft tokens between 1 and {}", most_draft_tokens));
             static_cast<void>(curve.has(key));
             continue;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -10,26 +9,22 @@
 
 #include "requests/descriptions.h"
 #include "requests/setup_reader.h"
+#include "text/parse_number.h"
 #include "text/split.h"
 
 namespace treeline {
 namespace {
-
-std::optional<long long> whole(std::string_view text) {
-    long long value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
 
 bool opens_object(const std::string& text) { return !text.empty() && text.front() == '{'; }
 
 /// "1-8" as a range; nothing if the text is no range.
 std::optional<FlagJson> range_of(const std::string& text) {
     const std::vector<std::string> ends = split(text, '-');
-    if (ends.size() != 2 || !whole(ends[0]) || !whole(ends[1])) {
+    const auto from = parse_number<long long>(ends.front()), to = parse_number<long long>(ends.back());
+    if (ends.size() != 2 || !from || !to) {
         return std::nullopt;
     }
-    return FlagJson{{"from", *whole(ends[0])}, {"to", *whole(ends[1])}};
+    return FlagJson{{"from", *from}, {"to", *to}};
 }
 
 std::string without_indices(std::string_view path) {
@@ -202,12 +197,11 @@ std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, st
 void rebase_paths(FlagJson& input, const std::string& base) { rebase_under(input, "", base); }
 
 long long whole_number(const std::string& flag, const std::string& text, long long low, long long high) {
-    long long value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+    const auto value = parse_number<long long>(text);
+    if (!value || *value < low || *value > high) {
         throw InputError({fmt::format("{}: must be a whole number between {} and {}, not \"{}\"", flag, low, high, text)});
     }
-    return value;
+    return *value;
 }
 
 }  // namespace treeline

@@ -1,10 +1,9 @@
-#include <charconv>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "json/reader.h"
 #include "requests/tree_reader.h"
+#include "text/parse_number.h"
+#include "text/split.h"
 
 namespace treeline {
 namespace {
@@ -13,20 +12,15 @@ constexpr double most_counted = 1e15;
 
 std::vector<double> numbers_in(const std::string& text) {
     std::vector<double> numbers;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (true) {
-        double value = 0.0;
-        const auto [next, error] = std::from_chars(at, end, value);
-        if (error != std::errc() || !std::isfinite(value) || (next != end && *next != ',')) {
-            throw InputError({fmt::format("--ranks: must be comma-separated numbers, such as 0.6,0.2,0.1, not \"{}\"", text)});
+    for (const std::string& part : split(text, ',')) {
+        const std::optional<double> value = parse_number(part);
+        if (!value) {
+            throw InputError(
+                {fmt::format("--ranks: must be comma-separated numbers, such as 0.6,0.2,0.1, not \"{}\"", text)});
         }
-        numbers.push_back(value);
-        if (next == end) {
-            return numbers;
-        }
-        at = next + 1;
+        numbers.push_back(*value);
     }
+    return numbers;
 }
 
 RankAcceptance from_file(const std::string& file) {

@@ -94,14 +94,11 @@ std::vector<Verification> read_verifications(json::Reader& at) {
     if (!at.has("verification") || at.raw().at("verification") == "auto") {
         return verifications;
     }
-    std::vector<std::string> names;
-    for (const Verification verification : all_verifications) {
-        names.emplace_back(name_of(verification));
-    }
+    const std::vector<std::string> names = names_of<Verification>();
     const auto& raw = at.raw().at("verification");
     for (const std::string& name :
          raw.is_string() ? std::vector<std::string>{raw.get<std::string>()} : at.texts("verification")) {
-        if (const std::optional<Verification> verification = verification_named(name)) {
+        if (const std::optional<Verification> verification = value_named<Verification>(name)) {
             verifications.push_back(*verification);
         } else {
             at.problem("verification", fmt::format("must be auto, {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),

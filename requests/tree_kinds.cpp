@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "json/reader.h"
 #include "json/wording.h"
 #include "requests/tree_reader.h"
+#include "text/parse_number.h"
 #include "text/split.h"
 
 namespace treeline {
@@ -17,13 +17,11 @@ using Numbers = std::vector<int>;
 std::optional<Numbers> numbers_in(const std::string& text, char separator) {
     Numbers numbers;
     for (const std::string& part : split(text, separator)) {
-        int value = 0;
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-        if (error != std::errc() || end != part.data() + part.size() || value < lowest_tree_number ||
-            value > highest_tree_number) {
+        const std::optional<int> value = parse_number<int>(part);
+        if (!value || *value < lowest_tree_number || *value > highest_tree_number) {
             return std::nullopt;
         }
-        numbers.push_back(value);
+        numbers.push_back(*value);
     }
     return numbers;
 }

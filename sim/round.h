@@ -10,12 +10,17 @@
 #include <vector>
 
 #include "sim/drafters/drafter.h"
+#include "sim/enum_names.h"
 #include "sim/rollback/rollback.h"
 
 namespace treeline {
 
 /// How tokens are chosen: greedily, or by rejection sampling from distributions.
 enum class Decoding { greedy, sampling };
+constexpr auto names_in(Decoding) {
+    using enum Decoding;
+    return enum_names<Decoding>({{greedy, "greedy"}, {sampling, "sampling"}});
+}
 
 /// What a round drafts, and how it verifies the draft. A chain of no draft tokens is plain decoding.
 struct Speculation {

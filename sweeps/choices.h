@@ -30,8 +30,5 @@ std::string default_stack(const Device& device);
 
 /// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model".
 std::string label_of(const Platform& platform);
-std::string_view name_of(CostMode mode);
-
-std::string_view name_of(Decoding decoding);
 
 }  // namespace treeline

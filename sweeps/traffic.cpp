@@ -28,8 +28,6 @@ double largest(const Traffic& traffic, Value value_of) {
 
 }  // namespace
 
-std::string_view name_of(ShareOf share_of) { return share_of == ShareOf::time ? "time" : "tokens"; }
-
 Traffic traffic_from(const std::vector<WeightedValue>& batch, const std::vector<WeightedValue>& context, ShareOf shares_of) {
     Traffic traffic{{}, shares_of};
     for (const WeightedValue& b : batch) {

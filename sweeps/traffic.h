@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/round.h"
 
 namespace treeline {
@@ -20,7 +21,10 @@ enum class ShareOf {
     time,    ///< wall-clock time, as dashboards show it: a faster configuration generates more tokens in the same time
     tokens,  ///< generated tokens: the work is the same for every configuration
 };
-std::string_view name_of(ShareOf share_of);
+constexpr auto names_in(ShareOf) {
+    using enum ShareOf;
+    return enum_names<ShareOf>({{time, "time"}, {tokens, "tokens"}});
+}
 
 struct Traffic {
     std::vector<TrafficPoint> points;

@@ -13,9 +13,6 @@ namespace treeline {
 
 using RowValues = std::map<std::string, std::string, std::less<>>;
 
-/// Nothing if the text is not a finite number.
-std::optional<double> number_in(std::string_view text);
-
 /// A file's rows as they are found, with every problem noted.
 class MeasuredRows {
 public:

@@ -10,6 +10,7 @@
 #include "calibrate/timings/llama_bench.h"
 #include "calibrate/timings/timing_formats.h"
 #include "json/reader.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -25,7 +26,7 @@ std::optional<double> nvbench_time(const Json& state) {
         }
         for (const Json& datum : summary.value("data", Json::array())) {
             if (datum.value("name", "") == "value" && datum.contains("value")) {
-                return number_in(text_of(datum["value"]));
+                return parse_number(text_of(datum["value"]));
             }
         }
     }

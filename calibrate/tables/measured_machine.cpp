@@ -8,6 +8,7 @@
 
 #include "calibrate/tables/table_rows.h"
 #include "json/reader.h"
+#include "text/number_text.h"
 
 namespace treeline {
 namespace {
@@ -67,7 +68,7 @@ std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
 }
 
 /// Three digits: more would suggest a precision that measurements lack.
-double shown(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+double shown(double value) { return rounded(value, 4); }
 
 Json number(double value, const char* unit, const std::string& source) {
     return {{"value", shown(value)}, {"unit", unit}, {"source", source}, {"kind", "measured"}};

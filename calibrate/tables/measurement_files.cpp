@@ -1,14 +1,16 @@
 #include "calibrate/tables/measurement_files.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "calibrate/tables/table_rows.h"
-#include "json/reader.h"
+#include "text/csv.h"
+#include "text/input_error.h"
+#include "text/input_file.h"
 #include "text/output_file.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -20,12 +22,8 @@ using Columns = std::vector<std::pair<std::string, std::string>>;
 constexpr std::string_view conditions_ending = "_conditions.csv";
 
 bool has_rows(const fs::path& file) {
-    std::ifstream in(file);
-    int lines = 0;
-    for (std::string line; std::getline(in, line);) {
-        lines += !line.empty() && line.front() != '#' ? 1 : 0;
-    }
-    return lines > 1;
+    const std::string text = read_file(file);
+    return CsvReader(text).next();
 }
 
 std::string microseconds(double seconds) { return fmt::format("{:.6g}", 1e6 * seconds); }
@@ -61,22 +59,9 @@ std::string key_of(Columns columns) {
     return kernel.name();
 }
 
-std::vector<std::string> header_of(const fs::path& path) {
-    std::ifstream in(path);
-    std::string line;
-    while (std::getline(in, line) && (line.empty() || line.front() == '#')) {}
-    std::vector<std::string> columns;
-    for (std::size_t at = 0; at <= line.size();) {
-        const std::size_t comma = std::min(line.find(',', at), line.size());
-        columns.push_back(line.substr(at, comma - at));
-        at = comma + 1;
-    }
-    return columns;
-}
-
 double number_of(const std::map<std::string, std::string>& row, const char* column) {
     const auto found = row.find(column);
-    return found == row.end() ? 0.0 : std::strtod(found->second.c_str(), nullptr);
+    return found == row.end() ? 0.0 : parse_number(found->second).value_or(0.0);
 }
 
 }  // namespace
@@ -102,7 +87,7 @@ void MeasurementFiles::load(const MeasuredFile& file) {
         return;  // a foreign table: read, but not written
     }
     Table& table = tables_[stem.substr(machine_.name.size() + 1)];
-    table.columns = header_of(file.path);
+    table.columns = CsvReader(read_file(file.path)).header();
     for (const std::vector<MeasuredRow>* rows : {&file.rows, &file.drifted}) {
         for (const MeasuredRow& row : *rows) {
             Columns columns;

@@ -1,7 +1,6 @@
 #include "calibrate/tables/table_rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -120,18 +119,16 @@ std::string TableRow::text(std::string_view name) {
 
 double TableRow::number(std::string_view name, double least) {
     const std::string written = text(name);
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
-    const bool whole = error == std::errc() && end == written.data() + written.size() && std::isfinite(value);
-    if (good_ && (!whole || value < least)) {
+    const std::optional<double> value = parse_number(written);
+    if (good_ && !(value && *value >= least)) {
         problem(fmt::format("{} must be a number of at least {:g}, not \"{}\"", name, least, written));
     }
-    return whole ? std::max(value, least) : least;
+    return std::max(value.value_or(least), least);
 }
 
 NumberFormat TableRow::format(std::string_view name) {
     const std::string written = text(name);
-    const std::optional<NumberFormat> found = number_format(written);
+    const std::optional<NumberFormat> found = value_named<NumberFormat>(written);
     if (good_ && !found) {
         problem(fmt::format("{} \"{}\" is not a number format", name, written));
     }

@@ -1,7 +1,6 @@
 #include "cli/calibrate/measure_device.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include <fmt/chrono.h>
@@ -17,8 +16,10 @@
 #include "hardware/catalogue.h"
 #include "json/reader.h"
 #include "kernels/cuda_queue.h"
+#include "numerics/quantile.h"
 #include "reports/calibrate/calibration_output.h"
 #include "text/output_file.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -42,9 +43,8 @@ OwnDevice own_gpu(const std::string& named) {
     }
     int index = 0;
     if (const std::size_t colon = named.find(':'); colon != std::string::npos) {
-        const char* end = named.data() + named.size();
-        const auto [stop, error] = std::from_chars(named.data() + colon + 1, end, index);
-        if (error != std::errc() || stop != end || index < 0 || index >= static_cast<int>(found.devices.size())) {
+        index = parse_number<int>(std::string_view(named).substr(colon + 1)).value_or(-1);
+        if (index < 0 || index >= static_cast<int>(found.devices.size())) {
             throw InputError({fmt::format("--device {}: must be cuda or cuda:0 to cuda:{}", named, found.devices.size() - 1)});
         }
     }

@@ -29,7 +29,7 @@ Figure lengths_over_temperature(const StudiedTreeAnswer& tree, std::size_t numbe
                       {"high", "To", "", 3}};
     for (const StudiedMethod& method : tree.methods) {
         for (const StudiedCell& cell : method.cells) {
-            figure.rows.push_back({{"method", sampling::name_of(method.method)},
+            figure.rows.push_back({{"method", name_of(method.method)},
                                    {"temperature", cell.temperature},
                                    {"accept_length", cell.exact ? cell.exact->accept_length() : cell.decoded.accept_length},
                                    {"low", cell.decoded.accept_length - cell.decoded.margin()},
@@ -52,7 +52,7 @@ std::string best_at_last_temperature(const StudiedTreeAnswer& tree) {
         }
     }
     return fmt::format("At temperature {}, {} accepts most of {}: {} tokens per round.",
-                       exact_text(best->cells.back().temperature), sampling::name_of(best->method), tree.tree.label,
+                       exact_text(best->cells.back().temperature), name_of(best->method), tree.tree.label,
                        fixed_text(length(*best), 2));
 }
 

@@ -144,7 +144,7 @@ nlohmann::ordered_json traffic_json(const TrafficAnswer& answer) {
     json["priced"] = input.priced.empty() ? Json() : Json(input.priced);
     json["capacity"] = input.capacity;
     json["output_tokens"] = input.requests.output_tokens;
-    json["output_distribution"] = input.requests.length == OutputLength::geometric ? "geometric" : "fixed";
+    json["output_distribution"] = name_of(input.requests.length);
     json["prefill_ms"] = 1e3 * input.requests.prefill.value();
     json["simulation"] = {{"requests", input.size.requests},
                           {"warm_up", input.size.warm_up},

@@ -1,3 +1,4 @@
+#include "numerics/quantile.h"
 #include "reports/calibrate/calibration_output.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/timings.h"
+#include "numerics/quantile.h"
 #include "reports/calibrate/serving_output.h"
 #include "text/number_text.h"
 #include "text/table.h"
@@ -81,7 +82,7 @@ std::string rows_table(const ServingFit& serving) {
 
 /// A time in microseconds or a share, rounded to four digits as in descriptions.
 Json quantity(double value, const char* unit, const std::string& source) {
-    Json json = {{"value", std::stod(fmt::format("{:.4g}", value))}};
+    Json json = {{"value", rounded(value, 4)}};
     if (unit != nullptr) {
         json["unit"] = unit;
     }

@@ -178,7 +178,7 @@ Figure ablation_figure(const FpgaEstimate& estimate) {
     for (const fpga::AblationRow& row :
          fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
         figure.rows.push_back({{"bar", short_name_of(row.stage)},
-                               {"stage", fpga::name_of(row.stage)},
+                               {"stage", name_of(row.stage)},
                                {"rate", row.round.tokens_per_second},
                                {"gain", row.latency_gain},
                                {"energy_gain", row.energy_gain}});
@@ -210,7 +210,7 @@ Figure power_figure(const FpgaEstimate& estimate) {
                                   std::pair{"memory traffic", power.memory}, std::pair{"products", power.products}};
         for (const auto& [cause, watts] : parts) {
             figure.rows.push_back({{"bar", short_name_of(row.stage)},
-                                   {"stage", fpga::name_of(row.stage)},
+                                   {"stage", name_of(row.stage)},
                                    {"cause", cause},
                                    {"watts", watts.value()},
                                    {"tokens_per_joule", row.round.tokens_per_joule},

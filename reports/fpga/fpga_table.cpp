@@ -36,7 +36,7 @@ std::string configuration(const FpgaEstimate& estimate) {
                                       estimate.work.verified_tokens, estimate.round.draft_passes));
         const std::string source = run.accept_source.empty() ? "" : " (" + run.accept_source + ")";
         facts.add("Accept length", wrapped(fixed_text(run.accept_length, 2) + source, fpga_page_width - 16, "               "));
-        facts.add("Backtracking", fmt::format("{}, states of the tree {}", fpga::name_of(run.options.plan),
+        facts.add("Backtracking", fmt::format("{}, states of the tree {}", name_of(run.options.plan),
                                               run.options.tree_states == fpga::TreeStates::fifo ? "in the FIFO" : "off chip"));
     }
     facts.add("Overlap", design.overlap ? "Linear and SSM unit overlap" : "Linear and SSM unit in turn");
@@ -76,7 +76,7 @@ std::string round_table(const FpgaEstimate& estimate) {
     for (const FpgaNamedPass& pass : passes_of(estimate)) {
         const fpga::PassCost& cost = *pass.cost;
         table.add({pass.name, short_text(pass.runs), text_of(cost.time), text_of(cost.compute), text_of(cost.memory),
-                   text_of(cost.exposed), std::string(fpga::name_of(cost.bound)), text_of(cost.bytes.weights),
+                   text_of(cost.exposed), std::string(name_of(cost.bound)), text_of(cost.bytes.weights),
                    text_of(cost.bytes.head), text_of(cost.bytes.states + cost.bytes.exposed_states),
                    text_of(cost.bytes.activations)});
     }
@@ -110,12 +110,12 @@ std::string layer_table(const FpgaEstimate& estimate) {
     add("Tile: array", [](const Layer& layer) { return fixed_text(layer.in_stream.array_cycles, 2); });
     add("Tile: memory", [](const Layer& layer) { return fixed_text(layer.in_stream.memory_cycles, 2); });
     add("Tile: multipliers", [](const Layer& layer) { return fixed_text(layer.in_stream.multiplier_cycles, 2); });
-    add("  the longest", [](const Layer& layer) { return std::string(fpga::name_of(layer.in_stream.bound)); });
+    add("  the longest", [](const Layer& layer) { return std::string(name_of(layer.in_stream.bound)); });
     add("Scan: Linear unit", [](const Layer& layer) { return cycles_text(layer.scan_linear); });
     add("Scan: SSM unit", [](const Layer& layer) { return cycles_text(layer.ssm_busy); });
     add("  of that replay", [](const Layer& layer) { return cycles_text(layer.replay); });
     add("Scan: convolution", [](const Layer& layer) { return cycles_text(layer.convolution_busy); });
-    add("  the longest", [](const Layer& layer) { return std::string(fpga::name_of(layer.bound)); });
+    add("  the longest", [](const Layer& layer) { return std::string(name_of(layer.bound)); });
     add("Linear unit idle", [](const Layer& layer) { return cycles_text(layer.linear_stall); });
     add("SSM unit idle", [](const Layer& layer) { return cycles_text(layer.ssm_stall); });
     add("Padding of in_proj", [](const Layer& layer) { return percent_text(layer.in_stream.padded_share); });

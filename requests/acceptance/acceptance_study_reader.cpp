@@ -119,12 +119,9 @@ sampling::Method read_method(json::Reader& at, const DraftTree& tree) {
         return sampling::methods_for(tree).front();
     }
     const std::string name = at.text("method");
-    const std::optional<sampling::Method> method = sampling::method_named(name);
+    const std::optional<sampling::Method> method = value_named<sampling::Method>(name);
     if (!method) {
-        std::vector<std::string> names;
-        for (const sampling::Method known : sampling::all_methods()) {
-            names.push_back(sampling::name_of(known));
-        }
+        const std::vector<std::string> names = names_of<sampling::Method>();
         at.problem("method", fmt::format("must be {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),
                                          did_you_mean(name, names)));
     } else if (const std::string problem = sampling::problem(*method, tree); !problem.empty()) {

@@ -249,9 +249,7 @@ BanditInput read_bandit(json::Document& document, Descriptions& descriptions) {
     input.title = root.text_or("title", "");
     input.source = root.text_or("source", "");
     input.rule.exploration = root.number("exploration", 0.0, 1e6);
-    if (root.has("reward") && root.choice("reward", {"published", "time_per_token"}) == "time_per_token") {
-        input.rule.reward = BanditReward::time_per_token;
-    }
+    input.rule.reward = root.choice_or("reward", BanditReward::published);
     input.rule.restart_with_task = root.flag_or("restart_with_task", false);
     if (root.has("arms") && root.has("design_point")) {
         root.problem({}, "gives arms and design_point, but exactly one is needed");

@@ -36,8 +36,8 @@ void read_lengths(json::Reader& root, Requests& requests) {
     constexpr auto most = static_cast<std::int64_t>(most_output_tokens);
     if (root.has("output_tokens") && root.raw().at("output_tokens").is_object()) {
         json::Reader at = root.object("output_tokens");
-        if (at.choice("distribution", {"fixed", "geometric"}) == "geometric") {
-            requests.length = OutputLength::geometric;
+        requests.length = at.choice<OutputLength>("distribution");
+        if (requests.length == OutputLength::geometric) {
             requests.output_tokens = at.number("mean", 1.0, most_output_tokens);
         } else {
             requests.output_tokens = static_cast<double>(at.count("mean", 1, most));

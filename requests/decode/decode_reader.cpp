@@ -1,6 +1,5 @@
 #include "requests/decode/decode_reader.h"
 
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
 #include "sim/rollback/rollback.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -98,15 +98,8 @@ std::optional<decoder::GivenAcceptance> read_decode_acceptance(json::Reader at) 
 
 /// Chains run unrolled, trees packed; states are replayed.
 void read_policy(json::Reader& root, decoder::DecodeSetup& setup) {
-    std::vector<std::string> names;
-    for (const Verification verification : all_verifications) {
-        names.emplace_back(name_of(verification));
-    }
     const bool is_chain = setup.tree.depth() == setup.tree.nodes();
-    setup.verification = is_chain ? Verification::unrolled : Verification::packed;
-    if (root.has("verification")) {
-        setup.verification = verification_named(root.choice("verification", names)).value_or(setup.verification);
-    }
+    setup.verification = root.choice_or("verification", is_chain ? Verification::unrolled : Verification::packed);
     const Rollback usual = has_recurrent_state(setup.target) ? Rollback::replay : Rollback::truncate;
     setup.rollback = read_rollback(root, "rollback").value_or(usual);
 }
@@ -123,9 +116,10 @@ void read_device(json::Reader& root, const std::string& name, decoder::DecodeSet
     if (name == "cpu" || name == "cuda") {
         return;
     }
-    const char* end = rest.data() + rest.size();
-    const bool numbered = setup.device == decoder::DeviceKind::cuda && rest.size() > 1 && rest.front() == ':';
-    if (!numbered || std::from_chars(rest.data() + 1, end, setup.device_index).ptr != end) {
+    const bool numbered = setup.device == decoder::DeviceKind::cuda && rest.starts_with(':');
+    const std::optional<int> index = numbered ? parse_number<int>(std::string_view(rest).substr(1)) : std::nullopt;
+    setup.device_index = index.value_or(0);
+    if (!index) {
         root.problem("device",
                      fmt::format(R"(must be "cpu", "cuda" or "cuda:" and a number, not "{}")", json::shown_key(name)));
     }

@@ -167,20 +167,8 @@ void read_speculation_part(json::Reader& at, Descriptions& descriptions, FpgaRun
 }
 
 void read_options(json::Reader& at, FpgaRun& run) {
-    std::vector<std::string> names;
-    for (const fpga::Backtracking plan : all_backtracking_plans()) {
-        names.emplace_back(fpga::name_of(plan));
-    }
-    if (at.has("plan")) {
-        const std::string chosen = at.choice("plan", names);
-        for (const fpga::Backtracking plan : all_backtracking_plans()) {
-            run.options.plan = chosen == fpga::name_of(plan) ? plan : run.options.plan;
-        }
-    }
-    if (at.has("tree_states")) {
-        run.options.tree_states =
-            at.choice("tree_states", {"fifo", "off-chip"}) == "fifo" ? fpga::TreeStates::fifo : fpga::TreeStates::off_chip;
-    }
+    run.options.plan = at.choice_or("plan", run.options.plan);
+    run.options.tree_states = at.choice_or("tree_states", run.options.tree_states);
     run.design.overlap = at.flag_or("overlap", run.design.overlap);
 }
 

@@ -8,6 +8,7 @@
 
 #include "json/reader.h"
 #include "requests/flag_values.h"
+#include "text/parse_number.h"
 #include "text/split.h"
 
 namespace treeline {
@@ -171,7 +172,7 @@ int measured_positions(const FlagJson& drafter) {
     const FlagJson curve = acceptance.value("curve", FlagJson::object());
     int longest = 0;
     for (const auto& [draft_tokens, length] : curve.items()) {
-        longest = std::max(longest, std::atoi(draft_tokens.c_str()));
+        longest = std::max(longest, parse_number<int>(draft_tokens).value_or(0));
     }
     return longest;
 }

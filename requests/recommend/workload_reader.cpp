@@ -38,13 +38,13 @@ std::vector<WeightedValue> read_distribution(json::Reader& traffic, const char* 
 Traffic read_traffic(json::Reader traffic) {
     const std::vector<WeightedValue> batch = read_distribution(traffic, "batch", 1, largest_batch);
     const std::vector<WeightedValue> context = read_distribution(traffic, "context", 0, longest_context);
-    const bool of_tokens = traffic.has("shares_of") && traffic.choice("shares_of", {"time", "tokens"}) == "tokens";
+    const ShareOf shares_of = traffic.choice_or("shares_of", ShareOf::time);
     traffic.finish();
     if (static_cast<double>(batch.size()) * static_cast<double>(context.size()) > 1e6) {
         traffic.problem({}, "has more than a million combinations of batch and context");
         return {};
     }
-    return traffic_from(batch, context, of_tokens ? ShareOf::tokens : ShareOf::time);
+    return traffic_from(batch, context, shares_of);
 }
 
 Limits read_limits(json::Reader& root) {
@@ -65,17 +65,6 @@ Limits read_limits(json::Reader& root) {
     limits.minimum_gain = at->number_or("minimum_gain", 1.0, 1e-3, 1e3);
     at->finish();
     return limits;
-}
-
-Objective read_objective(json::Reader& root) {
-    if (!root.has("objective")) {
-        return Objective::throughput;
-    }
-    const std::string word = root.choice("objective", {"throughput", "latency", "cost", "energy"});
-    return word == "latency"  ? Objective::latency
-           : word == "cost"   ? Objective::cost
-           : word == "energy" ? Objective::energy
-                              : Objective::throughput;
 }
 
 /// An objective that a device's description does not cover would rank that device best.
@@ -146,7 +135,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
         static_cast<double>(root.count_or("prompt_tokens", static_cast<std::int64_t>(typical_context), 0, longest_context));
     const double output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
     workload.limits = read_limits(root);
-    workload.objective = read_objective(root);
+    workload.objective = root.choice_or("objective", Objective::throughput);
     check_objective(root, workload.objective, lists.platforms);
     root.finish();
     if (document.problems().empty()) {

@@ -121,8 +121,8 @@ void FileReader::read_platforms(json::Reader& root) {
 }
 
 void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
-    const std::string observable = at.has("observable") ? at.choice("observable", observable_names()) : "";
-    if (const auto named = observable_named(observable)) {
+    const std::string observable = at.has("observable") ? at.choice("observable", names_of<Observable>()) : "";
+    if (const auto named = value_named<Observable>(observable)) {
         row.observable = *named;
     }
     for (const auto& [key, said] : {std::pair{"out_of_memory", row.out_of_memory}, std::pair{"ran", row.ran}}) {
@@ -189,7 +189,7 @@ void FileReader::read_table(json::Reader& at) {
     ExperimentRow defaults;
     defaults.source = paper_.paper + ", " + table.id;
     defaults.unit = at.text("unit");
-    if (const auto observable = observable_named(at.choice("observable", observable_names()))) {
+    if (const auto observable = value_named<Observable>(at.choice("observable", names_of<Observable>()))) {
         defaults.observable = *observable;
     }
     const Json conditions = at.has("conditions") ? at.object("conditions").raw() : Json::object();

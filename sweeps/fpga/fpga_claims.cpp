@@ -54,7 +54,7 @@ FpgaClaim ablation_claim(const FpgaClaimsInput& input) {
     const auto rows = fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length);
     for (const fpga::AblationRow& row : rows) {
         const bool knows_power = row.round.tokens_per_joule > 0.0;
-        claim.rows.push_back({std::string(fpga::name_of(row.stage)), row.round.tokens_per_second, row.latency_gain,
+        claim.rows.push_back({std::string(name_of(row.stage)), row.round.tokens_per_second, row.latency_gain,
                               known(knows_power, row.round.tokens_per_joule), known(knows_power, row.energy_gain)});
     }
     const auto gains = [&](double fpga::AblationRow::*gain) {
@@ -101,8 +101,8 @@ FpgaClaim memories(const FpgaClaimsInput& input) {
         FpgaRun narrow = run;
         narrow.design.linear.draft_tile_outputs = narrow.design.linear.tile_outputs;
         claim.rows.push_back({run.design.name, 1e-9 * run.board.bandwidth.value(), 1.0 / round.plain.time.value(),
-                              round.tokens_per_second, round.speedup, std::string(fpga::name_of(round.verify.bound)),
-                              std::string(fpga::name_of(round.verify.layer.bound)), price(narrow).tokens_per_second});
+                              round.tokens_per_second, round.speedup, std::string(name_of(round.verify.bound)),
+                              std::string(name_of(round.verify.layer.bound)), price(narrow).tokens_per_second});
     }
     claim.finding =
         "The same physics and memory efficiency on every board. The published draft tile width is not known: the last "

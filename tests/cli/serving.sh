@@ -81,7 +81,7 @@ printf 'batch,draft_tokens,accept_length,tpot_ms\n1,0,,7.1\n1,3,2.5,4\n' >good.c
 expect 2 'line 3: drafts tokens, so --drafter must name their drafter' calibrate --serving good.csv --model qwen3-8b --device h100-sxm --stack vllm
 expect 2 'needs --stack: the software stack to begin with' calibrate --serving good.csv --model qwen3-8b --device h100-sxm
 expect 2 'needs --model' calibrate --serving good.csv --device h100-sxm --stack vllm
-expect 2 'none.csv: cannot be read' calibrate --serving none.csv "${served[@]}"
+expect 2 'none.csv: cannot be opened' calibrate --serving none.csv "${served[@]}"
 expect 2 'they need --serving FILE' calibrate --device h100-sxm --stack vllm
 expect 2 'are for kernels; run them separately' calibrate --serving good.csv "${served[@]}" --quick
 expect 0 'Nothing is written' calibrate --serving good.csv "${served[@]}"

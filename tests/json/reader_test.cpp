@@ -274,8 +274,7 @@ TEST_CASE("files that cannot be read are refused with the reason", "[json]") {
     };
     CHECK_THAT(reason("/nonexistent/x.json", 100),
                Catch::Equals("/nonexistent/x.json: cannot be opened (No such file or directory)"));
-    CHECK_THAT(reason(std::filesystem::temp_directory_path(), 100),
-               Catch::Contains("is a directory, but a JSON file is needed"));
+    CHECK_THAT(reason(std::filesystem::temp_directory_path(), 100), Catch::Contains("is a directory, but a file is needed"));
     CHECK_THAT(reason("/dev/zero", 1000), Catch::Contains("is larger than 1000 bytes"));  // endless
 
     const TemporaryFile file("{\"a\": 1}");

@@ -9,16 +9,17 @@
 // Exits with 77 without the data and with 1 when a goal below is missed.
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "calibrate/stack_fit.h"
-#include "calibrate/timings.h"
+#include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
+#include "text/csv.h"
+#include "text/input_file.h"
+#include "text/parse_number.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -52,35 +53,28 @@ Model model_named(const std::string& name) {
     return model(name.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
 }
 
-/// Columns: id, backend, backend_version, model, system, precision, isl, osl, batch_size, tp, pp, ttft_ms, tpot_ms,
-/// concurrency. Rows that the data's README says to drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under
-/// 1,024 tokens.
-std::map<std::string, Deployment> read_deployments(std::istream& file) {
+/// Rows that the data's README says to drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under 1,024 tokens.
+std::map<std::string, Deployment> read_deployments(const std::string& text) {
     const std::map<std::string, std::string> devices = {{"h100_sxm", "h100-sxm"}, {"h200_sxm", "h200"}, {"b200_sxm", "b200"}};
     const std::map<std::string, std::string> stacks = {{"vllm", "vllm"}, {"sglang", "sglang"}, {"trtllm", "tensorrt-llm"}};
     std::map<std::string, Deployment> deployments;
-    std::string line;
-    std::getline(file, line);
-    while (std::getline(file, line)) {
-        std::vector<std::string> cells;
-        std::stringstream stream(line);
-        for (std::string cell; std::getline(stream, cell, ',');) {
-            cells.push_back(cell);
-        }
-        if (!devices.contains(cells[4]) || std::stod(cells[11]) > 2000.0 || std::stod(cells[7]) < 1024.0) {
+    CsvReader csv(text);
+    const auto number = [&](const char* column) { return parse_number(csv[column]).value(); };
+    while (csv.next()) {
+        if (!devices.contains(csv["system"]) || number("ttft_ms") > 2000.0 || number("osl") < 1024.0) {
             continue;
         }
         MeasuredStep step;
-        step.setup.target = model_named(cells[3]);
-        step.setup.precision = precision_named(cells[5]);
-        step.setup.platform = platform(devices.at(cells[4]), stacks.at(cells[1]), std::stod(cells[9]));
+        step.setup.target = model_named(csv["model"]);
+        step.setup.precision = precision_named(csv["precision"]);
+        step.setup.platform = platform(devices.at(csv["system"]), stacks.at(csv["backend"]), number("tp"));
         step.setup.drafter = NgramDrafter{};
         step.setup.acceptance = Acceptance::geometric(0.0);
         step.setup.speculations = chains_up_to(0);
-        step.point = {0, std::stod(cells[8]), std::stod(cells[6]) + 0.5 * std::stod(cells[7])};
-        step.time = Seconds(1e-3 * std::stod(cells[12]));
-        const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", cells[1], cells[2], cells[3], cells[4], cells[5],
-                                             cells[6], cells[7], cells[9]);
+        step.point = {0, number("batch_size"), number("isl") + 0.5 * number("osl")};
+        step.time = Seconds(1e-3 * number("tpot_ms"));
+        const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", csv["backend"], csv["backend_version"], csv["model"],
+                                             csv["system"], csv["precision"], csv["isl"], csv["osl"], csv["tp"]);
         deployments[name].emplace(step.point.batch, step);
     }
     std::erase_if(deployments, [](const auto& deployment) { return deployment.second.size() < 4; });
@@ -119,8 +113,7 @@ int main() {
     if (!path) {
         return skipped_exit_code;
     }
-    std::ifstream file(*path);
-    const std::map<std::string, Deployment> deployments = read_deployments(file);
+    const std::map<std::string, Deployment> deployments = read_deployments(read_file(*path));
     Errors between, beyond;
     for (const auto& [name, deployment] : deployments) {
         const std::size_t last = deployment.size() - 1;
