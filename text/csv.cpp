@@ -55,7 +55,7 @@ std::string CsvReader::problem() const {
     }
     return fields_.size() == header_.size()
                ? ""
-               : "has " + std::to_string(fields_.size()) + " fields, but the header " + std::to_string(header_.size());
+               : "has " + std::to_string(fields_.size()) + " fields, but the header has " + std::to_string(header_.size());
 }
 
 void CsvReader::skip(std::size_t characters) {

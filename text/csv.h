@@ -21,7 +21,7 @@ public:
 
     /// Goes to the next row; false after the last.
     bool next();
-    /// What is wrong with the row ("has 3 fields, but the header 2"); empty if it has a field for each column.
+    /// What is wrong with the row ("has 3 fields, but the header has 2"); empty if it has a field for each column.
     [[nodiscard]] std::string problem() const;
     [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
     /// The field of a column. Precondition: both exist.

@@ -120,7 +120,7 @@ bad_csv 'the header gives the same quantity twice: time_s' 'tokens,time_ms,time_
 bad_csv 'line 3: time_ms must be above zero, not 0' 'tokens,time_ms\n1,2\n2,0\n'
 bad_csv 'line 2: time_ms must be a number, not "nan"' 'tokens,time_ms\n1,nan\n'
 bad_csv 'line 2: tokens must be zero or above' 'tokens,time_ms\n-1,2\n'
-bad_csv 'line 2: has 3 fields, but the header 2' 'tokens,time_ms\n1,2,3\n'
+bad_csv 'line 2: has 3 fields, but the header has 2' 'tokens,time_ms\n1,2,3\n'
 bad_csv 'row 2: a spread must be given in every row or in none' 'tokens,time_ms,spread_ms\n1,2,1\n2,3,\n4,4,1\n'
 bad_csv 'needs times at three or more token counts' 'tokens,time_ms\n4,2\n4,3\n4,4\n'
 bad_csv 'series "a": needs times at three' 'tokens,time_ms,series\n4,2,a\n5,3,a\n'

@@ -52,7 +52,7 @@ TEST_CASE("CSV: a byte order mark, comments and empty lines do not count, but th
     CHECK(csv["b"] == "5");
     REQUIRE(csv.next());
     CHECK(csv.line() == 9);
-    CHECK(csv.problem() == "has 1 fields, but the header 2");
+    CHECK(csv.problem() == "has 1 fields, but the header has 2");
     CHECK_FALSE(csv.next());
     CHECK(csv.column("b") == 1);
     CHECK_FALSE(csv.column("c"));
