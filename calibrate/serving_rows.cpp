@@ -102,7 +102,7 @@ private:
             }
         }
         if (problems_.empty() && measure_.empty()) {
-            problem("lacks a measured column: one of  tpot_ms, tokens_per_s (of all users), itl_ms or round_ms");
+            problem("lacks a measured column: one of tpot_ms, tokens_per_s (of all users), itl_ms or round_ms");
         } else if (problems_.empty() && !places_.contains(measure_)) {
             problem(fmt::format("holds {}; keep one of them", measure_));
         }
