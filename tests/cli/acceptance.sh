@@ -47,16 +47,16 @@ expect 2 '--shape: there is no kind of tree "chian"' acceptance --shape chian:5
 expect 2 '--shape: the best tree depends on the acceptance of each rank' acceptance --shape optimal:5,5
 expect 2 '--shape: has 1000 nodes; synthetic models are decoded with 1 to 512' acceptance --shape chain:1000
 expect 2 '--shape: widths 40 has nodes with 40 children, but the vocabulary has 32 tokens' acceptance --shape widths:40
-expect 2 '--temperature: must be numbers with commas' acceptance --temperature 0,x
+expect 2 '--temperature: must be comma-separated numbers' acceptance --temperature 0,x
 expect 2 '--temperature: .*is -1' acceptance --temperature=-1
 expect 2 '--vocabulary: is 1, but must lie between 2 and 256' acceptance --vocabulary 1 --shape chain:4
 expect 2 '--worlds: must be a whole number' acceptance --worlds 1.5
-expect 2 '--measured: must be temperature:length' acceptance --measured 2.04
+expect 2 '--measured: must be comma-separated temperature:length' acceptance --measured 2.04
 expect 2 '--measured: is 9, but must lie between 1 and 5' acceptance --shape chain:4 --measured 0:9
 expect 2 '--measured: gives two accept lengths for one temperature' acceptance --measured 0:2,0:2.5
 expect 2 '--measured: holds 3 points' acceptance --measured 0:2,0.5:2,1:2
-expect 2 '--mismatch: is given beside measured' acceptance --measured 0:2 --mismatch 1
-expect 2 '--caution: is given beside two measured' acceptance --measured 0:2,1:1.5 --caution 1
+expect 2 '--mismatch: is given together with measured' acceptance --measured 0:2 --mismatch 1
+expect 2 '--caution: is given together with two measured' acceptance --measured 0:2,1:1.5 --caution 1
 expect 2 '--measured: no such models accept 1.001 tokens per round at temperature 1' acceptance --measured 1:1.001
 expect 2 '--measured-method: block verification is for chains' \
     acceptance --measured 0:2 --measured-shape stree-mil --measured-method block

@@ -119,7 +119,7 @@ expect 2 'arrivals_per_second\[0\]: .*between' traffic input.json
 changed '[0.5, 2, 6, 10, 13]' '-3'
 expect 2 'arrivals_per_second: .*between' traffic input.json
 changed '[0.5, 2, 6, 10, 13]' '[2, 1]'
-expect 2 'arrivals_per_second: must rise' traffic input.json
+expect 2 'arrivals_per_second: must increase' traffic input.json
 changed '[10.0, 10.4, 12.0, 20.0]' '[]'
 expect 2 'settings\[0\].round_ms: .*at least one' traffic input.json
 changed '[10.0, 10.4, 12.0, 20.0]' '[10.0, 10.4]'
@@ -139,7 +139,7 @@ expect 2 'clearing.wait_m: unknown key; did you mean "wait_ms"' traffic input.js
 changed '"name": "chain 2"' '"name": "plain"'
 expect 2 'settings: holds "plain" twice' traffic input.json
 changed '"name": "plain",' '"name": "plain", "accepted_exactly": [0.5, 0.5],'
-expect 2 'settings: none decodes plainly' traffic input.json
+expect 2 'settings: none is plain decoding' traffic input.json
 with_json '{"batch": [1], "capacity": 1, "output_tokens": 100, "arrivals_per_second": 1, "settings": []}'
 expect 2 'settings: .*at least one' traffic input.json
 base=$traffics/llama-3-8b-eagle-h100.json

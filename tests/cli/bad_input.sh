@@ -18,7 +18,7 @@ estimate '--stack: .*did you mean "vllm"' --stack vlm
 estimate '--acceptance and --accept-length need a --drafter' --acceptance 0.8
 estimate 'needs one of geometric|acceptance: is missing' --drafter eagle
 estimate '--acceptance: geometric: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
-estimate 'say the same thing twice' --drafter eagle --acceptance 0.8 --accept-length 3
+estimate 'say the same thing; give one' --drafter eagle --acceptance 0.8 --accept-length 3
 estimate 'at most 6' --drafter eagle --accept-length 9
 estimate 'chain 9: the drafter reaches 4 tokens ahead, not 9' --drafter medusa --acceptance 0.8 --draft-tokens 9
 estimate 'there is no drafter' --draft-tokens 3
@@ -121,7 +121,7 @@ expect 2 'conditions\[0\].when.device: "a100" is not on that axis' sweep input.j
 sweep ', "contxt": [1]' '["batch < 4"]'
 expect 2 'axes.contxt: unknown key; did you mean "context"' sweep input.json
 sweep ', "tensor_parallel": [1, 2], "platform": ["h100-sxm"]' '["batch < 4"]'
-expect 2 'already said by "platform"' sweep input.json
+expect 2 'already given by "platform"' sweep input.json
 sweep '' '["batch < 4"]'
 expect 0 'Points +4' sweep input.json
 sweep '' '[{"when": {"device": "a10g"}, "require": "draft_tokens = 1"}]'

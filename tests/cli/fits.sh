@@ -113,7 +113,7 @@ bad_csv() {
     printf "$2" >bad.csv
     expect 2 "bad.csv: $1" fit bad.csv
 }
-bad_csv 'is empty, where a header such as tokens,time_ms' ''
+bad_csv 'is empty; a header such as tokens,time_ms' ''
 bad_csv 'the header needs a column tokens and one of time_s' 'tokens\n1\n'
 bad_csv 'the header has an unknown column "tokns"; did you mean "tokens"' 'tokns,time_ms\n1,2\n'
 bad_csv 'the header gives the same quantity twice: time_s' 'tokens,time_ms,time_s\n1,2,3\n'
@@ -152,7 +152,7 @@ bad_json 'table covers 1 to 16 tokens' '{"tree": {"nodes": 40, "verify": {"measu
 bad_json 'no-such.csv: cannot be opened' "$(both '{"measured": "no-such.csv"}')"
 bad_json 'time of a round with the tree of 4 nodes must be above zero' '{"tree": {"nodes": 4, "verify": {"law": "linear", "coefficients": [10, -2.5], "unit": "ms", "source": "x", "kind": "assumed"}}, "chain": {"draft_tokens": 1}}'
 bad_json 'chain.accept_length: is 0.5, but must lie between 1' '{"tree": {"nodes": 4, "verify": '"$law"'}, "chain": {"draft_tokens": 1, "accept_length": 0.5}}'
-bad_json 'without acceptance it is not known which is fastest' '{"tree": {"nodes": 4, "verify": '"$law"'}, "chain": {"draft_tokens": [1, 2]}}'
+bad_json 'without acceptance the fastest is unknown' '{"tree": {"nodes": 4, "verify": '"$law"'}, "chain": {"draft_tokens": [1, 2]}}'
 bad_json 'unknown key; did you mean "nodes"' '{"tree": {"nodes": 4, "nods": 3, "verify": '"$law"'}, "chain": {"draft_tokens": 1}}'
 bad_json 'gives verify and simulate' '{"tree": {"nodes": 4, "verify": '"$law"', "simulate": {}}, "chain": {"draft_tokens": 1}}'
 finish

@@ -16,7 +16,7 @@ lints 0 'Read as JSON for vLLM 0.33: no findings' '{"method": "mtp", "num_specul
 lints 1 '1 finding\..*unknown +num_speculative_token is unknown to vLLM 0.33; did you mean "num_speculative_tokens"\?' '{"method": "mtp", "num_speculative_token": 2}'
 lints 1 'removed +--draft-max was removed; use --spec-draft-n-max' 'llama-server -m a.gguf --draft-max 8 --spec-type draft-mtp'
 lints 1 'a command line for SGLang 0.5.11' '--speculative-algorithm EAGLE3' --engine sglang@0.5.11
-lints 2 'treeline: .*no JSON' '{"method": '
+lints 2 'treeline: .*not JSON' '{"method": '
 lints 2 'there is no engine "vlm"; did you mean "vllm"' '{"method": "mtp"}' --engine vlm
 lints 2 'newer than all known versions; known are 0.10' '{"method": "mtp"}' --engine vllm@9
 lints 2 'is for vLLM, not for SGLang' '{"method": "mtp"}' --engine sglang

@@ -5,8 +5,8 @@
 a="--target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm --drafter eagle3 --acceptance 0.7,0.5,0.35 \
    --batch 8:0.3,16:0.4,40:0.3 --context 6000"
 expect 0 'Run qwen3-32b on 2x a100-sxm-80 with eagle3 drafting 3 tokens: [0-9.]+x the tokens/s .*"method":"eagle3".*num_speculative_tokens' recommend $a
-expect 0 'ms a token' recommend $a --objective latency --max-tpot-ms 40 --minimum-gain 1.1
-expect 0 'No configuration .* keeps the limits.*Excluded: .* ms where ' recommend $a --max-tpot-ms 2
+expect 0 'ms per token' recommend $a --objective latency --max-tpot-ms 40 --minimum-gain 1.1
+expect 0 'No configuration .* meets the limits.*Excluded: .* ms; ' recommend $a --max-tpot-ms 2
 
 # (b) DeepSeek-R1 from its config.json (Hugging Face, deepseek-ai/DeepSeek-R1: the keys that its cost depends on) on eight H200 with MTP.
 mkdir model
@@ -70,8 +70,8 @@ expect 0 'on [^ ]*my-gpu with' recommend elsewhere/workload.json --device my-gpu
 expect 2 'give a FILE .*--target, --device and --drafter' recommend
 expect 2 '--device: is missing.*--drafter: is missing' recommend --target qwen3-8b
 expect 2 '--drafter eagle: state after it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
-expect 2 'accept-length: say of how many draft tokens' recommend --target qwen3-8b --device l40s --drafter eagle --accept-length 2.5
-expect 2 '--batch: give every value a share' recommend --target qwen3-8b --device l40s --drafter ngram --acceptance 0.3 --batch 8:0.3,16
+expect 2 'accept-length: say for how many draft tokens' recommend --target qwen3-8b --device l40s --drafter eagle --accept-length 2.5
+expect 2 '--batch: give all values a share' recommend --target qwen3-8b --device l40s --drafter ngram --acceptance 0.3 --batch 8:0.3,16
 expect 2 'belong to the preceding --drafter' recommend "$SOURCE/examples/starter.json" --acceptance 0.5
 expect 0 'with ngram' recommend "$SOURCE/examples/starter.json" --drafter ngram --acceptance 0.6
 finish

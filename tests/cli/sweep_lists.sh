@@ -50,17 +50,17 @@ cmp -s 1.json 3.json || fail "three threads list other points than one"
 expect 0 'The best 3 by usd_per_million_tokens \(lower is better\)' sweep space.json --top 3 --by usd_per_million_tokens
 expect 0 'The Pareto set of tpot_ms \(lower is better\) and tokens_per_s_device \(higher' sweep space.json --pareto tpot_ms,tokens_per_s_device
 expect 0 'not listed; see --ignore-memory' sweep space.json
-expect 0 'listed, too.* no *$' sweep space.json --by memory_gb --top 100000 --ignore-memory
+expect 0 'also listed.* no *$' sweep space.json --by memory_gb --top 100000 --ignore-memory
 
 expect 2 'no numeric column "tokens_per_s_devic"; did you mean "tokens_per_s_device"' sweep space.json --by tokens_per_s_devic
 expect 2 'no numeric column "drafter"; it has draft_tokens, batch' sweep space.json --by drafter
-expect 2 'wants two columns' sweep space.json --pareto tpot_ms
+expect 2 'needs two columns' sweep space.json --pareto tpot_ms
 expect 2 'names tpot_ms twice' sweep space.json --pareto tpot_ms,tpot_ms
 expect 2 'did you mean "memory_gb"' sweep space.json --pareto memory_g,tpot_ms
 expect 2 'holds one list' sweep space.json --top 3 --pareto tpot_ms,memory_gb --format csv
 grep -v energy_per_ "$SOURCE/hardware/gpu/a10g.json" >mine.json
 sed 's/"h100-sxm", "rtx-4090"/".\/mine.json"/' space.json >unknown.json
-expect 2 'can be ordered by energy_j_per_token: the description of mine' sweep unknown.json --by energy_j_per_token
+expect 2 'can be ranked by energy_j_per_token: the description of mine' sweep unknown.json --by energy_j_per_token
 sed 's/"rtx-4090"/".\/mine.json"/' space.json >partly.json
 expect 0 'Not listed: points on mine, whose description lacks what energy_j_per_token needs' sweep partly.json --by energy_j_per_token
 

@@ -85,9 +85,9 @@ expect 2 'tree: sglang.top_k: is missing' tree show '{"sglang": {"steps": 3, "dr
 expect 2 'children: must hold a list of whole numbers for each level' tree show '{"children": [3, [1]]}'
 expect 2 '--ranks: .*sums to 1.1, but' tree show --chain 3 --ranks 0.5,0.6
 expect 2 '--ranks: acceptance of rank 2 must lie between 0 and 1' tree show --chain 3 --ranks 0.5,-0.1
-expect 2 '--ranks: must be numbers with commas' tree show --chain 3 --ranks 0.5,,0.1
-expect 2 '--ranks: must be numbers with commas' tree show --chain 3 --ranks nan
-expect 2 'say the same thing twice' tree show --chain 3 --ranks 0.5 --acceptance "$sequoia"
+expect 2 '--ranks: must be comma-separated numbers' tree show --chain 3 --ranks 0.5,,0.1
+expect 2 '--ranks: must be comma-separated numbers' tree show --chain 3 --ranks nan
+expect 2 'say the same thing; give one' tree show --chain 3 --ranks 0.5 --acceptance "$sequoia"
 with_json '{"ranks": [0.5], "accepted_by_rank": [3]}'
 expect 2 'gives ranks and accepted_by_rank' tree show --chain 3 --acceptance input.json
 with_json '{"accepted_by_rank": [0], "none": 0}'

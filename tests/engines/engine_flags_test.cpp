@@ -293,7 +293,7 @@ TEST_CASE("a one-layer drafter of no stated kind is taken as the nearest, and th
     CHECK(kind_of(OneLayerDrafter{}) == DrafterKind::eagle);
     CHECK(kind_of(OneLayerDrafter{32000, 2}) == DrafterKind::eagle3);
     CHECK(kind_of(OneLayerDrafter{0, 3}) == DrafterKind::eagle3);
-    CHECK(remark(OneLayerDrafter{}).find("taken as EAGLE") != std::string::npos);
+    CHECK(remark(OneLayerDrafter{}).find("assumed EAGLE") != std::string::npos);
     CHECK(remark(OneLayerDrafter::published_eagle3()).find("taken as") == std::string::npos);
 }
 

@@ -99,14 +99,14 @@ TEST_CASE("keys that vLLM does not take") {
     const std::string scheduled = vllm(
         R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens_per_batch_size": [[1, 8, 2], [9, 64, 0]])");
     CHECK(findings(scheduled) == "");
-    CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size came with 0.24", "vllm@0.19"));
-    CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size came with 0.24", "vllm@0.21.1"));
+    CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size was added in 0.24", "vllm@0.19"));
+    CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size was added in 0.24", "vllm@0.21.1"));
     const std::string tree =
         vllm(R"("method": "eagle", "model": "m", "num_speculative_tokens": 2, "speculative_token_tree": "[(0,)]")");
     CHECK(finds(tree, "removed: speculative_token_tree"));
     CHECK(findings(tree, "vllm@0.19") == "");
     CHECK(finds("vllm serve m --speculative-model d --num-speculative-tokens 3", "was removed with the V0 engine"));
-    CHECK(finds(vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)"), "this version refuses",
+    CHECK(finds(vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)"), "this version rejects",
                 "vllm@0.10"));
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("keys of vLLM that do nothing, are missing or contradict each other") 
     CHECK(findings(vllm(synthetic + R"(, "synthetic_acceptance_length": 2.4)")) == "");
     CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_length": 3.4)"), "must lie between 1 and 3"));
     CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5])"), "must hold 2 rates"));
-    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5, 0.6])"), "must not rise"));
+    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5, 0.6])"), "must not increase"));
     CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "synthetic_acceptance_length": 2)"), "only valid with"));
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("SGLang's adaptive steps and their file") {
     CHECK(finds(chain + "--speculative-adaptive-config slots.json", "is not read without --speculative-adaptive"));
     CHECK(finds(chain + "--speculative-adaptive --enable-dp-attention", "does not go with --enable-dp-attention"));
     CHECK(finds("--speculative-algorithm STANDALONE --speculative-draft-model-path d --speculative-adaptive",
-                "runs with EAGLE, EAGLE3"));
+                "works only with EAGLE, EAGLE3"));
     CHECK(finds(chain + "--speculative-adaptive", "was added in 0.5.11", "sglang@0.5.9"));
     CHECK(finds(chain + "--speculative-adaptive", "needs --disable-overlap-schedule", "sglang@0.5.11"));
     CHECK(finds(slots, "slots by batch size came later", "sglang@0.5.11"));
@@ -210,7 +210,7 @@ TEST_CASE("TensorRT-LLM's YAML") {
     CHECK(findings(yaml(eagle)) == "");
     CHECK(finds(yaml(eagle + "  draft_len_schedule: {4: 4, 8: 2}\n  max_concurrency: 8\n"), "excludes draft_len_schedule"));
     CHECK(finds(yaml("  decoding_type: Medusa\n  max_draft_len: 4\n  speculative_model: /d\n"),
-                "which the PyTorch backend refuses"));
+                "which the PyTorch backend rejects"));
     CHECK(findings("backend: tensorrt\n" + yaml("  decoding_type: Medusa\n  max_draft_len: 4\n  speculative_model: /d\n"),
                    "tensorrt-llm@1.2") == "");
     CHECK(finds(yaml(eagle + "  draft_len_schedule: {4: 3, 8: 2}\n"), "drafts 3 at its smallest key, 4"));
@@ -230,7 +230,7 @@ TEST_CASE("TensorRT-LLM's YAML") {
                 "did you mean \"Draft_Target\"?"));
     CHECK(finds(yaml("  decoding_type: Eagle3\n  max_draft_len: 4\n"), "missing: speculative_model is needed by Eagle3"));
     CHECK(finds(yaml("  decoding_type: Eagle3\n  speculative_model: /d\n"), "missing: max_draft_len"));
-    CHECK(finds(yaml(eagle + "  max_batch_size: 4\n"), "hands its own max_batch_size down"));
+    CHECK(finds(yaml(eagle + "  max_batch_size: 4\n"), "passes its own max_batch_size down"));
     CHECK(finds(yaml(eagle + "  max_draft_len: 5\n"), "appears twice"));
     const std::string mtp = "  decoding_type: MTP\n  num_nextn_predict_layers: 3\n";
     CHECK(finds(yaml(mtp), "deprecated since 1.3"));
@@ -242,7 +242,7 @@ TEST_CASE("TensorRT-LLM's YAML") {
     CHECK(finds(yaml(eagle + "  use_dynamic_tree: true\n"), "dynamic_tree_max_topK must say"));
     CHECK(finds("tensor_parallel_size: 8\nspeculative_config:\n  max_draft_len: 3\n", "decoding_type is missing"));
     files = {{"extra.yaml", yaml("  decoding_type: Medusa\n")}};
-    CHECK(finds("trtllm-serve m --extra_llm_api_options extra.yaml", "PyTorch backend refuses"));
+    CHECK(finds("trtllm-serve m --extra_llm_api_options extra.yaml", "PyTorch backend rejects"));
     CHECK(problem("trtllm-serve m --config none.yaml").find("cannot read none.yaml") != std::string::npos);
 }
 
@@ -253,8 +253,8 @@ TEST_CASE("llama.cpp's flags") {
         CHECK(finds(std::string("llama-server -m a.gguf -md b.gguf --spec-type draft-simple ") + gone + " 8",
                     std::string("removed: ") + gone + " was removed"));
     }
-    CHECK(finds("llama-server -m a.gguf -md b.gguf", "-md does not switch speculation on"));
-    CHECK(finds("llama-server -m a.gguf --model-draft b.gguf --spec-type ngram-simple", "--model-draft does not switch"));
+    CHECK(finds("llama-server -m a.gguf -md b.gguf", "-md does not enable speculation"));
+    CHECK(finds("llama-server -m a.gguf --model-draft b.gguf --spec-type ngram-simple", "--model-draft does not enable"));
     CHECK(finds("--spec-type draft-simple", "missing: --spec-draft-model is needed by --spec-type draft-simple"));
     CHECK(findings("--spec-type draft-mtp --spec-draft-n-max 2") == "");
     CHECK(
@@ -287,8 +287,8 @@ TEST_CASE("a command line is split as a shell splits it") {
 TEST_CASE("what cannot be read, or belongs to another engine, is one sentence") {
     CHECK(problem("").find("is empty") != std::string::npos);
     CHECK(problem("hello").find("neither a command line") != std::string::npos);
-    CHECK(problem("{\"method\": ").find("no JSON") != std::string::npos);
-    CHECK(problem("a: [1\n").find("no YAML") != std::string::npos);
+    CHECK(problem("{\"method\": ").find("not JSON") != std::string::npos);
+    CHECK(problem("a: [1\n").find("not YAML") != std::string::npos);
     CHECK(problem("{\"a\": 1}").find("names no engine") != std::string::npos);
     CHECK(problem("{\"method\": \"mtp\"}", "sglang").find("is for vLLM, not for SGLang") != std::string::npos);
     CHECK(problem("vllm serve m --speculative-config '{\"method\": '").find("--speculative-config") != std::string::npos);

@@ -148,7 +148,7 @@ TEST_CASE("what cannot be imported is refused with a reason, or with what to do 
     CHECK_THAT(refused("LlamaForCausalLMEagle3"), Catch::Contains("is a drafter of another model"));
     const std::string unknown = refused("FooBarForCausalLM");
     CHECK_THAT(unknown, Catch::Contains("\"FooBarForCausalLM\" is not an architecture that can be imported.") &&
-                            Catch::Contains("copy the description in models/ that is most like it"));
+                            Catch::Contains("copy the most similar description in models/"));
     CHECK_THAT(unknown, !Catch::Contains("did you mean"));
     CHECK_THAT(refused("LamaForCausalLM"), Catch::Contains("did you mean \"Llama\"?"));
     CHECK_THAT(refused("LamnaForCausalLM"), !Catch::Contains("did you mean"));  // two edits

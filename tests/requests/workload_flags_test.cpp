@@ -39,7 +39,7 @@ TEST_CASE("texts of flags are axes, shares and lists") {
     CHECK(axis_of_flag("a-b") == tree(R"("a-b")"));  // and that this is no number
     CHECK(shares_of_flag("--batch", "8:0.3,16:0.7") == tree(R"([{"value": 8, "share": 0.3}, {"value": 16, "share": 0.7}])"));
     CHECK(shares_of_flag("--batch", "8,16") == tree("[8, 16]"));
-    CHECK_THROWS_WITH(shares_of_flag("--batch", "8:0.3,16"), Catch::Contains("give every value a share"));
+    CHECK_THROWS_WITH(shares_of_flag("--batch", "8:0.3,16"), Catch::Contains("give all values a share"));
     CHECK(words_of_flag("auto") == "auto");
     CHECK(words_of_flag("packed,unrolled") == tree(R"(["packed", "unrolled"])"));
     CHECK(accept_length_of_flag("2:1.9,4:2.4", FlagJson()) == tree(R"({"curve": {"2": 1.9, "4": 2.4}})"));
@@ -117,7 +117,7 @@ TEST_CASE("flags that leave open what they mean are refused") {
     flags.drafters = {{"mtp", "", ""}};
     CHECK_THAT(refusal(file, flags), Catch::Contains("--drafter mtp: state after it how many of its drafts are accepted"));
     flags.drafters = {{"mtp", "0.8", "4:3"}};
-    CHECK_THAT(refusal(file, flags), Catch::Contains("the same thing twice"));
+    CHECK_THAT(refusal(file, flags), Catch::Contains("say the same thing; give one"));
 }
 
 TEST_CASE("problems of a workload from flags name the flag") {

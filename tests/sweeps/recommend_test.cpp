@@ -162,7 +162,7 @@ TEST_CASE("limits exclude, and say by how much") {
 
     workload.limits = {};
     workload.limits.memory = Bytes(1e9);
-    CHECK(recommend(workload, 1).excluded.front().reason.find("GB of memory per device where 1.0 GB") != std::string::npos);
+    CHECK(recommend(workload, 1).excluded.front().reason.find("GB of memory per device; 1.0 GB") != std::string::npos);
 
     workload.limits = {};
     workload.limits.minimum_gain = 100.0;
