@@ -15,8 +15,7 @@ std::vector<double> numbers_in(const std::string& text) {
     for (const std::string& part : split(text, ',')) {
         const std::optional<double> value = parse_number(part);
         if (!value) {
-            throw InputError(
-                {fmt::format("--ranks: must be comma-separated numbers, such as 0.6,0.2,0.1, not \"{}\"", text)});
+            throw InputError({fmt::format("--ranks: must be comma-separated numbers, such as 0.6,0.2,0.1, not \"{}\"", text)});
         }
         numbers.push_back(*value);
     }

@@ -114,10 +114,10 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
             return formatted("needs %.1f GB of memory per device; %.1f GB are allowed", outcome.means.peak_memory.value() / 1e9,
                              allowed_memory(prepared.round, limits).value() / 1e9);
         case Limit::time_per_token:
-            return formatted("TPOT reaches %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
+            return formatted("reaches a TPOT of %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
                              limits.time_per_token->value() * 1e3);
         case Limit::time_to_first_token:
-            return formatted("TTFT is %.0f ms; %.0f ms are allowed", prepared.time_to_first_token.value() * 1e3,
+            return formatted("reaches a TTFT of %.0f ms; %.0f ms are allowed", prepared.time_to_first_token.value() * 1e3,
                              limits.time_to_first_token->value() * 1e3);
         case Limit::gain:
             return formatted("reaches only %.2fx of plain decoding; the minimum is %.2fx", outcome.gain, limits.minimum_gain);

@@ -7,7 +7,8 @@ using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::decoder;
 
-TEST_CASE("self-speculation by fewer layers changes no token, on every architecture, shape, verification and policy", "[slow]") {
+TEST_CASE("self-speculation by fewer layers changes no token, on every architecture, shape, verification and policy",
+          "[slow]") {
     for (const char* architecture : all_architectures) {
         const std::string_view model = architecture;
         const Yardstick plain_run = yardstick(small_setup(tiny_model(architecture)));

@@ -56,9 +56,11 @@ TEST_CASE("examples of the engines' own documentation are clean") {
         // vLLM: docs/features/speculative_decoding/dynamic_speculative_decoding.md, draft_model.md, n_gram.md, suffix.md
         R"({"method": "eagle", "model": "yuhuili/EAGLE-LLaMA3.1-Instruct-8B", "num_speculative_tokens": 3,
             "num_speculative_tokens_per_batch_size": [[1, 64, 3], [65, 128, 1], [129, 512, 0]]})",
-        "VLLM_USE_V2_MODEL_RUNNER=0 vllm serve meta-llama/Llama-3.1-8B-Instruct \\\n  --speculative-config '{\n \"method\": "
-        "\"eagle\",\n"
-        " \"model\": \"yuhuili/EAGLE-LLaMA3.1-Instruct-8B\",\n \"num_speculative_tokens\": 3}'",
+        R"(VLLM_USE_V2_MODEL_RUNNER=0 vllm serve meta-llama/Llama-3.1-8B-Instruct \
+  --speculative-config '{
+ "method": "eagle",
+ "model": "yuhuili/EAGLE-LLaMA3.1-Instruct-8B",
+ "num_speculative_tokens": 3}')",
         R"(vllm serve Qwen/Qwen3-4B-Thinking-2507 --host 0.0.0.0 -tp 1 --speculative_config '{"model": "Qwen/Qwen3-0.6B", "num_speculative_tokens": 5, "method": "draft_model"}')",
         R"({"method": "ngram", "num_speculative_tokens": 5, "prompt_lookup_max": 4})",
         R"({"method": "suffix", "num_speculative_tokens": 32})",

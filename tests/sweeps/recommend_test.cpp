@@ -158,7 +158,7 @@ TEST_CASE("limits exclude, and say by how much") {
     const RecommendationResult impossible = recommend(workload, 1);
     CHECK_FALSE(impossible.recommendation);
     REQUIRE(impossible.excluded.size() == 4);
-    CHECK(impossible.excluded.front().reason.find("TPOT reaches") != std::string::npos);
+    CHECK(impossible.excluded.front().reason.find("reaches a TPOT of") != std::string::npos);
 
     workload.limits = {};
     workload.limits.memory = Bytes(1e9);

@@ -90,8 +90,7 @@ TEST_CASE("the simulation of continuous batching takes as long") {
     const std::vector<SpeculationSetting> settings = {{"plain", {1.0}, std::vector<Seconds>(256, Seconds(step))}};
     for (const double per_second : {1.0, 5.0, 10.0, 15.0}) {
         const Requests requests{per_second, tokens, OutputLength::fixed, Seconds(reading)};
-        const ServedTraffic served =
-            simulate_serving({settings, always(0, 256)}, requests, {20'000, 2'000, 10, 5, 0}, Confidence::percent_95);
+        const ServedTraffic served = simulate_serving({settings, always(0, 256)}, requests, {20'000, 2'000, 10, 5, 0}, 0.95);
         // The others of a request are as many as there are in the system without it: λ·E[its stay], by Little's law.
         const double others = served.requests_in_system.mean;
         const double tpot = step + others / tokens * reading;
