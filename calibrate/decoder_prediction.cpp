@@ -64,7 +64,7 @@ RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const Device& devic
     std::vector<std::string> problems = decoder::problems_of(setup);
     const bool drafts = setup.tree.nodes() > 0;
     if (problems.empty() && drafts && !setup.given_acceptance) {
-        problems.emplace_back("what is accepted greedily is not known before it is run, so it cannot be predicted");
+        problems.emplace_back("greedy acceptance is not known before the run, so it cannot be predicted");
     }
     if (!problems.empty()) {
         throw std::invalid_argument(problems.front());

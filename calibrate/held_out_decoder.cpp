@@ -161,30 +161,6 @@ bool is_chain(const std::vector<int>& children) {
 
 }  // namespace
 
-std::string_view name_of(DecoderFamily family) {
-    switch (family) {
-        case DecoderFamily::transformer:
-            return "transformer";
-        case DecoderFamily::mamba2:
-            return "mamba2";
-        case DecoderFamily::hybrid:
-            return "hybrid";
-    }
-    return "";
-}
-
-std::string_view name_of(HeldOutDrafter drafter) {
-    switch (drafter) {
-        case HeldOutDrafter::none:
-            return "none";
-        case HeldOutDrafter::first_layer:
-            return "first-layer";
-        case HeldOutDrafter::ngram:
-            return "n-gram";
-    }
-    return "";
-}
-
 std::vector<HeldOutDecoder> held_out_decoders(bool on_gpu, bool quick) {
     constexpr std::size_t quick_choices = 3;
     std::vector<HeldOutDecoder> decoders;

@@ -6,19 +6,26 @@
 #include <vector>
 
 #include "decoder/decode.h"
+#include "sim/enum_names.h"
 #include "sim/precision.h"
 
 namespace treeline {
 
 enum class DecoderFamily { transformer, mamba2, hybrid };
-std::string_view name_of(DecoderFamily family);
+constexpr auto names_in(DecoderFamily) {
+    using enum DecoderFamily;
+    return enum_names<DecoderFamily>({{transformer, "transformer"}, {mamba2, "mamba2"}, {hybrid, "hybrid"}});
+}
 
 enum class HeldOutDrafter {
     none,         ///< plain decoding
     first_layer,  ///< the target's first layer under the target's head
     ngram,        ///< continuations of earlier occurrences
 };
-std::string_view name_of(HeldOutDrafter drafter);
+constexpr auto names_in(HeldOutDrafter) {
+    using enum HeldOutDrafter;
+    return enum_names<HeldOutDrafter>({{none, "none"}, {first_layer, "first-layer"}, {ngram, "n-gram"}});
+}
 
 /// One configuration. Each round accepts the same number of drafts, all of them first choices. Rounds are then alike, so that
 /// their median means something, and their yield is known in advance.

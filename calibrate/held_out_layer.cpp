@@ -46,8 +46,6 @@ HeldOutLayer mamba2(NumberFormat format, bool on_gpu, const PassShape& shape) {
 
 }  // namespace
 
-std::string_view name_of(LayerFamily family) { return family == LayerFamily::transformer ? "transformer" : "mamba2"; }
-
 std::vector<HeldOutLayer> held_out_layers(bool on_gpu, bool quick) {
     const std::vector<NumberFormat> formats =
         on_gpu ? std::vector{NumberFormat::bf16} : std::vector{NumberFormat::fp32, NumberFormat::bf16};

@@ -6,13 +6,17 @@
 #include <vector>
 
 #include "sim/device.h"
+#include "sim/enum_names.h"
 #include "sim/model.h"
 #include "sim/operation.h"
 
 namespace treeline {
 
 enum class LayerFamily { transformer, mamba2 };
-std::string_view name_of(LayerFamily family);
+constexpr auto names_in(LayerFamily) {
+    using enum LayerFamily;
+    return enum_names<LayerFamily>({{transformer, "transformer"}, {mamba2, "mamba2"}});
+}
 
 /// A layer, and the pass that it runs in. No layer that laws are fitted to has its widths.
 struct HeldOutLayer {

@@ -5,6 +5,7 @@
 
 #include "calibrate/kernel_fit_parts.h"
 #include "calibrate/timings.h"
+#include "numerics/quantile.h"
 
 namespace treeline {
 
@@ -36,7 +37,7 @@ std::vector<std::string> problems(const KernelTable& table) {
         return {"holds " + std::to_string(sites.size()) + (sites.size() == 1 ? " shape" : " shapes") + " of " +
                 std::string(name_of(table.kernel)) + " in " + std::string(name_of(table.format)) + " within the domain (" +
                 table.domain + "), but a law needs at least " + std::to_string(fewest_sites) +
-                ": errors are judged on shapes that were held out"};
+                ": errors are judged on held-out shapes"};
     }
     return {};
 }

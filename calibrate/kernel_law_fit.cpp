@@ -1,12 +1,12 @@
 // Laws of one form, fitted by Levenberg–Marquardt, and their errors on held-out shapes.
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include <unsupported/Eigen/LevenbergMarquardt>
 #include <unsupported/Eigen/NumericalDiff>
 
 #include "calibrate/kernel_fit_parts.h"
+#include "numerics/random.h"
 
 namespace treeline {
 namespace {
@@ -103,8 +103,7 @@ std::optional<std::vector<double>> detail::held_out_residuals(const PreparedTabl
                                                               const KernelLaw& start, std::uint64_t seed,
                                                               const KernelFitOptions& options) {
     std::vector<std::vector<std::size_t>> sites = table.sites;
-    std::mt19937_64 random(seed);
-    std::shuffle(sites.begin(), sites.end(), random);
+    Random(seed).shuffle(sites);
     const std::size_t folds = std::min(sites.size(), static_cast<std::size_t>(options.folds));
     std::vector<double> residuals(table.samples.size());
     for (std::size_t fold = 0; fold < folds; ++fold) {

@@ -1,12 +1,12 @@
 // Intervals: the law refitted to shapes drawn with replacement, with each time perturbed within the scatter of its repetitions.
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include <Eigen/Dense>
 
 #include "calibrate/kernel_fit_parts.h"
-#include "calibrate/timings.h"
+#include "numerics/quantile.h"
+#include "numerics/random.h"
 
 namespace treeline {
 namespace {
@@ -15,12 +15,11 @@ namespace {
 constexpr double deviations_of_median = 1.4826;
 
 /// The table as another run might have measured it: every time perturbed within its own scatter.
-detail::PreparedTable measured_again(const KernelTable& table, const detail::PreparedTable& prepared, std::mt19937_64& random) {
+detail::PreparedTable measured_again(const KernelTable& table, const detail::PreparedTable& prepared, Random& random) {
     detail::PreparedTable again = prepared;
-    std::normal_distribution<double> normal;
     for (std::size_t i = 0; i < table.samples.size(); ++i) {
         if (table.samples[i].spread > 0.0) {
-            again.samples[i].log_time += deviations_of_median * table.samples[i].spread * normal(random);
+            again.samples[i].log_time += deviations_of_median * table.samples[i].spread * random.normal();
         }
     }
     return again;
@@ -30,13 +29,12 @@ detail::PreparedTable measured_again(const KernelTable& table, const detail::Pre
 std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
                                            const KernelLaw& start, const KernelFitOptions& options) {
     const detail::PreparedTable prepared = detail::prepared(table, data_sheet);
-    std::mt19937_64 random(options.seed + 2);
-    std::uniform_int_distribution<std::size_t> draw(0, prepared.sites.size() - 1);
+    Random random(options.seed + 2);
     std::vector<std::vector<double>> rows;
     for (int i = 0; i < options.bootstraps; ++i) {
         std::vector<std::size_t> samples;
         for (std::size_t site = 0; site < prepared.sites.size(); ++site) {
-            const std::vector<std::size_t>& drawn = prepared.sites[draw(random)];
+            const std::vector<std::size_t>& drawn = prepared.sites[random.below(prepared.sites.size())];
             samples.insert(samples.end(), drawn.begin(), drawn.end());
         }
         if (const auto law = detail::fit_law(measured_again(table, prepared, random), form, samples, start, options)) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "calibrate/law_points.h"
+#include "numerics/quantile.h"
 
 namespace treeline {
 namespace {

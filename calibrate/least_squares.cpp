@@ -1,9 +1,6 @@
 #include "calibrate/least_squares.h"
 
-#include <cmath>
-
 #include <Eigen/QR>
-#include <unsupported/Eigen/SpecialFunctions>
 
 namespace treeline {
 namespace {
@@ -11,15 +8,6 @@ namespace {
 using Index = Eigen::Index;
 
 constexpr double dependent_columns = 1e-12;  ///< of the largest pivot; columns are scaled to length 1 first
-
-/// P(|T| ≤ t) = 1 − I_x(ν/2, 1/2) with x = ν/(ν + t²) (Abramowitz and Stegun 26.7.1 and 26.5.27).
-double within(double t, double degrees_of_freedom) {
-    using Scalar = Eigen::Array<double, 1, 1>;
-    const double x = degrees_of_freedom / (degrees_of_freedom + t * t);
-    const Scalar a(degrees_of_freedom / 2.0), b(0.5), at(x);
-    const Scalar tails = Eigen::betainc(a, b, at);
-    return 1.0 - tails(0);
-}
 
 }  // namespace
 
@@ -62,18 +50,6 @@ std::optional<LinearSolution> solve(const WeightedRows& rows) {
     solution.coefficients.assign(coefficients.data(), coefficients.data() + columns);
     solution.inverse_normal.assign(inverse_normal.data(), inverse_normal.data() + columns * columns);
     return solution;
-}
-
-double student_t(double confidence, double degrees_of_freedom) {
-    double low = 0.0, high = 1.0;
-    while (within(high, degrees_of_freedom) < confidence && high < 1e12) {
-        high *= 2.0;
-    }
-    for (int step = 0; step < 100; ++step) {
-        const double middle = (low + high) / 2.0;
-        (within(middle, degrees_of_freedom) < confidence ? low : high) = middle;
-    }
-    return (low + high) / 2.0;
 }
 
 }  // namespace treeline

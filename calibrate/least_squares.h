@@ -1,4 +1,4 @@
-// Weighted linear least squares, and the distribution behind its intervals.
+// Weighted linear least squares.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,5 @@ struct LinearSolution {
 /// Minimises Σ weight · (value − features · coefficients)², by a Householder QR decomposition with column pivoting (so that the
 /// condition number is not squared). Nothing if there are fewer rows than columns or the columns depend on each other.
 std::optional<LinearSolution> solve(const WeightedRows& rows);
-
-/// The t with P(|T| ≤ t) = `confidence` (above 0, below 1) for Student's distribution with `degrees_of_freedom` > 0.
-double student_t(double confidence, double degrees_of_freedom);
 
 }  // namespace treeline

@@ -5,6 +5,8 @@
 
 #include "calibrate/law_points.h"
 #include "calibrate/least_squares.h"
+#include "numerics/quantile.h"
+#include "numerics/student_t.h"
 
 namespace treeline {
 namespace {
@@ -89,18 +91,6 @@ TimeInterval around(Seconds middle, double half_width) { return {middle - Second
 
 }  // namespace
 
-std::string_view name_of(Weighting weighting) {
-    switch (weighting) {
-        case Weighting::relative:
-            return "relative";
-        case Weighting::spread:
-            return "spread";
-        case Weighting::equal:
-            return "equal";
-    }
-    return {};
-}
-
 std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, const FitOptions& options) {
     const std::size_t parameters = parameters_of(form).size();
     const std::size_t counts = token_counts(timings).size();
@@ -120,8 +110,8 @@ std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, con
     }
     if (!law) {
         return form == LawForm::hinge
-                   ? "times do not rise from any knee on, so a hinge does not describe them"
-                   : "token counts lie too close together to tell the terms of a " + std::string(name_of(form)) + " law apart";
+                   ? "times do not rise after any knee, so a hinge does not describe them"
+                   : "token counts are too close together to tell the terms of a " + std::string(name_of(form)) + " law apart";
     }
     return {};
 }

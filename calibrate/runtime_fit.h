@@ -6,6 +6,7 @@
 
 #include "calibrate/runtime_law.h"
 #include "calibrate/timings.h"
+#include "sim/enum_names.h"
 
 namespace treeline {
 
@@ -15,7 +16,10 @@ enum class Weighting {
     spread,    ///< 1 / (spread² + (spread_floor · time)²)
     equal,     ///< equal absolute errors: ordinary least squares
 };
-std::string_view name_of(Weighting weighting);
+constexpr auto names_in(Weighting) {
+    using enum Weighting;
+    return enum_names<Weighting>({{relative, "relative"}, {spread, "spread"}, {equal, "equal"}});
+}
 
 struct FitOptions {
     /// `spread` needs rows that state one; if it is not set, `spread` is used if they do, else `relative`.

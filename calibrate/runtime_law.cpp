@@ -5,26 +5,6 @@
 
 namespace treeline {
 
-std::string_view name_of(LawForm form) {
-    switch (form) {
-        case LawForm::constant:
-            return "constant";
-        case LawForm::linear:
-            return "linear";
-        case LawForm::quadratic:
-            return "quadratic";
-        case LawForm::hinge:
-            return "hinge";
-    }
-    return {};
-}
-
-std::optional<LawForm> law_form_named(std::string_view name) {
-    const auto* const found =
-        std::find_if(all_law_forms.begin(), all_law_forms.end(), [&](LawForm form) { return name_of(form) == name; });
-    return found == all_law_forms.end() ? std::nullopt : std::optional(*found);
-}
-
 std::string_view formula_of(LawForm form) {
     switch (form) {
         case LawForm::constant:

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/units.h"
 
 namespace treeline {
@@ -20,12 +21,13 @@ enum class LawForm {
     quadratic,  ///< a0 + a1·n + a2·n²
     hinge,      ///< max(c, a0 + a1·n) with a1 > 0: memory-bound up to a knee, compute-bound beyond (a roofline)
 };
+constexpr auto names_in(LawForm) {
+    using enum LawForm;
+    return enum_names<LawForm>({{constant, "constant"}, {linear, "linear"}, {quadratic, "quadratic"}, {hinge, "hinge"}});
+}
 
-inline constexpr std::array<LawForm, 4> all_law_forms = {LawForm::constant, LawForm::linear, LawForm::quadratic,
-                                                         LawForm::hinge};
+inline constexpr auto all_law_forms = values_of<LawForm>();
 
-std::string_view name_of(LawForm form);
-std::optional<LawForm> law_form_named(std::string_view name);
 /// "a0 + a1 n"
 std::string_view formula_of(LawForm form);
 

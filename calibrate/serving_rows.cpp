@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <fstream>
-#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "json/reader.h"
 #include "json/wording.h"
 #include "sim/input_limits.h"
+#include "text/csv.h"
+#include "text/input_file.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -21,44 +22,20 @@ constexpr std::array<const char*, 4> measures = {"tpot_ms", "tokens_per_s", "itl
 const std::vector<std::string> columns = {"batch",   "draft_tokens", "context", "accept_length",
                                           "tpot_ms", "tokens_per_s", "itl_ms",  "round_ms"};
 
-std::string stripped(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\"");
-    return first == std::string_view::npos ? std::string()
-                                           : std::string(text.substr(first, text.find_last_not_of(" \t\r\"") - first + 1));
-}
-
-std::vector<std::string> cells_of(const std::string& line) {
-    std::vector<std::string> cells;
-    for (std::size_t start = 0; start <= line.size();) {
-        const std::size_t end = std::min(line.find(',', start), line.size());
-        cells.push_back(stripped(std::string_view(line).substr(start, end - start)));
-        start = end + 1;
-    }
-    return cells;
-}
-
 class ServingReader {
 public:
-    explicit ServingReader(const std::filesystem::path& path) { table_.path = path.string(); }
+    ServingReader(CsvReader& csv, const std::filesystem::path& path) : csv_(csv) { table_.path = path.string(); }
 
-    void line(const std::string& text) {
-        ++line_;
-        const std::string content = stripped(text);
-        if (content.empty() || content.front() == '#') {
-            return;
+    ServingTable read() {
+        if (csv_.header().empty()) {
+            problem("is empty; a header such as batch,draft_tokens,accept_length,tpot_ms is needed");
+        } else {
+            header(csv_.header());
         }
-        if (header_.empty()) {
-            header(content);
-            usable_ = problems_.empty();
-        } else if (usable_ && problems_.size() < most_problems) {
-            row(cells_of(content));
+        for (const bool usable = problems_.empty(); usable && problems_.size() < most_problems && csv_.next();) {
+            row();
         }
-    }
-
-    ServingTable finish() {
-        if (header_.empty()) {
-            problem("is empty, where a header such as batch,draft_tokens,accept_length,tpot_ms should stand");
-        } else if (problems_.empty() && table_.rows.empty()) {
+        if (problems_.empty() && table_.rows.empty()) {
             problem("holds a header and no rows");
         } else if (table_.rows.size() > most_serving_rows) {
             problem(fmt::format("holds {} rows; at most {} are allowed: a few of each batch are enough", table_.rows.size(),
@@ -72,73 +49,68 @@ public:
 
 private:
     void problem(const std::string& sentence) { problems_.push_back(fmt::format("{}: {}", table_.path, sentence)); }
-    void row_problem(const std::string& sentence) { problem(fmt::format("line {}: {}", line_, sentence)); }
+    void row_problem(const std::string& sentence) { problem(fmt::format("line {}: {}", csv_.line(), sentence)); }
 
-    void header(const std::string& content) {
-        if (content.find(';') != std::string::npos && content.find(',') == std::string::npos) {
-            problem("its columns are apart by semicolons; use commas, and a point in decimal numbers");
+    void header(const std::vector<std::string>& names) {
+        if (names.size() == 1 && names.front().find(';') != std::string::npos) {
+            problem("its columns are separated by semicolons; use commas, and a point in decimal numbers");
         }
-        header_ = cells_of(content);
-        for (std::size_t i = 0; i < header_.size(); ++i) {
-            const std::string& name = header_[i];
+        for (const std::string& name : names) {
             if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
                 const std::string suggestion = did_you_mean(name, columns);
                 problem(fmt::format("unknown column \"{}\"{}", json::shown_key(name),
                                     suggestion.empty() ? "; known are " + listed(columns, "and") : suggestion));
-            } else if (!places_.emplace(name, i).second) {
-                problem(fmt::format("the column {} is there twice", name));
+            } else if (!given_.insert(name).second) {
+                problem(fmt::format("the column {} appears twice", name));
             }
         }
         for (const char* needed : {"batch", "draft_tokens"}) {
-            if (problems_.empty() && !places_.contains(needed)) {
+            if (problems_.empty() && !given_.contains(needed)) {
                 problem(fmt::format(
                     "lacks the column {}{}", needed,
                     std::string_view(needed) == "batch" ? " (sequences decoded together)" : " (0 for plain decoding)"));
             }
         }
         for (const char* measure : measures) {
-            if (places_.contains(measure)) {
+            if (given_.contains(measure)) {
                 measure_ = measure_.empty() ? measure : measure_ + " and " + measure;
             }
         }
         if (problems_.empty() && measure_.empty()) {
-            problem("lacks what was measured: one of the columns tpot_ms, tokens_per_s (of all users), itl_ms or round_ms");
-        } else if (problems_.empty() && !places_.contains(measure_)) {
+            problem("lacks a measured column: one of tpot_ms, tokens_per_s (of all users), itl_ms or round_ms");
+        } else if (problems_.empty() && !given_.contains(measure_)) {
             problem(fmt::format("holds {}; keep one of them", measure_));
         }
     }
 
     /// The number in a column; nothing, without a problem, where the cell is empty or there is no such column.
-    std::optional<double> number(const std::vector<std::string>& cells, const std::string& name, double low, double high,
-                                 bool whole) {
-        const auto place = places_.find(name);
-        if (place == places_.end() || cells[place->second].empty()) {
+    std::optional<double> number(const std::string& name, double low, double high, bool whole) {
+        if (!given_.contains(name) || csv_[name].empty()) {
             return std::nullopt;
         }
-        const std::string& text = cells[place->second];
-        double value = 0.0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+        const std::string& text = csv_[name];
+        const std::optional<double> value = parse_number(text);
+        if (!value) {
             row_problem(
-                fmt::format("{} must be a bare number, not \"{}\" (units stand in the header)", name, json::shown_key(text)));
-        } else if (value < low || value > high || (whole && value != std::floor(value))) {
+                fmt::format("{} must be a bare number, not \"{}\" (units belong in the header)", name, json::shown_key(text)));
+        } else if (*value < low || *value > high || (whole && *value != std::floor(*value))) {
             row_problem(fmt::format("{} must be {} from {} to {}, not {}", name, whole ? "a whole number" : "a number",
                                     number_text(low), number_text(high), text));
         }
         return value;
     }
 
-    void row(const std::vector<std::string>& cells) {
-        if (cells.size() != header_.size()) {
-            return row_problem(fmt::format("has {} fields where the header has {}", cells.size(), header_.size()));
+    void row() {
+        if (const std::string misfit = csv_.problem(); !misfit.empty()) {
+            return row_problem(misfit);
         }
         const std::size_t before = problems_.size();
         ServingRow row;
-        row.line = line_;
-        const auto batch = number(cells, "batch", 1, largest_batch, true);
-        const auto drafts = number(cells, "draft_tokens", 0, most_draft_tokens, true);
-        row.context = number(cells, "context", 0, longest_context, true);
-        const auto measured = number(cells, measure_, 1e-9, 1e12, false);
+        row.line = csv_.line();
+        const auto batch = number("batch", 1, largest_batch, true);
+        const auto drafts = number("draft_tokens", 0, most_draft_tokens, true);
+        row.context = number("context", 0, longest_context, true);
+        const auto measured = number(measure_, 1e-9, 1e12, false);
         if (problems_.size() == before && !(batch && drafts && measured)) {
             row_problem(fmt::format("leaves {} empty", !batch ? "batch" : !drafts ? "draft_tokens" : measure_));
         }
@@ -147,11 +119,11 @@ private:
         }
         row.batch = *batch;
         row.draft_tokens = static_cast<int>(*drafts);
-        row.accept_length = number(cells, "accept_length", 1, row.draft_tokens + 1.0, false);
+        row.accept_length = number("accept_length", 1, row.draft_tokens + 1.0, false);
         const bool needs_length = row.draft_tokens > 0 && (measure_ == "tpot_ms" || measure_ == "tokens_per_s");
         if (needs_length && !row.accept_length) {
             row_problem(fmt::format(
-                "drafts {} tokens, but its accept_length is not given; without it {} does not say how long a round takes",
+                "drafts {} tokens, but its accept_length is not given; without it {} does not give the time of a round",
                 row.draft_tokens, measure_));
         }
         if (problems_.size() == before) {
@@ -168,26 +140,19 @@ private:
         return measure_ == "tokens_per_s" ? Seconds(row.batch * length / measured) : Seconds(1e-3 * measured);
     }
 
+    CsvReader& csv_;
     ServingTable table_;
-    std::vector<std::string> header_, problems_;
-    std::map<std::string, std::size_t> places_;
+    std::vector<std::string> problems_;
+    std::set<std::string, std::less<>> given_;
     std::string measure_;
-    bool usable_ = false;  ///< the header has no problems
-    int line_ = 0;
 };
 
 }  // namespace
 
 ServingTable read_serving_csv(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    if (!file || std::filesystem::is_directory(path)) {
-        throw InputError({fmt::format("{}: cannot be read", path.string())});
-    }
-    ServingReader reader(path);
-    for (std::string line; std::getline(file, line);) {
-        reader.line(line);
-    }
-    return reader.finish();
+    const std::string text = read_file(path);
+    CsvReader csv(text);
+    return ServingReader(csv, path).read();
 }
 
 }  // namespace treeline

@@ -7,6 +7,7 @@
 
 #include "calibrate/least_squares.h"
 #include "calibrate/stack_fit_parts.h"
+#include "numerics/student_t.h"
 
 namespace treeline {
 namespace {
@@ -20,12 +21,6 @@ constexpr double slowest_kernels = 10.0;  ///< bound on the factor on kernel tim
 constexpr double longest_host = 1.0;      ///< seconds; bound on times
 /// If a number's whole range changes every step by less than this share, the steps say nothing about it.
 constexpr double least_effect = 1e-9;
-
-constexpr std::array all_numbers = {StackNumber::host_per_pass,           StackNumber::kernel_time,
-                                    StackNumber::host_per_round,          StackNumber::host_per_sequence,
-                                    StackNumber::host_per_verified_token, StackNumber::host_per_draft_token,
-                                    StackNumber::host_per_draft_pass};
-static_assert(all_numbers.size() == stack_number_count);
 
 /// The stack's field; nullptr for kernel_time.
 Seconds Stack::*field_of(StackNumber number) {
@@ -102,7 +97,7 @@ LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
         result.problem.steps.push_back({steps[i].time.value(), predicted_time(steps[i], stack).value(), {}, groups[i]});
     }
-    for (const StackNumber number : all_numbers) {
+    for (const StackNumber number : values_of<StackNumber>()) {
         std::vector<double> slopes;
         double largest = 0.0;
         for (const MeasuredStep& step : steps) {
@@ -167,26 +162,6 @@ void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredSte
 
 }  // namespace
 
-std::string_view name_of(StackNumber number) {
-    switch (number) {
-        case StackNumber::host_per_pass:
-            return "host_per_pass";
-        case StackNumber::kernel_time:
-            return "kernel_time";
-        case StackNumber::host_per_round:
-            return "host_per_round";
-        case StackNumber::host_per_sequence:
-            return "host_per_sequence";
-        case StackNumber::host_per_verified_token:
-            return "host_per_verified_token";
-        case StackNumber::host_per_draft_token:
-            return "host_per_draft_token";
-        case StackNumber::host_per_draft_pass:
-            return "host_per_draft_pass";
-    }
-    return "";
-}
-
 Seconds predicted_time(const MeasuredStep& step, const Stack& stack) {
     RoundSetup setup = step.setup;
     setup.platform.stack = stack;
@@ -197,9 +172,8 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
     std::vector<std::string> problems;
     if (steps.size() < 2) {
         problems.emplace_back(
-            "one measured step cannot tell what the host takes from what kernels take; two steps allow one number to be "
-            "fitted, "
-            "three batches with and without speculation four");
+            "one measured step cannot separate host time from kernel time; two steps determine one number, three batches with "
+            "and without speculation four");
     }
     for (const MeasuredStep& step : steps) {
         if (!(step.time > Seconds(0.0)) || !std::isfinite(step.time.value())) {

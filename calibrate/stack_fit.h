@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/round.h"
 
 namespace treeline {
@@ -24,9 +25,18 @@ enum class StackNumber {
     host_per_draft_token,     ///< seconds of each token of a draft, root included; only in rounds
     host_per_draft_pass,      ///< seconds of each pass of the drafter
 };
-inline constexpr std::size_t stack_number_count = 7;
-/// The enumerator's name: that of the field of Stack, or "kernel_time".
-std::string_view name_of(StackNumber number);
+/// The name of the field of Stack, or "kernel_time".
+constexpr auto names_in(StackNumber) {
+    using enum StackNumber;
+    return enum_names<StackNumber>({{host_per_pass, "host_per_pass"},
+                                    {kernel_time, "kernel_time"},
+                                    {host_per_round, "host_per_round"},
+                                    {host_per_sequence, "host_per_sequence"},
+                                    {host_per_verified_token, "host_per_verified_token"},
+                                    {host_per_draft_token, "host_per_draft_token"},
+                                    {host_per_draft_pass, "host_per_draft_pass"}});
+}
+inline constexpr std::size_t stack_number_count = values_of<StackNumber>().size();
 
 /// The most numbers that are free at once, however many steps there are.
 inline constexpr std::size_t most_free_numbers = 4;

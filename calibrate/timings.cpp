@@ -65,14 +65,4 @@ std::vector<std::string> problems(const std::vector<Timing>& timings) {
     return found;
 }
 
-double quantile(std::vector<double> values, double q) {
-    std::sort(values.begin(), values.end());
-    const double position = q * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<std::size_t>(position);
-    const std::size_t above = std::min(below + 1, values.size() - 1);
-    const double share = position - static_cast<double>(below);
-    // One of two infinite neighbours would turn 0·inf into NaN.
-    return share == 0.0 ? values[below] : values[below] + share * (values[above] - values[below]);
-}
-
 }  // namespace treeline

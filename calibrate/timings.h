@@ -27,7 +27,4 @@ std::vector<std::string> problems(const std::vector<Timing>& timings);
 /// The distinct token counts, ascending.
 std::vector<double> token_counts(const std::vector<Timing>& timings);
 
-/// The q-quantile (0 ≤ q ≤ 1) of at least one value, linear between order statistics (type 7 of Hyndman and Fan).
-double quantile(std::vector<double> values, double q);
-
 }  // namespace treeline

@@ -124,7 +124,7 @@ void describe(const HardwareFlags& flags) {
         return describe_hardware(flags, catalogue);
     }
     all.insert(all.end(), stacks.begin(), stacks.end());
-    const std::string hint = did_you_mean(flags.name, all);
+    const std::string hint = did_you_mean_name(flags.name, all);
     throw InputError({fmt::format("there is no device or software stack \"{}\"{}", flags.name,
                                   hint.empty() ? "; known are " + listed(all, "and") : hint)});
 }

@@ -14,7 +14,7 @@ namespace treeline {
 /// What a command does once its flags are parsed. Throws InputError (bad input) or OutputError (cannot write).
 using Run = std::function<void()>;
 
-/// Thrown by a command that did its work and ends with another code than 0 all the same (findings of `lint`).
+/// Thrown by a command that did its work but exits with a code other than 0 (findings of `lint`).
 struct Finished {
     int exit_code = 1;
 };

@@ -12,17 +12,11 @@
 namespace treeline {
 
 Format CommonFlags::chosen_format() const {
-    if (format == "table") {
-        return Format::table;
+    if (const auto chosen = value_named<Format>(format)) {
+        return *chosen;
     }
-    if (format == "json") {
-        return Format::json;
-    }
-    if (format == "csv") {
-        return Format::csv;
-    }
-    throw InputError({fmt::format("--format: must be table, json or csv, not \"{}\"{}", format,
-                                  did_you_mean(format, {"table", "json", "csv"}))});
+    throw InputError(
+        {fmt::format("--format: must be table, json or csv, not \"{}\"{}", format, did_you_mean(format, names_of<Format>()))});
 }
 
 void CommonFlags::deliver(const std::string& text) const { write_file(output, text); }

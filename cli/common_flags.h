@@ -5,6 +5,7 @@
 
 #include "requests/catalogue.h"
 #include "requests/flag_values.h"
+#include "sim/enum_names.h"
 
 namespace CLI {
 class App;
@@ -13,9 +14,13 @@ class App;
 namespace treeline {
 
 enum class Format { table, json, csv };
+constexpr auto names_in(Format) {
+    using enum Format;
+    return enum_names<Format>({{table, "table"}, {json, "json"}, {csv, "csv"}});
+}
 
 struct CommonFlags {
-    std::string catalogue;  ///< --catalogue, empty where not given
+    std::string catalogue;  ///< --catalogue, empty if not given
     std::string format = "table";
     std::string output = "-";
 

@@ -6,8 +6,8 @@ namespace treeline {
 
 void add_engine_flag(CLI::App& app, std::vector<std::string>& engines) {
     app.add_option("--engine", engines,
-                   "Print flags for this engine only: vllm, sglang, tensorrt-llm or llama.cpp, with a version as in vllm@0.19 "
-                   "(default: all, at the newest version known)")
+                   "Print flags for this engine only; repeatable: vllm, sglang, tensorrt-llm or llama.cpp, optionally with a "
+                   "version: vllm@0.19 (default: all, at the newest known version)")
         ->type_name("NAME[@VERSION]")
         ->take_all();
 }

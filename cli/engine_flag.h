@@ -15,7 +15,7 @@ namespace treeline {
 /// --engine, which may be given several times.
 void add_engine_flag(CLI::App& app, std::vector<std::string>& engines);
 
-/// The engines that --engine names, or all at their newest versions where it was not given. Throws InputError.
+/// The engines that --engine names, or all at their newest versions if it was not given. Throws InputError.
 std::vector<Engine> chosen_engines(const std::vector<std::string>& names);
 
 }  // namespace treeline

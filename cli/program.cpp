@@ -23,16 +23,16 @@ const std::vector<Command>& commands() {
         {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate},
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep},
         {"recommend", "find the best configuration for a workload", add_recommend},
-        {"report", "the same as one HTML page with interactive plots", add_report},
-        {"lint", "check a speculative configuration before it is pasted into an engine", add_lint},
+        {"report", "write the answer of recommend as one HTML page with interactive plots", add_report},
+        {"lint", "check a speculative configuration before giving it to an engine", add_lint},
         {"tree", "show, optimise and compare draft trees", add_tree},
         {"fpga", "price accelerators for Mamba-2 on FPGA boards", add_fpga},
         {"acceptance", "compare verification methods over temperature on synthetic models", add_acceptance},
-        {"fit", "fit laws of runtime to measured times", add_fit},
-        {"break-even", "the accept length at which a tree beats a chain, by its size", add_break_even},
-        {"bandit", "simulate tree shapes picked while decoding", add_bandit},
-        {"traffic", "throughput and latency under arriving requests, by speculation schedule", add_traffic},
-        {"calibrate", "laws of a device's kernels, fitted to measured times with held-out errors", add_calibrate},
+        {"fit", "fit runtime laws to measured times", add_fit},
+        {"break-even", "find the accept length at which a tree beats a chain, by tree size", add_break_even},
+        {"bandit", "simulate choosing tree shapes while decoding", add_bandit},
+        {"traffic", "simulate throughput and latency under arriving requests, by speculation schedule", add_traffic},
+        {"calibrate", "fit laws of a device's kernels to measured times, with held-out errors", add_calibrate},
         {"decode", "run a real speculative decoder with random weights, and time it", add_decode},
         {"validate", "predict published results, and say how wrong that is", add_validate},
     };
@@ -74,7 +74,7 @@ std::vector<std::string> long_flags(const CLI::App& app) {
     return flags;
 }
 
-/// What the user calls a command: "models", or "tree show" for a part of one.
+/// What the user calls a command: "models", or "tree show" for a subcommand.
 std::string full_name(const CLI::App& app) {
     const CLI::App* parent = app.get_parent();
     return (parent != nullptr && parent->get_parent() != nullptr ? full_name(*parent) + " " : "") + app.get_name();
@@ -145,7 +145,7 @@ void parse_and_run(int argc, const char* const* argv) {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
         const auto chosen = app.get_subcommands();
-        return write_file("-", chosen.empty() ? app.help() : chosen.front()->help());
+        return write_file("-", chosen.empty() ? app.help() : chosen.front()->help("treeline"));
     } catch (const CLI::CallForVersion& version) {
         return write_file("-", std::string(version.what()) + "\n");
     } catch (const CLI::ParseError& error) {
@@ -181,7 +181,7 @@ int run_program(int argc, const char* const* argv) noexcept {
         print_error(error.what());
         return exit_failure;
     } catch (...) {
-        print_error("something failed without saying why");
+        print_error("an unknown error occurred");
         return exit_failure;
     }
 }

@@ -9,14 +9,14 @@ namespace treeline {
 
 class Progress {
 public:
-    /// `unit`: of what is counted.
+    /// `unit`: what is counted.
     explicit Progress(std::string unit = "points");
     /// Clears the line.
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Draws at most ten times a second.
+    /// Draws at most ten times per second.
     void show(std::uint64_t done, std::uint64_t total);
 
 private:

@@ -7,6 +7,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   list(APPEND TREELINE_WARNINGS -Wno-restrict)
 endif()
 
+# What computes for long. With sanitizers it is optimised a little: unoptimised, a fit by Eigen takes a quarter of an hour.
+set(TREELINE_COMPUTING_FOLDERS sim numerics kernels decoder calibrate validation sweeps)
+
 function(treeline_compile_options target)
   target_compile_options(${target} PRIVATE ${TREELINE_WARNINGS})
   if(TREELINE_WARNINGS_AS_ERRORS)
@@ -52,5 +55,9 @@ function(treeline_folder name)
   endforeach()
   target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
   treeline_compile_options(${target})
+  if(TREELINE_SANITIZE AND name IN_LIST TREELINE_COMPUTING_FOLDERS)
+    # GCC then takes members of an empty std::optional for uninitialised.
+    target_compile_options(${target} PRIVATE -O1 -Wno-maybe-uninitialized)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TREELINE_FOLDERS ${name})
 endfunction()

@@ -9,6 +9,7 @@
 #include "decoder/phases.h"
 #include "decoder/random_fill.h"
 #include "decoder/verifier.h"
+#include "numerics/random.h"
 
 namespace treeline::decoder {
 namespace {
@@ -39,7 +40,7 @@ Batch batch_of(const DecodeSetup& setup) {
 }
 
 std::vector<Text> random_prompts(const DecodeSetup& setup) {
-    sampling::Random random(stream_seed(setup, Stream::prompts));
+    Random random(stream_seed(setup, Stream::prompts));
     std::vector<Text> texts(static_cast<std::size_t>(setup.batch));
     for (Text& text : texts) {
         text.offset = setup.context_tokens;
@@ -225,7 +226,7 @@ private:
     Verifier verifier_;
     std::unique_ptr<Drafting> drafting_;
     std::vector<Text> texts_;
-    sampling::Random random_;
+    Random random_;
     DecodeResult result_;
 };
 
@@ -259,15 +260,6 @@ DecodeResult decode(const DecodeSetup& setup, const std::function<void()>& betwe
         throw std::invalid_argument(problems.front());
     }
     return Run(setup).decode(between_rounds ? between_rounds : [] {});
-}
-
-double median(std::vector<double> values) {
-    if (values.empty()) {
-        return 0.0;
-    }
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
 
 }  // namespace treeline::decoder

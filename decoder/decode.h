@@ -47,7 +47,7 @@ using Drafter = std::variant<std::monostate, SharedLayers, OwnModel, NgramLookup
 
 /// Drafts accepted by chance instead of by the target, so that times do not depend on the text. All phases run as always.
 struct GivenAcceptance {
-    std::vector<double> per_position;  ///< P(the first i first-ranked drafts are accepted); used where `per_rank` is empty
+    std::vector<double> per_position;  ///< P(the first i first-ranked drafts are accepted); used if `per_rank` is empty
     std::vector<double> per_rank;      ///< P(the child of rank r is accepted | its parent was)
 };
 
@@ -57,7 +57,7 @@ enum class DeviceKind { cpu, cuda };
 enum class GraphUse {
     none,    ///< every kernel is launched on its own
     phases,  ///< a graph for each phase: phases are timed apart
-    round,   ///< rollback, draft, verification and acceptance are one graph: one launch a round, phases are not told apart
+    round,   ///< rollback, draft, verification and acceptance are one graph: one launch per round, phases are not told apart
 };
 
 struct DecodeSetup {
@@ -120,11 +120,8 @@ std::vector<std::string> problems_of(const DecodeSetup& setup);
 DecodeSetup plain(DecodeSetup setup);
 
 /// Runs it. The tokens depend on the setup alone. Throws std::invalid_argument with the first of problems_of(), and
-/// kernels::KernelError where the device fails or there is none. `between_rounds`, where given, is called before the first
+/// kernels::KernelError if the device fails or there is none. `between_rounds`, if given, is called before the first
 /// round and after each, outside of what is timed.
 DecodeResult decode(const DecodeSetup& setup, const std::function<void()>& between_rounds = {});
-
-/// The median; 0 of nothing.
-double median(std::vector<double> values);
 
 }  // namespace treeline::decoder

@@ -1,5 +1,7 @@
 #include "decoder/given_acceptance.h"
 
+#include "numerics/random.h"
+
 namespace treeline::decoder {
 namespace {
 
@@ -16,7 +18,7 @@ double conditional_rate(const GivenAcceptance& given, int level, int rank) {
 
 }  // namespace
 
-std::vector<int> accepted_by_chance(const DraftTree& tree, const GivenAcceptance& given, sampling::Random& random) {
+std::vector<int> accepted_by_chance(const DraftTree& tree, const GivenAcceptance& given, Random& random) {
     std::vector<int> path = {0};
     while (true) {
         const int parent = path.back(), children = tree.children(parent);

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "decoder/decode.h"
-#include "sim/sampling/random.h"
+#include "numerics/random.h"
 
 namespace treeline::decoder {
 
 /// The accepted path of one sequence and round, as tokens of the tree from the root on.
-std::vector<int> accepted_by_chance(const DraftTree& tree, const GivenAcceptance& given, sampling::Random& random);
+std::vector<int> accepted_by_chance(const DraftTree& tree, const GivenAcceptance& given, Random& random);
 
 }  // namespace treeline::decoder

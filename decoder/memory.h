@@ -44,7 +44,7 @@ class Indices {
 public:
     Indices() = default;
     [[nodiscard]] std::span<int> host() const;
-    /// For kernels; null where there is none.
+    /// For kernels; null if there is none.
     [[nodiscard]] const int* device() const;
     explicit operator bool() const { return table_ != nullptr; }
 

@@ -4,6 +4,7 @@
 
 #include "decoder/network_buffers.h"
 #include "decoder/random_fill.h"
+#include "numerics/random.h"
 
 namespace treeline::decoder {
 

@@ -40,7 +40,7 @@ struct Pass {
     /// Recurrent layers see `sequences * branches` sequences of tokens / branches: leaves side by side, or nodes of a level.
     int branches = 1;
     Indices initial_state;  ///< [sequences * branches]: slots that they start from
-    Indices written_state;  ///< likewise, where `advance` leaves them
+    Indices written_state;  ///< also where `advance` leaves them
     /// [sequences * branches]: windows copied from these slots before they are read (negative: stay); to the slots from
     /// `first_window` on if the pass advances, else aside. None: the windows from `first_window` on are read.
     Indices window_from;
@@ -95,7 +95,7 @@ struct RecurrentRows {
     kernels::Rows projection;  ///< of the block's input
     kernels::Rows convolved;
     kernels::Rows selected;  ///< Mamba (1): step sizes in low rank, B, C; Mamba-2 that shares them: x and B of every head
-    kernels::Rows steps;     ///< Mamba (1): a step size a channel
+    kernels::Rows steps;     ///< Mamba (1): a step size per channel
 };
 
 /// The parameters of a scan of any recurrent kind: kernels::Scan or kernels::TreeScan without tokens.

@@ -14,7 +14,7 @@ struct BlockProblem {
     std::string operator()(const Attention& block) const {
         const bool fits = block.head_dim % 8 == 0 && block.head_dim <= 256 && block.query_heads % block.kv_heads == 0;
         return !fits                       ? "attention needs a head_dim that is a multiple of 8 up to 256"
-               : block.input_width > 0     ? "attention that reads another width than the model's has no kernel"
+               : block.input_width > 0     ? "attention whose input width differs from the model's has no kernel"
                : block.learned_sinks       ? "attention with learned sinks has no kernel"
                : block.indexer.has_value() ? "attention with a sparse indexer has no kernel"
                                            : "";
@@ -32,7 +32,7 @@ struct BlockProblem {
                       "convolution of width 2 to 8";
     }
     std::string operator()(const Mlp& block) const {
-        return block.input_width > 0 ? "a feed-forward block that reads another width than the model's has no kernel" : "";
+        return block.input_width > 0 ? "a feed-forward block whose input width differs from the model's has no kernel" : "";
     }
     std::string operator()(const MixtureOfExperts& block) const {
         const bool fits = block.experts <= kernels::most_experts && block.active <= kernels::most_active_experts &&
@@ -58,12 +58,14 @@ struct BlockProblem {
         const bool fits = block.key_dim % 4 == 0 && block.key_dim <= 256 && block.value_dim % 4 == 0 &&
                           block.value_heads % block.key_heads == 0 && fits_convolution(block.conv_width);
         return block.decay_rank > 0 || block.gate_rank > 0
-                   ? "the delta rule with a decay a channel or a gate of low rank (KDA) has no kernel"
+                   ? "the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"
                : fits ? ""
                       : "the gated delta rule needs a key_dim that is a multiple of 4 up to 256, a value_dim that is one of 4, "
                         "and a convolution of width 2 to 8";
     }
-    std::string operator()(const Projection& /*block*/) const { return "a projection beside the other blocks has no kernel"; }
+    std::string operator()(const Projection& /*block*/) const {
+        return "a projection parallel to the other blocks has no kernel";
+    }
 };
 
 /// What the run of a block leaves out or makes up; empty sentences where nothing.

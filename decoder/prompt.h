@@ -6,7 +6,7 @@
 
 namespace treeline::decoder {
 
-/// Reads all of the prompts but their last token, which is the first round's root, in passes of a few tokens a sequence.
+/// Reads all of the prompts but their last token, which is the first round's root, in passes of a few tokens per sequence.
 class PromptReader {
 public:
     /// Tokens of a sequence in one pass: enough to use the weights well, few enough to fit the buffers of small models.

@@ -3,23 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/random.h"
+
 namespace treeline::decoder {
 namespace {
-
-/// splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-std::uint64_t mixed(std::uint64_t value) {
-    value += 0x9e3779b97f4a7c15u;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
 
 /// Rows are made on the host and moved in pieces of about this size.
 constexpr std::int64_t piece_elements = 1 << 22;
 
 }  // namespace
-
-std::uint64_t seed_of(std::uint64_t seed, std::uint64_t number) { return mixed(mixed(seed) ^ number); }
 
 float random_value(std::uint64_t seed, std::uint64_t i) {
     return static_cast<float>(mixed(seed + 0x9e3779b97f4a7c15u * i) >> 40) * 0x1p-23F - 1.0F;

@@ -10,9 +10,6 @@ namespace treeline::decoder {
 /// Element i of a tensor is a function of seed and i: uniform in [-1, 1).
 float random_value(std::uint64_t seed, std::uint64_t i);
 
-/// A seed for the part `number` of what `seed` stands for.
-std::uint64_t seed_of(std::uint64_t seed, std::uint64_t number);
-
 /// Fills `count` rows from `first` on, `width` elements each, with uniform numbers of this standard deviation.
 void fill_rows(Memory& memory, kernels::Rows rows, std::int64_t first, std::int64_t count, std::int64_t width,
                std::uint64_t seed, double deviation);

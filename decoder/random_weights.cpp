@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "decoder/random_fill.h"
+#include "numerics/random.h"
 
 namespace treeline::decoder {
 namespace {

@@ -1,4 +1,4 @@
-// Rollback 'ring': the recurrent states stand still while the inputs of accepted tokens gather in a ring, which every
+// Rollback 'ring': the recurrent states stay put while the inputs of accepted tokens gather in a ring, which every
 // verification scans first; the state moves on when the ring could overflow (sim/rollback/ring.cpp).
 #pragma once
 

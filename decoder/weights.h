@@ -22,7 +22,7 @@ struct Dense {
     const float* bias = nullptr;  ///< [outputs]; null: none
 };
 
-/// RMSNorm, or LayerNorm where there is a bias.
+/// RMSNorm, or LayerNorm if there is a bias.
 struct NormWeights {
     const float* weight = nullptr;  ///< null: no norm
     const float* bias = nullptr;
@@ -32,7 +32,7 @@ struct AttentionWeights {
     int query_heads = 0, kv_heads = 0, head_dim = 0;
     int window = 0, sink = 0;               ///< as in kernels::Attention
     double context_share = 1.0;             ///< below 1: the window is this share of the longest text
-    Dense qkv;                              ///< outputs: queries, keys, values, then the output gate where there is one
+    Dense qkv;                              ///< outputs: queries, keys, values, then the output gate if there is one
     const float* query_key_norm = nullptr;  ///< [query_width() + kv_width()]: a norm for each head; null: none
     bool output_gate = false, keys_are_values = false;
     Dense out;
@@ -46,7 +46,7 @@ struct AttentionWeights {
 /// In the absorbed form of kernels::LatentAttention.
 struct LatentAttentionWeights {
     int heads = 0, latent = 0, nope = 0, turned = 0, value = 0;
-    Dense down;  ///< outputs: the latent, the key to be turned, then the query in low rank where there is one
+    Dense down;  ///< outputs: the latent, the key to be turned, then the query in low rank if there is one
     NormWeights latent_norm, query_norm;
     Dense query;        ///< from low rank or the model's width; outputs: for each head the unturned part, then the turned
     Dense to_latent;    ///< of each head: from the unturned part of a query to the latent's space
@@ -78,7 +78,7 @@ concept RecurrentWeights = requires(const Block& block) {
 struct Mamba2Weights {
     int heads = 0, head_dim = 0, state = 0, groups = 0;
     int copies = 1;            ///< heads that share x, and groups that share B
-    Dense in;                  ///< outputs: gate, then the convolution's inputs (x, B, C), then a step size a head
+    Dense in;                  ///< outputs: gate, then the convolution's inputs (x, B, C), then a step size per head
     Convolution conv;          ///< of x, B and C
     const float* a = nullptr;  ///< [heads], as the next two
     const float* dt_bias = nullptr;
@@ -101,7 +101,7 @@ struct Mamba1Weights {
     Convolution conv;                       ///< of x
     Dense selection;                        ///< of the convolved x; outputs: step sizes in low rank, B, C
     NormWeights rank_norm, b_norm, c_norm;  ///< of these; none where the model has none
-    Dense dt;                               ///< from low rank to a step size a channel
+    Dense dt;                               ///< from low rank to a step size per channel
     const float* a = nullptr;               ///< [channels][state]
     const float* dt_bias = nullptr;
     const float* d = nullptr;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "json/reader.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -129,13 +129,7 @@ const Flag* Flags::find(const std::vector<std::string_view>& names) const {
 
 std::optional<long long> Flags::number(const std::vector<std::string_view>& names) const {
     const Flag* flag = find(names);
-    long long value = 0;
-    if (flag == nullptr || !flag->value) {
-        return std::nullopt;
-    }
-    const std::string& text = *flag->value;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+    return flag == nullptr || !flag->value ? std::nullopt : parse_number<long long>(*flag->value);
 }
 
 void Flags::complete(const std::vector<std::string>& known) {

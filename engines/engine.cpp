@@ -11,7 +11,7 @@
 namespace treeline {
 namespace {
 
-/// "0.19", "v0.19.1", "b9987" as numbers; empty for what is no version.
+/// "0.19", "v0.19.1", "b9987" as numbers; empty for what is not a version.
 std::vector<int> numbers_of(std::string version) {
     if (!version.empty() && (version.front() == 'v' || version.front() == 'b')) {
         version.erase(0, 1);
@@ -82,26 +82,6 @@ std::vector<Engine> versions_of(const std::string& word) {
 
 }  // namespace
 
-std::string text_of(DrafterKind kind) {
-    switch (kind) {
-        case DrafterKind::draft_model:
-            return "a draft model";
-        case DrafterKind::eagle:
-            return "EAGLE";
-        case DrafterKind::eagle3:
-            return "EAGLE-3";
-        case DrafterKind::mtp:
-            return "MTP";
-        case DrafterKind::medusa:
-            return "Medusa";
-        case DrafterKind::ngram:
-            return "n-gram look-up";
-        case DrafterKind::other:
-            break;
-    }
-    return "this drafter";
-}
-
 std::string Engine::label() const {
     return asked.empty() ? title + " " + version : fmt::format("{} {} (as {})", title, asked, version);
 }
@@ -149,13 +129,13 @@ Engine find_engine(const std::string& text) {
     const std::string version = text.substr(at + 1);
     const std::vector<int> asked = numbers_of(version);
     if (asked.empty()) {
-        refuse_version(versions, version, "is no version");
+        refuse_version(versions, version, "is not a version");
     }
     if (is_before(asked, numbers_of(versions.front().version))) {
-        refuse_version(versions, version, "is older than all that were read");
+        refuse_version(versions, version, "is older than all known versions");
     }
     if (is_before(numbers_of(versions.back().version), asked)) {
-        refuse_version(versions, version, "is newer than all that were read");
+        refuse_version(versions, version, "is newer than all known versions");
     }
     const auto later = std::find_if(versions.begin(), versions.end(),
                                     [&](const Engine& e) { return is_before(asked, numbers_of(e.version)); });
@@ -184,6 +164,7 @@ DrafterKind kind_of(const Drafter& drafter) {
         }
         DrafterKind operator()(const MedusaDrafter&) const { return DrafterKind::medusa; }
         DrafterKind operator()(const NgramDrafter&) const { return DrafterKind::ngram; }
+        DrafterKind operator()(const NoDrafter&) const { return DrafterKind::other; }
         DrafterKind operator()(const SparseSelfDrafter&) const { return DrafterKind::other; }
         DrafterKind operator()(const SpireDrafter&) const { return DrafterKind::other; }
     };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/drafters/drafter.h"
+#include "sim/enum_names.h"
 
 namespace treeline {
 
@@ -14,9 +15,16 @@ enum class EngineName { vllm, sglang, tensorrt_llm, llama_cpp };
 
 /// Drafters as engines tell them apart.
 enum class DrafterKind { draft_model, eagle, eagle3, mtp, medusa, ngram, other };
-
-/// "EAGLE-3", "a draft model".
-std::string text_of(DrafterKind kind);
+constexpr auto names_in(DrafterKind) {
+    using enum DrafterKind;
+    return enum_names<DrafterKind>({{draft_model, "a draft model"},
+                                    {eagle, "EAGLE"},
+                                    {eagle3, "EAGLE-3"},
+                                    {mtp, "MTP"},
+                                    {medusa, "Medusa"},
+                                    {ngram, "n-gram look-up"},
+                                    {other, "this drafter"}});
+}
 
 /// How draft lengths by batch size are written.
 enum class ScheduleForm {

@@ -39,24 +39,25 @@ std::string absence(const Engine& engine, DrafterKind kind) {
         return "its PyTorch backend has no Medusa";
     }
     if (engine.name == EngineName::tensorrt_llm && kind == DrafterKind::eagle) {
-        return "its PyTorch backend runs EAGLE-3 heads only";
+        return "its PyTorch backend runs only EAGLE-3 heads";
     }
     if (engine.name == EngineName::llama_cpp && kind == DrafterKind::eagle) {
-        return "it runs EAGLE-3 heads only";
+        return "it runs only EAGLE-3 heads";
     }
-    return kind == DrafterKind::other ? "has no drafter of this kind" : "does not draft with " + text_of(kind);
+    return kind == DrafterKind::other ? "has no drafter of this kind" : fmt::format("does not draft with {}", name_of(kind));
 }
 
 constexpr const char* no_such_shape =
-    "has none of the shapes asked for that keep the limits: add chains (draft_tokens) or its own trees to the shapes";
+    "has none of the given shapes that meet the limits: add chains (draft_tokens) or its own trees to the shapes";
 
-/// The best candidate of the recommended drafter with a shape that the engine has; null if none keeps the limits.
+/// The best candidate of the recommended drafter with a shape that the engine has; null if none meets the limits.
 const Candidate* best_expressible(const Recommendation& recommendation, const Engine& engine, DrafterKind kind) {
-    const std::string& drafter = recommendation.variants[recommendation.candidates.front().variant].labels.drafter;
+    const std::optional<std::size_t> drafter =
+        recommendation.variants[recommendation.candidates.front().variant].origin.drafter;
     for (const Candidate& candidate : recommendation.candidates) {
         const Variant& variant = recommendation.variants[candidate.variant];
         const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
-        if (candidate.draft_tokens > 0 && variant.labels.drafter == drafter &&
+        if (candidate.draft_tokens > 0 && variant.origin.drafter == drafter &&
             can_draft(engine, kind, speculation, variant.setup.target)) {
             return &candidate;
         }
@@ -161,14 +162,14 @@ PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine
         plan.shape = ChainShape{candidate->draft_tokens};
         if (!plan_lengths(plan, recommendation.chain_schedule)) {
             return {std::nullopt,
-                    "no chain of drafts pays at any batch size, and it can draft nothing else of what was asked for"};
+                    "no chain of drafts pays at any batch size, and it supports none of the other requested shapes"};
         }
     } else {
         remark(plan, "one tree for every batch size");
     }
     say_what_is_extrapolated(plan, *candidate, recommendation.chain_schedule);
     if (kind_is_assumed(drafter)) {
-        remark(plan, fmt::format("the input does not say which one-layer drafter it is: taken as {}", text_of(kind)));
+        remark(plan, fmt::format("the input does not say which one-layer drafter it is; assumed {}", name_of(kind)));
     }
     remark(plan, loss_of(recommendation, *candidate));
     return {std::move(plan), ""};

@@ -19,11 +19,11 @@ Engine newest(EngineName name) {
 
 Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     if (!asked && !input.engine) {
-        throw InputError({"what is given names no engine: say whose it is with --engine"});
+        throw InputError({"the text names no engine; give it with --engine"});
     }
     const Engine engine = asked ? *asked : newest(*input.engine);
     if (input.engine && *input.engine != engine.name) {
-        throw InputError({fmt::format("what is given is for {}, not for {}", newest(*input.engine).title, engine.title)});
+        throw InputError({fmt::format("the text is for {}, not for {}", newest(*input.engine).title, engine.title)});
     }
     if (engine.name == EngineName::llama_cpp && input.form != LintForm::command) {
         throw InputError({"llama.cpp takes flags; give its command line"});
@@ -32,24 +32,6 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
 }
 
 }  // namespace
-
-std::string_view name_of(FindingKind kind) {
-    switch (kind) {
-        case FindingKind::unknown:
-            return "unknown";
-        case FindingKind::removed:
-            return "removed";
-        case FindingKind::ignored:
-            return "ignored";
-        case FindingKind::contradiction:
-            return "contradiction";
-        case FindingKind::value:
-            return "value";
-        case FindingKind::missing:
-            return "missing";
-    }
-    return "";
-}
 
 LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
     const LintInput input = read_lint_input(text);

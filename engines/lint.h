@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engines/engine.h"
+#include "sim/enum_names.h"
 
 namespace treeline {
 
@@ -18,9 +19,15 @@ enum class FindingKind {
     value,          ///< a value out of its range
     missing         ///< something that the other keys require
 };
-
-/// "unknown", "removed", …
-std::string_view name_of(FindingKind kind);
+constexpr auto names_in(FindingKind) {
+    using enum FindingKind;
+    return enum_names<FindingKind>({{unknown, "unknown"},
+                                    {removed, "removed"},
+                                    {ignored, "ignored"},
+                                    {contradiction, "contradiction"},
+                                    {value, "value"},
+                                    {missing, "missing"}});
+}
 
 struct LintFinding {
     FindingKind kind;

@@ -1,7 +1,6 @@
 #include "engines/lint_input.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -28,14 +28,11 @@ Json scalar_of(const YAML::Node& node) {
     if (text == "true" || text == "True" || text == "TRUE" || text == "false" || text == "False" || text == "FALSE") {
         return std::tolower(static_cast<unsigned char>(text.front())) == 't';
     }
-    long long whole_number = 0;
-    const char* end = text.data() + text.size();
-    if (const auto [stop, error] = std::from_chars(text.data(), end, whole_number); error == std::errc() && stop == end) {
-        return whole_number;
+    if (const auto whole_number = parse_number<long long>(text)) {
+        return *whole_number;
     }
-    double number = 0.0;
-    if (const auto [stop, error] = std::from_chars(text.data(), end, number); error == std::errc() && stop == end) {
-        return number;
+    if (const auto number = parse_number(text)) {
+        return *number;
     }
     return text;
 }
@@ -171,8 +168,8 @@ Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
     try {
         return tree_of(YAML::Load(text), repeated, 0);
     } catch (const YAML::Exception& error) {
-        throw InputError({fmt::format("the text is no YAML: line {}, column {}: {}", error.mark.line + 1, error.mark.column + 1,
-                                      error.msg)});
+        throw InputError({fmt::format("the text is not YAML: line {}, column {}: {}", error.mark.line + 1,
+                                      error.mark.column + 1, error.msg)});
     }
 }
 
@@ -186,7 +183,7 @@ LintInput read_lint_input(const std::string& whole_text) {
     }
     if (text[first] == '{' || text[first] == '[') {
         input.form_text = "JSON";
-        input.tree = parse_json(text, "the text is no JSON", input.repeated);
+        input.tree = parse_json(text, "the text is not JSON", input.repeated);
     } else {
         if (!starts_as_yaml(text)) {
             input.command = split_command_line(text);

@@ -51,7 +51,7 @@ void check_names(const Flags& flags, const Engine& engine, Findings& findings) {
         if (!engine.takes(flag.name)) {
             findings.add_unknown(engine, flag.name);
         } else if (!seen.insert(flag.name).second && flag.name != "--spec-type") {
-            findings.add(Kind::contradiction, flag.name, "stands twice; only the last one counts");
+            findings.add(Kind::contradiction, flag.name, "appears twice; only the last one counts");
         }
     }
 }
@@ -64,7 +64,7 @@ void check_model(const Flags& flags, const std::set<std::string>& types, Finding
         const bool repository = model->name == "-hfd" || model->name == "-hfrd" || model->name.find("hf") != std::string::npos;
         if (!repository) {
             findings.add(Kind::ignored, model->name,
-                         "does not switch speculation on: add --spec-type draft-simple (or draft-eagle3, draft-mtp)");
+                         "does not enable speculation: add --spec-type draft-simple (or draft-eagle3, draft-mtp)");
         }
     }
     for (const std::string& type : types) {
@@ -82,7 +82,7 @@ void check_flags_of_types(const Flags& flags, const std::set<std::string>& types
         const std::string prefix = fmt::format("--spec-{}-", type);
         for (const Flag& flag : flags.all()) {
             if (flag.name.starts_with(prefix) && types.count(type) == 0) {
-                findings.add(Kind::ignored, flag.name, fmt::format("is read by --spec-type {} only", type));
+                findings.add(Kind::ignored, flag.name, fmt::format("is read only by --spec-type {}", type));
             }
         }
     }
@@ -92,7 +92,7 @@ void check_flags_of_types(const Flags& flags, const std::set<std::string>& types
             const std::string instead = type == "ngram-cache" ? ""
                                         : type == "ngram-mod" ? "; use --spec-ngram-mod-n-max"
                                                               : fmt::format("; use --spec-{}-size-m", type);
-            findings.add(Kind::ignored, flag, fmt::format("does not bound {}{}", type, instead));
+            findings.add(Kind::ignored, flag, fmt::format("does not limit {}{}", type, instead));
         }
     }
 }
@@ -126,7 +126,7 @@ void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& find
     const std::set<std::string> types = types_of(flags, engine, findings);
     check_model(flags, types, findings);
     if (!typed && !flags.has(model_flags)) {
-        findings.add(Kind::missing, "--spec-type", "is not there: nothing is drafted");
+        findings.add(Kind::missing, "--spec-type", "is missing, so nothing is drafted");
     }
     check_flags_of_types(flags, types, findings);
     check_values(flags, findings);

@@ -38,7 +38,7 @@ void check_names(const Flags& flags, const Engine& engine, Findings& findings) {
 std::string check_algorithm(const Flags& flags, const Engine& engine, Findings& findings) {
     const Flag* flag = flags.find({algorithm_flag});
     if (flag == nullptr || !flag->value) {
-        findings.add(Kind::missing, algorithm_flag, "is not there: nothing is drafted");
+        findings.add(Kind::missing, algorithm_flag, "is missing, so nothing is drafted");
         return "";
     }
     std::string word = *flag->value;
@@ -80,7 +80,7 @@ void check_triple(const Flags& flags, const std::string& algorithm, Findings& fi
     if (given != 0 && given != 3 && !flags.has({adaptive_flag})) {
         findings.add(
             Kind::contradiction, steps_flag,
-            fmt::format("goes with {} and {}: give all three, or none for SGLang's own choice", top_k_flag, tokens_flag));
+            fmt::format("belongs with {} and {}: give all three, or none for SGLang's own choice", top_k_flag, tokens_flag));
     }
     if (!steps || !top_k || !tokens) {
         return;
@@ -88,7 +88,7 @@ void check_triple(const Flags& flags, const std::string& algorithm, Findings& fi
     if (*top_k == 1 && *tokens != *steps + 1) {
         findings.add(
             Kind::ignored, tokens_flag,
-            fmt::format("is {}, but at top-k 1 SGLang sets it to steps + 1 = {}: it counts the root", *tokens, *steps + 1));
+            fmt::format("is {}, but at top-k 1 SGLang sets it to steps + 1 = {}, as it counts the root", *tokens, *steps + 1));
     } else if (*top_k > 1) {
         for (const std::string& problem : problems(TreeShape{SglangShape{
                  static_cast<int>(std::clamp(*steps, 0LL, 1000LL)), static_cast<int>(std::clamp(*top_k, 0LL, 1000LL)),
@@ -115,13 +115,13 @@ void check_flags_of_algorithms(const Flags& flags, const std::string& algorithm,
     if (flags.has({"--speculative-use-rejection-sampling"})) {
         if (!is_one_of(algorithm, {"EAGLE", "EAGLE3"})) {
             findings.add(Kind::contradiction, "--speculative-use-rejection-sampling",
-                         fmt::format("is refused with {}", algorithm));
+                         fmt::format("is rejected with {}", algorithm));
         } else if (flags.number({top_k_flag}).value_or(1) != 1) {
             findings.add(Kind::contradiction, "--speculative-use-rejection-sampling", "needs --speculative-eagle-topk 1");
         }
         if (flags.has({"--speculative-accept-threshold-single", "--speculative-accept-threshold-acc"})) {
             findings.add(Kind::contradiction, "--speculative-use-rejection-sampling",
-                         "is refused beside thresholds of acceptance");
+                         "is rejected together with acceptance thresholds");
         }
     }
 }
@@ -132,21 +132,21 @@ void check_deployment(const LintInput& input, const Flags& flags, const Engine& 
     const bool allowed = engine.version == "0.5.23" && input.command.sets("SGLANG_ENABLE_PP_SPEC", "1");
     if (flags.number({"--pp-size", "--pipeline-parallel-size"}).value_or(1) > 1 && !allowed) {
         findings.add(Kind::contradiction, "--pp-size",
-                     engine.version == "0.5.23" ? "above 1 is refused with speculation unless SGLANG_ENABLE_PP_SPEC=1 is set"
-                                                : "above 1 is refused with speculation");
+                     engine.version == "0.5.23" ? "above 1 is rejected with speculation unless SGLANG_ENABLE_PP_SPEC=1 is set"
+                                                : "above 1 is rejected with speculation");
     }
     if (flags.has({"--enable-mixed-chunk"})) {
-        findings.add(Kind::ignored, "--enable-mixed-chunk", "is switched off by speculation");
+        findings.add(Kind::ignored, "--enable-mixed-chunk", "is disabled by speculation");
     }
     if (flags.has({"--enable-dp-attention"}) && is_one_of(algorithm, {"NGRAM", "STANDALONE", "DFLASH"})) {
-        findings.add(Kind::contradiction, "--enable-dp-attention", fmt::format("is refused with {}", algorithm));
+        findings.add(Kind::contradiction, "--enable-dp-attention", fmt::format("is rejected with {}", algorithm));
     }
 }
 
 /// Why adaptive steps would be dropped; "" when they run.
 std::string adaptive_obstacle(const Flags& flags, const Engine& engine, const std::string& algorithm) {
     if (!is_one_of(algorithm, {"EAGLE", "EAGLE3"})) {
-        return fmt::format("runs with EAGLE, EAGLE3 and NEXTN only, not with {}", algorithm);
+        return fmt::format("works only with EAGLE, EAGLE3 and NEXTN, not with {}", algorithm);
     }
     if (flags.number({top_k_flag}).value_or(1) != 1) {
         return "needs --speculative-eagle-topk 1";
@@ -187,7 +187,7 @@ void check_adaptive(const LintInput& input, const Flags& flags, const Engine& en
     const auto steps = flags.number({steps_flag});
     const std::vector<long long> candidates = sglang_candidates(slots);
     if (steps && !candidates.empty() && std::find(candidates.begin(), candidates.end(), *steps) == candidates.end()) {
-        findings.add(Kind::contradiction, steps_flag, fmt::format("is {}, which is no candidate of {}", *steps, file_flag));
+        findings.add(Kind::contradiction, steps_flag, fmt::format("is {}, which is not a candidate of {}", *steps, file_flag));
     }
 }
 

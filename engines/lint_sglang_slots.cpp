@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "json/wording.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -42,12 +43,12 @@ void check_slot(const std::string& batch, const Json& slot, Findings& findings) 
     }
     if (!are_steps(slot["candidate_steps"])) {
         findings.add(Kind::value, place + ".candidate_steps",
-                     fmt::format("must be a list of whole numbers from 0 on, not {}",
+                     fmt::format("must be a list of whole numbers of at least 0, not {}",
                                  json::shown(Json(slot["candidate_steps"].dump()))));
     }
     for (const auto& [key, value] : slot.items()) {
         if (!contains(slot_keys, key)) {
-            findings.add(Kind::unknown, place + "." + json::shown_key(key), "is read by nobody" + did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, place + "." + json::shown_key(key), "has no effect" + did_you_mean(key, slot_keys));
         }
     }
 }
@@ -58,12 +59,12 @@ void check_single_set(const Json& slots, Findings& findings) {
         if (is_slot(key)) {
             findings.add(Kind::ignored, fmt::format("\"{}\"", key), "is not read by 0.5.11: slots by batch size came later");
         } else if (!contains(slot_keys, key) || key == "ceiling_coeff") {
-            findings.add(Kind::unknown, json::shown_key(key), "is read by nobody" + did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, json::shown_key(key), "has no effect" + did_you_mean(key, slot_keys));
         }
     }
     const auto steps = slots.find("candidate_steps");
     if (steps != slots.end() && (!are_steps(*steps) || steps->size() < 2)) {
-        findings.add(Kind::value, "candidate_steps", "must hold at least two numbers of steps");
+        findings.add(Kind::value, "candidate_steps", "must hold at least two step counts");
     }
 }
 
@@ -92,7 +93,7 @@ void check_sglang_slots(const Json& slots, const std::vector<std::string>& repea
         return;
     }
     for (const std::string& key : repeated) {
-        findings.add(Kind::contradiction, key, "stands twice; only one of them counts");
+        findings.add(Kind::contradiction, key, "appears twice; only one of them counts");
     }
     if (engine.schedule != ScheduleForm::slots) {
         check_single_set(slots, findings);
@@ -107,18 +108,18 @@ void check_sglang_slots(const Json& slots, const std::vector<std::string>& repea
     for (const auto& [key, value] : slots.items()) {
         if (is_slot(key)) {
             check_slot(key, value, findings);
-            const long long batch = key.size() > 9 ? 1'000'000'000 : std::stoll(key);
+            const long long batch = parse_number<int>(key).value_or(1'000'000'000);
             smallest = smallest < 0 ? batch : std::min(smallest, batch);
         } else if (!contains(slot_keys, key) && !contains(strategy_keys, key)) {
-            findings.add(Kind::unknown, json::shown_key(key), "is read by nobody" + did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, json::shown_key(key), "has no effect" + did_you_mean(key, slot_keys));
         }
     }
     if (smallest < 0 && !measured) {
         findings.add(Kind::missing, "\"1\"",
-                     "is not there: at least one batch size must be a key, as in {\"1\": {\"candidate_steps\": [3]}}");
+                     "is missing: at least one batch size must be a key, as in {\"1\": {\"candidate_steps\": [3]}}");
     } else if (smallest > 1 && !measured) {
         findings.add(Kind::missing, "\"1\"",
-                     fmt::format("is not there: batches below {} take the slot of {}", smallest, smallest));
+                     fmt::format("is missing: batches below {} take the slot of {}", smallest, smallest));
     }
 }
 

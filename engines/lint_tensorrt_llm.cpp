@@ -8,6 +8,7 @@
 #include "engines/lint_input.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -55,14 +56,14 @@ const std::map<std::string, std::vector<std::string>>& types_of_keys() {
 void check_keys(const Json& config, const Engine& engine, const std::string& type, Findings& findings) {
     for (const auto& [key, value] : config.items()) {
         if (key == "max_batch_size") {
-            findings.add(Kind::contradiction, key, "is refused here: the engine hands its own max_batch_size down");
+            findings.add(Kind::contradiction, key, "is rejected here: the engine passes its own max_batch_size down");
         } else if (!engine.takes(key)) {
             findings.add_unknown(engine, key);
         } else if (const auto types = types_of_keys().find(key);
                    types != types_of_keys().end() && !type.empty() &&
                    std::find(types->second.begin(), types->second.end(), type) == types->second.end()) {
             findings.add(Kind::contradiction, key,
-                         fmt::format("belongs to {} and is refused with {}", listed(types->second, "and"), type));
+                         fmt::format("belongs to {} and is rejected with {}", listed(types->second, "and"), type));
         }
     }
 }
@@ -70,7 +71,7 @@ void check_keys(const Json& config, const Engine& engine, const std::string& typ
 /// The decoding type, or "" where there is none that the engine knows.
 std::string check_type(const Json& config, const Engine& engine, bool pytorch, Findings& findings) {
     if (!config.contains("decoding_type")) {
-        findings.add(Kind::missing, "decoding_type", "is not there: it says how to draft");
+        findings.add(Kind::missing, "decoding_type", "is missing: it says how to draft");
         return "";
     }
     const std::string type = text_at(config, "decoding_type");
@@ -81,7 +82,7 @@ std::string check_type(const Json& config, const Engine& engine, bool pytorch, F
         return "";
     }
     if (pytorch && (type == "Medusa" || type == "Lookahead")) {
-        findings.add(Kind::contradiction, "decoding_type", fmt::format("is {}, which the PyTorch backend refuses", type));
+        findings.add(Kind::contradiction, "decoding_type", fmt::format("is {}, which the PyTorch backend rejects", type));
     }
     return type;
 }
@@ -90,23 +91,22 @@ void check_model(const Json& config, const std::string& type, Findings& findings
     const bool named = config.contains("speculative_model") || config.contains("speculative_model_dir");
     const std::string key = config.contains("speculative_model_dir") ? "speculative_model_dir" : "speculative_model";
     if (config.contains("speculative_model") && config.contains("speculative_model_dir")) {
-        findings.add(Kind::contradiction, "speculative_model_dir", "is another name of speculative_model; give one of them");
+        findings.add(Kind::contradiction, "speculative_model_dir", "is an alias of speculative_model; give one of them");
     }
     if (!named && (is_eagle(type) || is_draft_model(type) || is_one_of(type, {"PARD", "DFlash"}))) {
         findings.add(Kind::missing, key, fmt::format("is needed by {}", type));
     }
     if (named && is_one_of(type, {"NGram", "SA", "AUTO", "MTP"})) {
-        findings.add(
-            Kind::ignored, key,
-            type == "MTP" ? "is not used: MTP modules lie in the target's checkpoint" : fmt::format("is not used by {}", type));
+        findings.add(Kind::ignored, key,
+                     type == "MTP" ? "is not used: MTP modules are part of the target's checkpoint"
+                                   : fmt::format("is not used by {}", type));
     }
 }
 
 void check_mtp_length(const Json& config, const Engine& engine, Findings& findings) {
     const bool old = engine.schedule == ScheduleForm::lower_bounds;
     if (old && config.contains("max_draft_len")) {
-        findings.add(Kind::ignored, "max_draft_len",
-                     "is overwritten in 1.2 by num_nextn_predict_layers (1 where it is not given)");
+        findings.add(Kind::ignored, "max_draft_len", "is overwritten in 1.2 by num_nextn_predict_layers (1 if not given)");
     }
     if (!old && config.contains("num_nextn_predict_layers")) {
         findings.add(config.contains("max_draft_len") ? Kind::ignored : Kind::removed, "num_nextn_predict_layers",
@@ -141,7 +141,7 @@ void check_tree(const Json& config, const std::string& type, Findings& findings)
         return;
     }
     if (config.contains("eagle_choices") && !config["eagle_choices"].is_null()) {
-        findings.add(Kind::contradiction, "eagle_choices", "draws a static tree and excludes use_dynamic_tree");
+        findings.add(Kind::contradiction, "eagle_choices", "defines a static tree and excludes use_dynamic_tree");
     }
     const auto top_k = whole(config, "dynamic_tree_max_topK");
     if (!top_k || *top_k < 1) {
@@ -165,14 +165,14 @@ std::optional<std::map<long long, long long>> read_schedule(const Json& schedule
         return std::nullopt;
     }
     for (const auto& [key, value] : schedule.items()) {
-        const bool batch = key.size() < 10 && !key.empty() && key.find_first_not_of("0123456789") == std::string::npos;
-        if (!batch || std::stoll(key) < 1 || !value.is_number_integer() || value.get<long long>() < 0) {
+        const int batch = parse_number<int>(key).value_or(0);
+        if (batch < 1 || !value.is_number_integer() || value.get<long long>() < 0) {
             findings.add(
                 Kind::value, schedule_key,
                 fmt::format("holds {}: {}; batches count from 1, lengths from 0", json::shown_key(key), json::shown(value)));
             return std::nullopt;
         }
-        lengths[std::stoll(key)] = value.get<long long>();
+        lengths[batch] = value.get<long long>();
     }
     return lengths;
 }
@@ -204,7 +204,7 @@ void check_schedule(const Json& config, const Engine& engine, const std::string&
     if (most && first != *most) {
         findings.add(
             Kind::contradiction, schedule_key,
-            fmt::format("drafts {} at its smallest key, {}, where it must draft max_draft_len, {}", first, smallest, *most));
+            fmt::format("drafts {} at its smallest key, {}, but must draft max_draft_len, {}, there", first, smallest, *most));
     }
     for (const auto& [batch, length] : *lengths) {
         if (most && length > *most) {
@@ -233,14 +233,14 @@ void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadF
     std::vector<std::string> repeated = input.repeated;
     Json tree = input.form == LintForm::command ? tree_of_command(input, read_file, repeated) : input.tree;
     for (const std::string& key : repeated) {
-        findings.add(Kind::contradiction, key, "stands twice; only one of them counts");
+        findings.add(Kind::contradiction, key, "appears twice; only one of them counts");
     }
     const std::string backend = text_at(tree, "backend");
     Json config = tree;
     if (tree.contains("speculative_config")) {
         config = Json(tree["speculative_config"]);
     } else if (!tree.contains("decoding_type")) {
-        findings.add(Kind::missing, "speculative_config", "is not there: nothing is drafted");
+        findings.add(Kind::missing, "speculative_config", "is missing, so nothing is drafted");
         return;
     }
     if (!config.is_object()) {

@@ -32,7 +32,7 @@ void check_keys(const Json& config, const Engine& engine, Findings& findings) {
 std::string check_method(const Json& config, const Engine& engine, Findings& findings) {
     if (!config.contains("method")) {
         if (!config.contains("model")) {
-            findings.add(Kind::missing, "method", "is needed where no model is named");
+            findings.add(Kind::missing, "method", "is needed if no model is named");
         }
         return "";
     }
@@ -45,12 +45,12 @@ std::string check_method(const Json& config, const Engine& engine, Findings& fin
     }
     if (engine.version == "0.10" && method == "draft_model") {
         findings.add(Kind::value, "method",
-                     "is draft_model, which this version refuses: the V1 engine drafts with models from 0.15 on");
+                     "is draft_model, which this version rejects: the V1 engine drafts with models from 0.15 on");
     }
     const bool old_mtp = method.ends_with("_mtp") && engine.drafter(DrafterKind::mtp)->word == "mtp";
     if (old_mtp) {
         findings.add(Kind::removed, "method",
-                     fmt::format("is {}, an old name: vLLM logs a warning and takes it as mtp", method));
+                     fmt::format("is {}, an old name: vLLM logs a warning and treats it as mtp", method));
     }
     return old_mtp ? "mtp" : method;
 }
@@ -107,15 +107,15 @@ void check_keys_of_methods(const Json& config, const std::string& method, Findin
     };
     for (const auto& [key, value] : config.items()) {
         if (key.starts_with("suffix_decoding_")) {
-            belongs(key, {"suffix"}, Kind::ignored, "is read by method suffix only, not by");
+            belongs(key, {"suffix"}, Kind::ignored, "is read only by method suffix, not by");
         }
     }
     belongs("parallel_drafting", {"eagle", "eagle3", "draft_model", "dflash", "dspark"}, Kind::contradiction,
             "does not go with");
-    belongs("use_heterogeneous_vocab", {"draft_model"}, Kind::contradiction, "needs method draft_model and is refused with");
-    belongs("enable_adaptive_verification", {"dspark"}, Kind::contradiction, "needs method dspark and is refused with");
-    belongs("dspark_draft_topk", {"dspark"}, Kind::contradiction, "needs method dspark and is refused with");
-    belongs("index_share_for_mtp_iteration", {"mtp"}, Kind::contradiction, "needs method mtp and is refused with");
+    belongs("use_heterogeneous_vocab", {"draft_model"}, Kind::contradiction, "needs method draft_model and is rejected with");
+    belongs("enable_adaptive_verification", {"dspark"}, Kind::contradiction, "needs method dspark and is rejected with");
+    belongs("dspark_draft_topk", {"dspark"}, Kind::contradiction, "needs method dspark and is rejected with");
+    belongs("index_share_for_mtp_iteration", {"mtp"}, Kind::contradiction, "needs method mtp and is rejected with");
     belongs("disable_padded_drafter_batch", {"eagle", "eagle3", "mtp", "draft_model", "dflash", "dspark"}, Kind::ignored,
             "is not read by");
     if (config.value("use_heterogeneous_vocab", Json()) == Json(true)) {
@@ -123,7 +123,7 @@ void check_keys_of_methods(const Json& config, const std::string& method, Findin
             findings.add(Kind::contradiction, "draft_sample_method", "must be greedy with use_heterogeneous_vocab");
         }
         if (config.value("use_local_argmax_reduction", Json()) == Json(true)) {
-            findings.add(Kind::contradiction, "use_local_argmax_reduction", "is refused with use_heterogeneous_vocab");
+            findings.add(Kind::contradiction, "use_local_argmax_reduction", "is rejected with use_heterogeneous_vocab");
         }
     }
 }
@@ -137,11 +137,12 @@ void check_rates(const Json& rates, long long length, Findings& findings) {
     double before = 1.0;
     for (const Json& rate : rates) {
         if (!rate.is_number() || rate.get<double>() < 0.0 || rate.get<double>() > 1.0) {
-            findings.add(Kind::value, key, fmt::format("holds {}, which is no rate between 0 and 1", json::shown(rate)));
+            findings.add(Kind::value, key, fmt::format("holds {}, which is not a rate between 0 and 1", json::shown(rate)));
             return;
         }
         if (rate.get<double>() > before) {
-            findings.add(Kind::value, key, "must not rise: each is the chance that all drafts up to its position are accepted");
+            findings.add(Kind::value, key,
+                         "must not increase: each is the probability that all drafts up to its position are accepted");
             return;
         }
         before = rate.get<double>();
@@ -204,7 +205,8 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
     for (const char* gone : {"--speculative-model", "--num-speculative-tokens", "--speculative-draft-tensor-parallel-size",
                              "--ngram-prompt-lookup-max", "--ngram-prompt-lookup-min", "--speculative-disable-by-batch-size"}) {
         if (flags.has({gone})) {
-            findings.add(Kind::removed, gone, "went with the V0 engine; all of speculation is in --speculative-config");
+            findings.add(Kind::removed, gone,
+                         "was removed with the V0 engine; all speculation settings are in --speculative-config");
         }
     }
     return config;
@@ -235,7 +237,7 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
         deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
         deployment.model_runner_v2 = input.command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
         if (config.empty()) {
-            findings.add(Kind::missing, "--speculative-config", "is not there: nothing is drafted");
+            findings.add(Kind::missing, "--speculative-config", "is missing, so nothing is drafted");
             return;
         }
     }
@@ -247,7 +249,7 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
         }
     }
     for (const std::string& key : repeated) {
-        findings.add(Kind::contradiction, key, "stands twice; only one of them counts");
+        findings.add(Kind::contradiction, key, "appears twice; only one of them counts");
     }
     check_config(config, engine, deployment, findings);
 }

@@ -31,7 +31,7 @@ std::vector<Range> read_ranges(const Json& schedule, Findings& findings) {
     std::vector<Range> ranges;
     for (const Json& entry : schedule) {
         if (entry.is_array() && entry.size() == 5) {
-            return refuse("has entries of five numbers, with ranges of contexts: no release takes them yet");
+            return refuse("has entries of five numbers, with ranges of contexts: no release accepts them yet");
         }
         const bool numbers = entry.is_array() && entry.size() == 3 &&
                              std::all_of(entry.begin(), entry.end(), [](const Json& n) { return n.is_number_integer(); });
@@ -56,7 +56,7 @@ void check_order(std::vector<Range> ranges, Findings& findings) {
     std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
     if (ranges.front().from != 1) {
         findings.add(Kind::contradiction, schedule_key,
-                     fmt::format("must start at batch 1, not {}: vLLM refuses batches without a K", ranges.front().from));
+                     fmt::format("must start at batch 1, not {}: vLLM rejects batches without a K", ranges.front().from));
     }
     for (std::size_t i = 1; i < ranges.size(); ++i) {
         const Range& before = ranges[i - 1];
@@ -66,7 +66,7 @@ void check_order(std::vector<Range> ranges, Findings& findings) {
                                      ranges[i].to));
         } else if (ranges[i].from > before.to + 1) {
             findings.add(Kind::missing, schedule_key,
-                         fmt::format("leaves out batches {} to {}; they draft {} as the range before", before.to + 1,
+                         fmt::format("leaves out batches {} to {}; they draft {}, as in the range before", before.to + 1,
                                      ranges[i].from - 1, before.length));
         }
     }

@@ -45,7 +45,8 @@ EngineFlags write_sglang(FlagPlan plan) {
         flags.file = schedule_file;
         flags.file_text = slots_of(plan.schedule);
         plan.remarks.emplace_back(
-            "a batch counts as padded to the next CUDA graph's size; the schedule is dropped under attention data parallelism");
+            "a batch counts as padded to the size of the next CUDA graph; the schedule is dropped under attention data "
+            "parallelism");
     }
     plan.remarks.emplace_back("with speculation at most 48 requests run at once unless --max-running-requests is given");
     flags.remark = joined_remarks(plan.remarks);

@@ -51,7 +51,8 @@ Engine v0_5_9() {
     Engine engine = base("0.5.9", "sgl-project/sglang, server_args.py at v0.5.9");
     add_keys(engine, {"--speculative-ngram-min-match-window-size", "--speculative-ngram-max-match-window-size",
                       "--speculative-ngram-branch-length"});
-    engine.retired = {{"--speculative-adaptive", "came with 0.5.11"}, {"--speculative-adaptive-config", "came with 0.5.11"}};
+    engine.retired = {{"--speculative-adaptive", "was added in 0.5.11"},
+                      {"--speculative-adaptive-config", "was added in 0.5.11"}};
     return engine;
 }
 

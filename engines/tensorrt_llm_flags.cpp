@@ -35,7 +35,7 @@ void say_what_the_keys_mean(FlagPlan& plan, ScheduleForm form) {
     }
     plan.remarks.emplace_back("keys of draft_len_schedule are the largest batch of a range; up to 1.2 they are the smallest");
     if (plan.schedule.back().draft_tokens > 0) {
-        plan.remarks.push_back(fmt::format("above batch {} it drafts nothing", plan.schedule.back().to));
+        plan.remarks.push_back(fmt::format("above batch {} nothing is drafted", plan.schedule.back().to));
     }
 }
 

@@ -109,7 +109,7 @@ Engine v1_4() {
         std::erase(engine.keys, key);
         engine.retired.push_back({key, instead});
     };
-    retire("eagle_choices", "was removed in 1.4 with static trees; use_dynamic_tree draws trees");
+    retire("eagle_choices", "was removed in 1.4 with static trees; use_dynamic_tree drafts trees");
     retire("greedy_sampling", "was removed in 1.4");
     retire("posterior_threshold", "was removed in 1.4");
     retire("eagle3_one_model", "was removed in 1.4: drafting always runs inside the target's engine");

@@ -27,14 +27,14 @@ EngineFlags write_vllm(FlagPlan plan) {
         }
         config["num_speculative_tokens_per_batch_size"] = ranges;
         plan.remarks.emplace_back(
-            "data parallelism drops the schedule, and model runner V2 drafts the full length all the same: set "
+            "data parallelism drops the schedule, and model runner V2 drafts the full length anyway: set "
             "VLLM_USE_V2_MODEL_RUNNER=0");
         if (!is_tested(plan.drafter.kind)) {
-            plan.remarks.push_back(fmt::format("vLLM has not tested schedules with {}", text_of(plan.drafter.kind)));
+            plan.remarks.push_back(fmt::format("vLLM has not tested schedules with {}", name_of(plan.drafter.kind)));
         }
     }
     if (plan.drafter.kind == DrafterKind::mtp && plan.longest() > 1) {
-        plan.remarks.emplace_back("a checkpoint with several MTP modules takes at most their number, or a multiple of it");
+        plan.remarks.emplace_back("a checkpoint with several MTP modules allows at most their number, or a multiple of it");
     }
     return {"", fmt::format("--speculative-config '{}'", config.dump()), joined_remarks(plan.remarks), "", ""};
 }

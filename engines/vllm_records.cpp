@@ -6,8 +6,8 @@ namespace treeline::detail {
 namespace {
 
 const RetiredKey wrong_tensor_parallel = {"tensor_parallel_size",
-                                          "is refused here; the drafter's is draft_tensor_parallel_size (1 or the target's)"};
-const RetiredKey wrong_adaptive = {"adaptive_verification", "is called enable_adaptive_verification"};
+                                          "is rejected here; the drafter's is draft_tensor_parallel_size (1 or the target's)"};
+const RetiredKey wrong_adaptive = {"adaptive_verification", "is now called enable_adaptive_verification"};
 
 template <class T>
 std::vector<T> joined(std::vector<T> a, const std::vector<T>& b) {
@@ -38,7 +38,7 @@ Engine v0_10() {
                        {DrafterKind::medusa, "medusa", true},
                        {DrafterKind::ngram, "ngram"}};
     engine.keys = joined(engine.keys, {"disable_logprobs", "disable_by_batch_size", "speculative_token_tree"});
-    engine.retired.push_back({"num_speculative_tokens_per_batch_size", "came with 0.24; this version drafts one length"});
+    engine.retired.push_back({"num_speculative_tokens_per_batch_size", "was added in 0.24; this version drafts one length"});
     return engine;
 }
 
@@ -70,8 +70,8 @@ Engine v0_19() {
                                        "suffix_decoding_max_spec_factor", "suffix_decoding_min_token_prob", "draft_load_config",
                                        "rejection_sample_method", "synthetic_acceptance_rate"});
     engine.retired =
-        joined(engine.retired, {{"num_speculative_tokens_per_batch_size", "came with 0.24; this version drafts one length"},
-                                {"disable_by_batch_size", "went with the V0 engine"}});
+        joined(engine.retired, {{"num_speculative_tokens_per_batch_size", "was added in 0.24; this version drafts one length"},
+                                {"disable_by_batch_size", "was removed with the V0 engine"}});
     return engine;
 }
 
@@ -91,10 +91,10 @@ Engine v0_24() {
                                        "suffix_decoding_max_cached_requests", "suffix_decoding_max_spec_factor",
                                        "suffix_decoding_min_token_prob", "draft_load_config", "rejection_sample_method",
                                        "synthetic_acceptance_rates", "synthetic_acceptance_length", "draft_sample_method"});
-    engine.retired =
-        joined(engine.retired, {{"speculative_token_tree", "was removed in 2026 with tree attention; vLLM drafts chains"},
-                                {"disable_by_batch_size", "went with the V0 engine; use num_speculative_tokens_per_batch_size"},
-                                {"synthetic_acceptance_rate", "became synthetic_acceptance_rates, one for each position"}});
+    engine.retired = joined(
+        engine.retired, {{"speculative_token_tree", "was removed in 2026 with tree attention; vLLM drafts chains"},
+                         {"disable_by_batch_size", "was removed with the V0 engine; use num_speculative_tokens_per_batch_size"},
+                         {"synthetic_acceptance_rate", "became synthetic_acceptance_rates, one for each position"}});
     return engine;
 }
 

@@ -69,7 +69,7 @@ Described<Platform> load_hardware(const fs::path& catalogue, const std::string& 
         throw InputError({name_or_path + " " + why_no_design(catalogue, fs::path(name_or_path).stem().string())});
     }
     if (!design.empty()) {
-        throw InputError({name_or_path + " is no FPGA board, so that it cannot carry the design " + design});
+        throw InputError({name_or_path + " is not an FPGA board, so it cannot carry the design " + design});
     }
     Described<Device> device = load_device(catalogue, name_or_path);
     Platform platform;

@@ -28,16 +28,9 @@ KernelLaw read_law(json::Reader reader) {
 }
 
 CalibratedKernel read_kernel(json::Reader& reader) {
-    std::vector<std::string> kernels, formats;
-    for (const KernelClass kernel : all_kernel_classes) {
-        kernels.emplace_back(name_of(kernel));
-    }
-    for (const NumberFormat format : all_number_formats) {
-        formats.emplace_back(name_of(format));
-    }
     CalibratedKernel kernel;
-    kernel.kernel = kernel_class_named(reader.choice("kernel", kernels)).value_or(KernelClass::gemm);
-    kernel.format = number_format(reader.choice("format", formats)).value_or(NumberFormat::bf16);
+    kernel.kernel = reader.choice<KernelClass>("kernel");
+    kernel.format = reader.choice<NumberFormat>("format");
     kernel.law = read_law(reader.object("law"));
     // What the law was fitted to is for people and reports; pricing does not need it.
     for (const char* const of_fit :

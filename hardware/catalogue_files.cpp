@@ -1,7 +1,6 @@
 #include "hardware/catalogue_files.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "json/reader.h"
 #include "json/wording.h"
@@ -9,26 +8,6 @@
 namespace treeline {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-/// In quotation marks: every name that goes on from `word` ("h100": all H100s), or else the nearest one.
-std::vector<std::string> suggestions(const std::string& word, const std::vector<std::string>& names) {
-    std::vector<std::string> found;
-    for (const std::string& name : names) {
-        if (!word.empty() && name.starts_with(word + "-")) {
-            found.push_back("\"" + name + "\"");
-        }
-    }
-    if (found.empty()) {
-        if (const std::optional<std::string> near = nearest(word, names)) {
-            found.push_back("\"" + *near + "\"");
-        }
-    }
-    return found;
-}
-
-}  // namespace
 
 std::vector<fs::path> catalogue_files(const fs::path& catalogue, const CatalogueFolders& folders) {
     std::vector<fs::path> files;
@@ -67,10 +46,9 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
         }
         known += (known.empty() ? "" : ", ") + file.stem().string();
     }
-    const std::vector<std::string> near = suggestions(name_or_path, catalogue_names(catalogue, folders));
-    throw InputError({"there is no " + what + " \"" + name_or_path + "\"" +
-                      (near.empty() ? "." : "; did you mean " + listed(near, "or") + "?") + " Known: " + known +
-                      ". A path to a description (.json) works, too."});
+    const std::string hint = did_you_mean_name(name_or_path, catalogue_names(catalogue, folders));
+    throw InputError({"there is no " + what + " \"" + name_or_path + "\"" + (hint.empty() ? "." : hint) + " Known: " + known +
+                      ". A path to a description (.json) also works."});
 }
 
 }  // namespace treeline

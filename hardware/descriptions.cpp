@@ -32,18 +32,15 @@ Interconnect read_interconnect(Reader& reader) {
 }
 
 /// A list of policies by name, empty without the key.
-template <class Policy, class Named, class All>
-std::vector<Policy> read_policies(Reader& reader, const char* key, Named named, const All& all) {
-    std::vector<std::string> names;
-    for (const Policy policy : all) {
-        names.emplace_back(name_of(policy));
-    }
+template <NamedEnum Policy>
+std::vector<Policy> read_policies(Reader& reader, const char* key) {
+    const std::vector<std::string> names = names_of<Policy>();
     std::vector<Policy> policies;
     if (!reader.has(key)) {
         return policies;
     }
     for (const std::string& name : reader.texts(key)) {
-        if (const auto policy = named(name)) {
+        if (const auto policy = value_named<Policy>(name)) {
             policies.push_back(*policy);
         } else {
             reader.problem(key, "must hold " + listed(names, "or") + ", not \"" + json::shown_key(name) + "\"" +
@@ -148,8 +145,8 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.logits_of_prompt = reader.flag_or("logits_of_prompt", false);
     stack.state_copy = reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? StateCopy::eager : StateCopy::in_graph;
     stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);
-    stack.verifications = read_policies<Verification>(reader, "verification", verification_named, all_verifications);
-    stack.rollbacks = read_policies<Rollback>(reader, "rollback", rollback_named, all_rollbacks);
+    stack.verifications = read_policies<Verification>(reader, "verification");
+    stack.rollbacks = read_policies<Rollback>(reader, "rollback");
     static_cast<void>(reader.text("policies_source"));
     static_cast<void>(reader.text_or("prefill_source", ""));
     reader.finish();

@@ -82,7 +82,7 @@ void read_storage(std::optional<Reader> at, fpga::NumberStorage& storage) {
     storage.scale_bits = ratio_or(*at, "scale_bits", 0.0, 0.0, widest_number);
     storage.group = ratio_or(*at, "group", 0.0);
     if (storage.scale_bits > 0.0 && storage.group == 0.0) {
-        at->problem("group", "is missing: scale_bits belong to a group of elements");
+        at->problem("group", "is missing: scale_bits needs the size of a group");
     }
     at->finish();
 }

@@ -62,7 +62,7 @@ public:
                    what.find("missing closing quote") != std::string::npos) {
             result_.failure = "ends in the middle of the JSON (" + where + "): is it truncated?";
         } else if (position > 0 && position <= text_.size() && (text_[position - 1] == 'N' || text_[position - 1] == 'I')) {
-            result_.failure = "is not JSON at " + where + ": NaN and Infinity are not numbers of JSON";
+            result_.failure = "is not JSON at " + where + ": NaN and Infinity are not JSON numbers";
         } else {
             result_.failure = "is not JSON at " + where + ": " + reason_of(what);
         }

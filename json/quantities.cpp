@@ -101,7 +101,7 @@ double Reader::quantity(std::string_view key, std::string_view dimension, Zero z
     const std::string with_unit = shown(*node) + " " + object->text("unit");
     const double in_base_units = value * unit;
     if (value != 0.0 && !(in_base_units >= limits.low && in_base_units <= limits.high)) {
-        object->problem("value", "is " + with_unit + ", which cannot be: expected between " +
+        object->problem("value", "is " + with_unit + ", which is impossible: expected between " +
                                      in_readable_unit(limits.low, dimension) + " and " +
                                      in_readable_unit(limits.high, dimension));
         return harmless;

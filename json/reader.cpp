@@ -172,7 +172,7 @@ std::string Reader::text(std::string_view key) {
         return {};
     }
     if (!node->is_string() || node->get_ref<const std::string&>().empty()) {
-        problem(key, "must be a text in quotes that is not empty, not " + shown(*node));
+        problem(key, "must be a non-empty text in quotes, not " + shown(*node));
         return {};
     }
     return node->get<std::string>();
@@ -202,7 +202,7 @@ std::vector<std::string> Reader::texts(std::string_view key) {
                 result.push_back(element.get<std::string>());
             } else {
                 problem(std::string(key) + "[" + std::to_string(i) + "]",
-                        "must be a text in quotes that is not empty, not " + shown(element));
+                        "must be a non-empty text in quotes, not " + shown(element));
             }
         }
     }

@@ -23,6 +23,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "sim/enum_names.h"
 #include "sim/units.h"
 #include "text/input_error.h"
 #include "text/provenance.h"
@@ -67,6 +68,15 @@ public:
     std::string text_or(std::string_view key, std::string fallback);
     /// One of `choices`; anything else is a problem that names the nearest choice.
     std::string choice(std::string_view key, const std::vector<std::string>& choices);
+    /// The same by the names of an enumeration (sim/enum_names.h).
+    template <NamedEnum Enum>
+    Enum choice(std::string_view key) {
+        return value_named<Enum>(choice(key, names_of<Enum>())).value_or(Enum{});
+    }
+    template <NamedEnum Enum>
+    Enum choice_or(std::string_view key, Enum fallback) {
+        return has(key) ? choice<Enum>(key) : fallback;
+    }
     /// An array of at least one string; the plural getters below want at least one element, too.
     std::vector<std::string> texts(std::string_view key);
 
@@ -144,6 +154,8 @@ public:
     static Document load(const std::filesystem::path& path, std::uintmax_t size_limit = 16u << 20);
     /// Parses text; `name` stands for the file in messages.
     static Document parse(std::string_view text, std::string name);
+    /// A tree that was put together here, of flags for example.
+    static Document of(nlohmann::ordered_json tree, std::string name);
 
     Document(Document&&) noexcept;
     Document& operator=(Document&&) noexcept;

@@ -3,7 +3,7 @@
 //     const Backend& kernels = cpu_backend();
 //     kernels.scan(scan, queue);
 //
-// Every kernel throws std::invalid_argument where its check() does, and KernelError where the device fails. Pointers in
+// Every kernel throws std::invalid_argument if its check() does, and KernelError if the device fails. Pointers in
 // arguments are to memory of the backend's device; on a CUDA device kernels are queued and may be captured into a graph.
 #pragma once
 
@@ -81,7 +81,7 @@ struct Backend {
 const Backend& reference_backend();
 /// OpenMP over independent parts, loops that the compiler vectorises; OpenBLAS for matrix products of several rows.
 const Backend& cpu_backend();
-/// The current CUDA device's. Each function throws KernelError where available_devices() finds none.
+/// The current CUDA device's. Each function throws KernelError if available_devices() finds none.
 const Backend& cuda_backend();
 
 struct CudaDevice {

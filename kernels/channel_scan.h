@@ -2,7 +2,7 @@
 //
 //     dt = softplus(dt_raw + bias)                    (the identity above 20)
 //     h_i = exp(A dt_i) h_parent(i) + dt_i x_i B_i    (element by element)
-//     y_i = <h_i, C_i> + D x_i, times silu(gate_i) where there is a gate
+//     y_i = <h_i, C_i> + D x_i, times silu(gate_i) if there is a gate
 //
 // Source: Gu and Dao, "Mamba" (arXiv 2312.00752), as the public selective_scan computes it. Such decays leave no product over
 // pairs of tokens, so trees are stepped from their parents' states, which stay on chip. Bytes and FLOPs: sim/layers/mamba.cpp.
@@ -35,7 +35,7 @@ struct ChannelScan {
     ConstRows x;                     ///< channels wide
     ConstRows dt;                    ///< channels wide, before bias and softplus
     ConstRows b;                     ///< state_size wide
-    ConstRows c;                     ///< likewise; not read where there is no output
+    ConstRows c;                     ///< likewise; not read if there is no output
     ConstRows gate;                  ///< channels wide; none: no gate
     const float* a = nullptr;        ///< [channels][state_size], negative
     const float* dt_bias = nullptr;  ///< [channels]; null: 0

@@ -1,5 +1,5 @@
 // Queues of a CUDA device, work recorded once and replayed as a graph, and the device's own clock. Plain C++: usable from code
-// that knows nothing of CUDA. Everything throws KernelError where there is no device.
+// that knows nothing of CUDA. Everything throws KernelError if there is no device.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace treeline::kernels {
 /// Makes the device the current one of this thread, on which memory, queues and kernels are made from now on.
 void select_cuda_device(int index);
 
-/// A queue beside the default one; recording needs one.
+/// A queue besides the default one; recording needs one.
 class CudaQueue {
 public:
     CudaQueue();

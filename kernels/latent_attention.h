@@ -1,4 +1,4 @@
-// Multi-head latent attention in its absorbed form (DeepSeek-V2, arXiv 2405.04434): the cache holds one row a token, a latent
+// Multi-head latent attention in its absorbed form (DeepSeek-V2, arXiv 2405.04434): the cache holds one row per token, a latent
 // and a turned key that all heads share. A head's query is brought into the latent's space first (HeadLinear), scored against
 // whole rows, and what it gathers is the latent part alone, from which a second HeadLinear makes the head's values.
 #pragma once

@@ -13,7 +13,7 @@ struct AddBias {
     const float* bias = nullptr;  ///< [width]
 };
 
-/// out = weight * u / sqrt(mean(u^2) + epsilon) with u = x, or u = x + residual where there is one, which then becomes u. With
+/// out = weight * u / sqrt(mean(u^2) + epsilon) with u = x, or u = x + residual if there is one, which then becomes u. With
 /// a bias it is LayerNorm: u less its mean takes the place of u in the fraction, and the bias is added. The output may be x.
 struct RmsNorm {
     int rows = 1;

@@ -1,4 +1,4 @@
-// What the memory and the launch of nothing cost: the yardsticks for every other kernel.
+// What the memory and an empty launch cost: the yardsticks for every other kernel.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 //     dt = softplus(dt_raw + bias)                 (the identity above 20)
 //     h_i = exp(A dt_i) h_parent(i) + dt_i x_i (x) B_i
-//     y_i = h_i C_i + D x_i, times silu(gate_i) where there is a gate
+//     y_i = h_i C_i + D x_i, times silu(gate_i) if there is a gate
 //
 // Source: Dao and Gu, "Transformers are SSMs" (arXiv 2405.21060), as the public selective_state_update computes it. Bytes and
 // FLOPs: sim/layers/mamba.cpp. Sums are in fp32 (reference: double), whatever the types in memory.
@@ -26,7 +26,7 @@ struct ScanShape {
 struct ScanTokens {
     ConstRows x;                     ///< heads * head_dim wide
     ConstRows b;                     ///< groups * state_size wide
-    ConstRows c;                     ///< likewise; not read where there is no output
+    ConstRows c;                     ///< likewise; not read if there is no output
     ConstRows dt;                    ///< heads wide, before bias and softplus
     ConstRows gate;                  ///< heads * head_dim wide; none: no gate
     const float* a = nullptr;        ///< [heads], negative
@@ -65,7 +65,7 @@ struct Scan {
     const int* state_of = nullptr;
     Rows y;  ///< row sequence * tokens + step, heads * head_dim wide; rows past the end of a sequence are left as they are
     StateWrite write = StateWrite::final;
-    /// final: one state a sequence. every: state sequence * tokens + step. May be the same memory as `initial` when no two
+    /// final: one state per sequence. every: state sequence * tokens + step. May be the same memory as `initial` when no two
     /// sequences touch the same state.
     States written;
     const int* written_to = nullptr;  ///< [sequences]: where `final` goes; null: the sequence's number
@@ -87,7 +87,7 @@ struct TreeScan {
     Rows y;
 };
 
-/// Throw std::invalid_argument, one sentence, where arguments are missing or contradict each other. Kernels call them.
+/// Throw std::invalid_argument, one sentence, if arguments are missing or contradict each other. Kernels call them.
 void check(const Scan& scan);
 void check(const TreeScan& scan);
 

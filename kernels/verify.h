@@ -1,5 +1,5 @@
-// After the LM head: what a drafter proposes, and which drafted tokens stand. Both verifications walk the tree from the root,
-// child by child.
+// After the LM head: what a drafter proposes, and which drafted tokens are accepted. Both verifications walk the tree from the
+// root, child by child.
 #pragma once
 
 #include "kernels/element.h"
@@ -9,13 +9,13 @@ namespace treeline::kernels {
 
 /// What a verification leaves, in memory of the kernels' device.
 struct Accepted {
-    int* count = nullptr;  ///< [sequences]: drafted tokens that stand
+    int* count = nullptr;  ///< [sequences]: accepted draft tokens
     /// [sequences][deepest level + 1]: the tree's tokens on the accepted path, the root first; -1 behind its end.
     int* path = nullptr;
     int* next_id = nullptr;  ///< [sequences]: vocabulary id of the token produced after the path (correction or bonus)
 };
 
-/// Greedy verification: a child stands when its id is the argmax of its parent's logits (the lowest id of several).
+/// Greedy verification: a child is accepted if its id is the argmax of its parent's logits (the lowest id of several).
 struct GreedyVerification {
     int sequences = 1;
     int vocabulary = 1;
@@ -28,9 +28,9 @@ struct GreedyVerification {
 };
 
 /// Verification by rejection sampling, which leaves the target's distribution as it is. At a token with target distribution p
-/// and draft distribution q, children are tried in the order of rank: child x stands with probability min(1, p(x) / q(x)),
-/// else p becomes the normalised max(p - q, 0). Where no child stands, the next token is drawn from p. A chain is the method of
-/// Leviathan et al. (arXiv 2211.17192); several children, drawn independently from q, that of SpecInfer (arXiv 2305.09781).
+/// and draft distribution q, children are tried in the order of rank: child x is accepted with probability min(1, p(x) / q(x)),
+/// else p becomes the normalised max(p - q, 0). If no child is accepted, the next token is drawn from p. A chain is the method
+/// of Leviathan et al. (arXiv 2211.17192); several children, drawn independently from q, that of SpecInfer (arXiv 2305.09781).
 struct RejectionVerification {
     int sequences = 1;
     int vocabulary = 1;

@@ -44,7 +44,7 @@ WorkloadAnswer recommend_json(std::string_view text, const Catalogue& catalogue,
     return answered(read_workload_text(text, "workload", folder, catalogue), threads);
 }
 
-RecommendInput workload_of(const VariantLists& lists, Workload rest) {
+RecommendInput workload_of(const VariantLists& lists, Workload rest, double output_tokens) {
     if (lists.targets.empty() || lists.platforms.empty() || lists.drafters.empty()) {
         throw InputError({"a workload needs at least one target, platform and drafter"});
     }
@@ -52,9 +52,15 @@ RecommendInput workload_of(const VariantLists& lists, Workload rest) {
     input.target = lists.targets.front();
     input.drafters = lists.drafters;
     input.workload = std::move(rest);
-    input.workload.variants = all_variants(lists);
-    for (Variant& variant : input.workload.variants) {
-        variant.setup.prompt_tokens = input.workload.prompt_tokens;
+    Workload& workload = input.workload;
+    workload.variants = all_variants(lists);
+    const bool states_prompt = workload.prompt_tokens > 0.0;
+    if (!states_prompt && !workload.traffic.points.empty()) {
+        workload.prompt_tokens = typical_point(workload.traffic).context;
+    }
+    for (Variant& variant : workload.variants) {  // memory is that of the prompts if the workload says how long they are
+        variant.setup.prompt_tokens = states_prompt || output_tokens > 0.0 ? workload.prompt_tokens : 0.0;
+        variant.setup.output_tokens = output_tokens;
     }
     input.title = input.workload.title.empty() ? "Speculative decoding of " + input.target.label : input.workload.title;
     require(platform_problems(lists), problems_of(input.workload));

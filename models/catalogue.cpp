@@ -103,7 +103,7 @@ Described<Model> load_file(const fs::path& path) {
     }
     const std::optional<std::string> meant = nearest(name, known);
     throw InputError({"model \"" + name + "\" is not in the catalogue" + (meant ? "; did you mean \"" + *meant + "\"?" : ".") +
-                      " Known are " + list + "; a path to a description or to a Hugging Face config.json is accepted, too"});
+                      " Known are " + list + "; a path to a description or to a Hugging Face config.json also works"});
 }
 
 }  // namespace

@@ -11,26 +11,17 @@ namespace {
 
 constexpr std::size_t most_layers = 10'000;
 
-NumberFormat read_format(json::Reader& at, std::string_view key) {
-    std::vector<std::string> names;
-    names.reserve(all_number_formats.size());
-    for (const NumberFormat format : all_number_formats) {
-        names.emplace_back(name_of(format));
-    }
-    return number_format(at.choice(key, names)).value_or(NumberFormat::bf16);
-}
-
 /// "bf16", or {"format": "int4", "group_size": 32, "scale_bits": 16} where elements share a scale.
 Storage read_storage(json::Reader& at, std::string_view key, Storage fallback) {
     if (!at.has(key)) {
         return fallback;
     }
     if (!at.raw().at(std::string(key)).is_object()) {
-        return Storage{read_format(at, key)};
+        return Storage{at.choice<NumberFormat>(key)};
     }
     json::Reader inner = at.object(key);
     Storage storage;
-    storage.format = read_format(inner, "format");
+    storage.format = inner.choice<NumberFormat>("format");
     storage.group_size = inner.number_or("group_size", 0.0, 0.0, 1e9);
     storage.scale_bits = inner.number_or("scale_bits", 16.0, 1.0, 32.0);
     inner.finish();
@@ -50,14 +41,14 @@ Precision read_precision(json::Reader& root) {
     precision.kv_cache = read_storage(*at, "kv_cache", precision.kv_cache);
     precision.state = read_storage(*at, "state", precision.state);
     if (at->has("math")) {
-        precision.math = read_format(*at, "math");
+        precision.math = at->choice<NumberFormat>("math");
     }
     if (at->has("exceptions")) {
         for (auto& [operation, exception] : at->members("exceptions")) {
             const Storage storage = read_storage(exception, "storage", precision.weights);
             precision.exceptions.push_back({operation, storage, product_format(storage, precision)});
             if (exception.has("math")) {
-                precision.exceptions.back().math = read_format(exception, "math");
+                precision.exceptions.back().math = exception.choice<NumberFormat>("math");
             }
             exception.finish();
         }

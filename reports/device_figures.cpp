@@ -93,12 +93,12 @@ std::vector<FigureColumn> columns() {
 Figure tradeoff_figure(Json rows) {
     Figure figure;
     figure.id = "device-energy";
-    figure.title = "Tokens/s of a device against tokens/J";
+    figure.title = "Tokens/s per device against tokens/J";
     figure.reading =
         "Each mark is a drafter and rollback with its fastest shape, or plain decoding. Filled marks are the Pareto set of the "
         "batch: no other mark is better in both. Up and to the right is better.";
     figure.mark = FigureMark::point;
-    figure.x = {"tokens_per_s", "Tokens/s of a device", true};
+    figure.x = {"tokens_per_s", "Tokens/s per device", true};
     figure.y = {"tokens_per_j", "Tokens/J", true};
     figure.series = "device";
     figure.hollow = "beaten";
@@ -113,8 +113,8 @@ Figure batch_figure(Json rows) {
     figure.id = "device-energy-by-batch";
     figure.title = "Tokens/J by batch";
     figure.reading =
-        "Each point is a device's configuration with the most tokens/J at that batch. GPUs read the weights once for a batch; "
-        "where sequences take turns, as on FPGA accelerators, the line is flat.";
+        "Each point is a device's configuration with the most tokens/J at that batch. GPUs read the weights once per batch; if "
+        "sequences take turns, as on FPGA accelerators, the line is flat.";
     figure.x = {"batch", "Batch", true};
     figure.y = {"tokens_per_j", "Tokens/J", true};
     figure.series = "device";

@@ -1,4 +1,4 @@
-// The devices of a workload compared, in words and charts: GPUs beside FPGA accelerators.
+// The devices of a workload compared, in words and charts: GPUs together with FPGA accelerators.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace treeline {
 /// if there is only one device.
 std::string device_sentence(const Workload& workload, const Recommendation& recommendation);
 
-/// Tokens/s of a device against tokens/J at each batch, with the Pareto set marked, and the most tokens/J of each device by
+/// Tokens/s per device against tokens/J at each batch, with the Pareto set marked, and the most tokens/J of each device by
 /// batch. Nothing if there is only one device, or if no device's energy is known.
 std::optional<FigureSection> device_section(const Workload& workload, const Recommendation& recommendation);
 

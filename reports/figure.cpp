@@ -7,20 +7,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* name_of(FigureMark mark) {
-    switch (mark) {
-        case FigureMark::line:
-            return "line";
-        case FigureMark::point:
-            return "point";
-        case FigureMark::bar:
-            return "bar";
-        case FigureMark::range:
-            return "range";
-    }
-    return "";
-}
-
 Json axis_json(const FigureAxis& axis) {
     Json json = {{"key", axis.key}, {"title", axis.title}};
     if (axis.logarithmic) {

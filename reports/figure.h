@@ -1,11 +1,13 @@
-// Charts given as data: what a command shows on a page of its own, and sections of the report that need no JavaScript of their
-// own (reports/page/src/lib/figure.js draws them).
+// Charts given as data: the pages of commands, and report sections that need no JavaScript of their own
+// (reports/page/src/lib/figure.js draws them).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "sim/enum_names.h"
 
 namespace treeline {
 
@@ -40,9 +42,13 @@ enum class FigureMark {
     bar,    ///< one bar per row over a discrete x
     range,  ///< a timeline: from x to `end`, on the line named by y
 };
+constexpr auto names_in(FigureMark) {
+    using enum FigureMark;
+    return enum_names<FigureMark>({{line, "line"}, {point, "point"}, {bar, "bar"}, {range, "range"}});
+}
 
-/// Rows are JSON objects; a row without a number under a key is left out of whatever needs it. Series keep the order of the
-/// rows.
+/// Rows are JSON objects; a row without a number under a key is left out wherever that key is needed. Series keep the order of
+/// the rows.
 struct Figure {
     std::string id;  ///< unique on the page, letters, digits and hyphens; also the name of saved files
     std::string title;
@@ -52,7 +58,7 @@ struct Figure {
     FigureAxis x, y;
     std::string series;     ///< key that names the series; empty: one series
     std::string low, high;  ///< keys of an interval around y (lines)
-    std::string points;     ///< key of measured values drawn as rings beside the lines
+    std::string points;     ///< key of measured values drawn as rings along with the lines
     std::string hollow;     ///< key that is true for marks without filling (points)
     std::string end;        ///< key of a range's end
     bool stacked = false;   ///< bars of one place are stacked instead of side by side

@@ -16,13 +16,13 @@ struct Words {
 };
 
 const Words& words_of(Objective objective) {
-    static const Words throughput = {"most tokens/s of a device", "tokens/s of a device", "tokens/s/device",
+    static const Words throughput = {"most tokens/s per device", "tokens/s per device", "tokens/s/device",
                                      "{} tokens/s per device", "{} the tokens/s of plain decoding"};
-    static const Words latency = {"lowest time per token", "time per token", "TPOT", "{} a token",
+    static const Words latency = {"lowest time per token", "time per token", "TPOT", "{} per token",
                                   "{} the speed of plain decoding"};
     static const Words cost = {"lowest price per token", "price per token", "$/M tokens", "{} per million tokens",
-                               "{} the tokens for the money of plain decoding"};
-    static const Words energy = {"least energy per token", "energy per token", "J/token", "{} a token",
+                               "{} the tokens per dollar of plain decoding"};
+    static const Words energy = {"least energy per token", "energy per token", "J/token", "{} per token",
                                  "{} the tokens per joule of plain decoding"};
     switch (objective) {
         case Objective::throughput:
@@ -40,15 +40,15 @@ const Words& words_of(Objective objective) {
 /// Why the schedule ends, after "beyond batch 188".
 std::string end_text(Limit limit) {
     return limit == Limit::memory ? "nothing fits in memory at the longest context of the traffic"
-                                  : "nothing keeps " + limit_text(limit);
+                                  : "nothing meets " + limit_text(limit);
 }
 
-/// Why drafts are switched off, after "from batch 64, where".
+/// Why drafts are switched off, after "from batch 64:".
 std::string off_text(const std::optional<Limit>& limit) {
     return !limit                    ? "plain decoding is better"
            : *limit == Limit::memory ? "its drafts no longer fit in memory"
-           : *limit == Limit::gain   ? "it gains less than asked for"
-                                     : "it breaks " + limit_text(*limit);
+           : *limit == Limit::gain   ? "it gains less than the minimum"
+                                     : "it exceeds " + limit_text(*limit);
 }
 
 }  // namespace
@@ -95,8 +95,8 @@ std::string regret_text(Objective objective) {
 
 std::string traffic_text(const Traffic& traffic) {
     return traffic.shares_of == ShareOf::time
-               ? "Shares of the traffic are shares of time; TPOT, energy and money are means over the tokens generated in it."
-               : "Shares of the traffic are shares of generated tokens; every mean is taken over tokens.";
+               ? "Traffic shares are shares of time; TPOT, energy and money are means over the tokens generated in it."
+               : "Traffic shares are shares of generated tokens; every mean is taken over tokens.";
 }
 
 std::string limit_text(Limit limit) {
@@ -115,9 +115,9 @@ std::string limit_text(Limit limit) {
 
 std::string schedule_text(const Schedule& schedule) {
     if (schedule.entries.empty()) {
-        return schedule.end_limit ? "Already at batch 1 " + end_text(*schedule.end_limit) + "." : "";
+        return schedule.end_limit ? "Even at batch 1 " + end_text(*schedule.end_limit) + "." : "";
     }
-    std::string text = schedule.switch_off_batch ? fmt::format("Switch speculation off from batch {}, where {}",
+    std::string text = schedule.switch_off_batch ? fmt::format("Switch speculation off from batch {}: {}",
                                                                *schedule.switch_off_batch, off_text(schedule.switch_off_limit))
                                                  : fmt::format("Speculation pays up to batch {}{}", schedule.largest_batch,
                                                                schedule.end_limit ? "" : " at least");

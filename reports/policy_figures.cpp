@@ -23,7 +23,7 @@ std::string policy_text(const Recommendation& recommendation, const PolicyOutcom
 
 std::string against_best(const Recommendation& recommendation, const PolicyOutcome& best, const PolicyOutcome& other) {
     const double gigabytes = (other.best->peak_memory - best.best->peak_memory).value() / 1e9;
-    std::string text = fmt::format("{} takes {} more time a token", policy_text(recommendation, other),
+    std::string text = fmt::format("{} takes {} more time per token", policy_text(recommendation, other),
                                    percent_text(other.best->time_per_token.value() / best.best->time_per_token.value() - 1.0));
     if (std::abs(gigabytes) >= 0.05) {
         text += fmt::format(" and {:.1f} GB {} of each device", std::abs(gigabytes), gigabytes > 0.0 ? "more" : "less");
@@ -36,7 +36,8 @@ Figure speed_figure(Json rows) {
     figure.id = "rollback-speed";
     figure.title = "Speed-up by rollback and batch";
     figure.reading =
-        "Each point is the policy with the shape that is fastest at that batch; a line ends where nothing fits in memory.";
+        "Each point is the policy with the shape that is fastest at that batch; a line ends where nothing fits in memory any "
+        "more.";
     figure.x = {"batch", "Batch", true};
     figure.y = {"speedup", "Speed-up (times plain decoding)"};
     figure.series = "rollback";
@@ -51,11 +52,12 @@ Figure memory_figure(Json rows) {
     Figure figure;
     figure.id = "rollback-memory";
     figure.title = "Memory by rollback";
-    figure.reading = "A column is what one device holds with the policy's fastest shape; states and cached activations differ.";
+    figure.reading =
+        "Each column is what one device holds with the policy's fastest shape; states and cached activations differ.";
     figure.mark = FigureMark::bar;
     figure.stacked = true;
     figure.x = {"rollback", "Rollback"};
-    figure.y = {"gb", "Memory of a device (GB)"};
+    figure.y = {"gb", "Memory per device (GB)"};
     figure.series = "part";
     figure.choices = {{"batch", "Batch"}};
     figure.columns = {

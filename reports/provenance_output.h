@@ -1,4 +1,4 @@
-// What the numbers of an answer rest on, as text and JSON.
+// The sources of an answer's numbers, as text and JSON.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace treeline {
 
 /// "5 numbers: 3 datasheet, 2 assumed".
 std::string provenance_summary(const std::vector<Provenance>& provenance);
-/// Each value with its kind and source, one a line.
+/// Each value with its kind and source, one per line.
 std::string provenance_table(const std::vector<Provenance>& provenance);
 nlohmann::ordered_json provenance_json(const std::vector<Provenance>& provenance);
 

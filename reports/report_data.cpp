@@ -45,7 +45,7 @@ std::string verification_text(const Recommendation& recommendation) {
     if (speculation.verification == Verification::packed) {
         return "packed: one sequence for the whole tree";
     }
-    const std::string rows = is_chain(speculation) ? "one pass over the chain" : "unrolled: a sequence for each leaf";
+    const std::string rows = is_chain(speculation) ? "one pass over the chain" : "unrolled: one sequence per leaf";
     return speculation.verification == Verification::unrolled ? rows : rows + ", chunk scan";
 }
 
@@ -124,14 +124,13 @@ Json uncertainty_of(const GainInterval& interval, const Recommendation& recommen
     for (const Sensitivity& input : interval.inputs) {
         inputs.push_back({{"name", input.input}, {"low", input.low}, {"high", input.high}, {"assumed", input.range}});
     }
-    std::string sentence = fmt::format(
-        "The gain of {} in {} lies between {} and {} when every input is moved over its range; {} and {} matter most.",
-        ratio_text(interval.value), quantity_text(objective), ratio_text(interval.low), ratio_text(interval.high),
-        interval.inputs[0].input, interval.inputs[1].input);
+    std::string sentence =
+        fmt::format("The gain of {} in {} lies between {} and {} as every input moves over its range; {} and {} matter most.",
+                    ratio_text(interval.value), quantity_text(objective), ratio_text(interval.low), ratio_text(interval.high),
+                    interval.inputs[0].input, interval.inputs[1].input);
     if (recommendation.flip_accept_length) {
-        sentence +=
-            fmt::format(" Below an accept length of {:.2f} (expected: {:.2f}) the runner-up would be the better choice.",
-                        *recommendation.flip_accept_length, best_of(recommendation).accept_length);
+        sentence += fmt::format(" Below an accept length of {:.2f} (expected: {:.2f}) the runner-up is the better choice.",
+                                *recommendation.flip_accept_length, best_of(recommendation).accept_length);
     }
     return {{"sentence", sentence}, {"quantity", quantity_text(objective)}, {"inputs", inputs}};
 }
@@ -153,7 +152,7 @@ std::string in_a_tree(const Recommendation& recommendation) {
     return is_chain(speculation) ? "" : " in the tree " + speculation.label;
 }
 
-/// The best trees of the recommended drafter, where it is known how often siblings are accepted and trees can be verified.
+/// The best trees of the recommended drafter, if the acceptance of siblings is known and trees can be verified.
 std::optional<FigureSection> tree_section(const Workload& workload, const Recommendation& recommendation) {
     const Variant& variant = best_variant(recommendation);
     if (!recommendation.speculate || variant.setup.acceptance.siblings.ranks() < 2) {
@@ -174,8 +173,7 @@ std::optional<FigureSection> tree_section(const Workload& workload, const Recomm
                                           variant.labels.platform(), search.context));
         section.text += fmt::format(
             " The recommendation ({}) is the best of the shapes that the workload lists, over all of its traffic; here every "
-            "tree "
-            "may be taken, and each batch stands alone.",
+            "tree is allowed, and each batch is considered alone.",
             text_of(recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)]));
         return section;
     } catch (const std::invalid_argument&) {  // the stack verifies chains only
@@ -220,12 +218,12 @@ std::string answer_sentence(const Workload& workload, const Recommendation& reco
                     gain_text(best.gain, objective), figure_text(best, objective), objective_cell(plain, objective));
     sentence += objective == Objective::latency
                     ? "."
-                    : fmt::format("; {} a token instead of {}.", text_of(best.time_per_token), text_of(plain.time_per_token));
+                    : fmt::format("; {} per token instead of {}.", text_of(best.time_per_token), text_of(plain.time_per_token));
     if (best.basis == AcceptanceBasis::extrapolated) {
-        sentence += fmt::format(" Acceptance was measured to position {} only: beyond, it is extrapolated.",
+        sentence += fmt::format(" Acceptance was measured only up to position {}; beyond that it is extrapolated.",
                                 variant.setup.acceptance.chain.measured_positions());
     } else if (best.basis == AcceptanceBasis::upper_bound) {
-        sentence += " Its accept length is an upper bound: the chains are taken as independent of each other.";
+        sentence += " Its accept length is an upper bound: the chains are assumed independent.";
     }
     return sentence + " " + schedule_text(recommendation.schedule);
 }

@@ -15,7 +15,7 @@ namespace treeline {
 
 /// What the report repeats about a drafter's acceptance; one entry per variant of the workload, in order.
 struct AcceptanceNote {
-    std::string text;    ///< "0.80 a token"
+    std::string text;    ///< "0.80 per token"
     std::string source;  ///< as the input says; empty if it does not
 };
 

@@ -27,7 +27,7 @@ std::vector<double> powers_of_two(double from, double to) {
     return values;
 }
 
-/// The best shape of a cell, and the speed-up of the best drafts that fit there (1: none do, which leaves plain decoding).
+/// The best shape of a cell, and the speed-up of the best drafts that fit there (1: none do, only plain decoding).
 struct Cell {
     int speculation = 0;
     int draft_tokens = 0;
@@ -149,7 +149,7 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
     // One curve for each drafter, batch, and chains or trees: the fastest shape and policy at each number of nodes.
     std::map<std::tuple<std::string, bool, double, int>, Json> fastest;
     for (const Variant& variant : recommendation.variants) {
-        if (!same_platform(variant.labels, best) || variant.plain || !problems_of(variant.setup).empty()) {
+        if (!same_platform(variant.labels, best) || variant.plain() || !problems_of(variant.setup).empty()) {
             continue;
         }
         const CompiledRound round = compile_round(variant.setup);
@@ -195,8 +195,10 @@ Json round_rows(const CompiledRound& round, const Workload& workload, const Cand
         add("recommended", "verify", estimate.verify);
         add("recommended", "rollback", estimate.rollback);
         add("recommended", "host", estimate.host);
+        add("recommended", "prompts", estimate.prompts);
     }
     add("plain decoding", "target pass", estimate.autoregressive);
+    add("plain decoding", "prompts", round.prompts.target * (typical_point(workload.traffic).batch - 1.0));
     return rows;
 }
 

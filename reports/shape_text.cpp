@@ -14,18 +14,6 @@ std::string drafted_text(const std::vector<Speculation>& speculations, int specu
                : fmt::format("{} ({})", draft_tokens, text_of(drafted));
 }
 
-std::string_view name_of(AcceptanceBasis basis) {
-    switch (basis) {
-        case AcceptanceBasis::extrapolated:
-            return "extrapolated";
-        case AcceptanceBasis::upper_bound:
-            return "upper bound";
-        case AcceptanceBasis::stated:
-            break;
-    }
-    return "stated";
-}
-
 std::string basis_text(AcceptanceBasis basis) {
     return basis == AcceptanceBasis::stated ? "" : fmt::format(" ({})", name_of(basis));
 }

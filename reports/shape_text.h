@@ -1,4 +1,4 @@
-// How shapes of drafts and accept lengths read in tables and sentences.
+// Draft shapes and accept lengths as tables and sentences show them.
 #pragma once
 
 #include <string>
@@ -11,9 +11,8 @@ namespace treeline {
 /// "off", "4" for a chain of 4, "12 (optimal 12,4, packed)" for a tree.
 std::string drafted_text(const std::vector<Speculation>& speculations, int speculation, int draft_tokens);
 
-/// What an accept length rests on, if that needs saying: " (extrapolated)", " (upper bound)", or nothing.
+/// The basis of an accept length, if that needs saying: " (extrapolated)", " (upper bound)", or nothing.
 std::string basis_text(AcceptanceBasis basis);
 /// The same in a word: "stated", "extrapolated", "upper bound".
-std::string_view name_of(AcceptanceBasis basis);
 
 }  // namespace treeline

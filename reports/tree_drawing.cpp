@@ -28,7 +28,7 @@ bool continues_chains(const DraftTree& tree, int level) {
 
 constexpr std::size_t connector_columns = 3;
 
-/// Where labels of each level stand.
+/// Where the labels of each level are.
 struct Columns {
     std::vector<std::size_t> width;  ///< of the labels of each level; 0 for a level left out
 
@@ -52,7 +52,7 @@ struct Columns {
     [[nodiscard]] bool drawn(int level) const { return width[index(level)] > 0; }
 };
 
-/// Joins a token to what stands left of it; `fresh` is the first token of the path that the line above has not.
+/// Joins a token to its left neighbour; `fresh` is the first token of the path that the line above lacks.
 const char* connector(const DraftTree& tree, int token, int fresh, bool left_out) {
     const bool last = last_sibling(tree, token);
     if (tree.level(token) < tree.level(fresh)) {

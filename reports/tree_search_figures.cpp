@@ -74,7 +74,7 @@ std::string best_tree_sentence(const std::vector<BestAtBatch>& best) {
         return text;
     };
     if (best.empty()) {
-        return "At none of the batches does plain decoding fit in memory.";
+        return "Plain decoding does not fit in memory at any of the batches.";
     }
     std::string text = described(best.front());
     text[0] = 'A';
@@ -90,7 +90,7 @@ FigureSection best_tree_section(const std::vector<BestAtBatch>& best, const std:
         rows.push_back(row_of("best chain", at.batch, at.chain));
     }
     Figure speed = figure_of("best-tree-speed", "Speed-up of the best shape and the best chain",
-                             "Where the lines meet, further branches no longer pay; at 1 plain decoding is as fast.",
+                             "Where the lines meet, branches no longer pay; at 1 plain decoding is as fast.",
                              {"speedup", "Speed-up (times plain decoding)"}, rows);
     speed.rules = {{1.0, "plain decoding"}};
     Figure size = figure_of("best-tree-size", "Draft tokens of the best shape and the best chain",
@@ -99,7 +99,7 @@ FigureSection best_tree_section(const std::vector<BestAtBatch>& best, const std:
     size.steps = true;
     return {"best-tree",
             "The best tree at each batch",
-            fmt::format("{}: {} The best tree of a size is exact for the acceptance by rank; the size is the fastest of all.",
+            fmt::format("{}: {} For each size the best tree is exact for the acceptance by rank; the fastest size is chosen.",
                         where, best_tree_sentence(best)),
             {std::move(speed), std::move(size)}};
 }

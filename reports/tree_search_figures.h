@@ -9,7 +9,7 @@
 
 namespace treeline {
 
-/// Speed-up and size of the best tree beside the best chain, by batch. `where` names models and platform in the text.
+/// Speed-up and size of the best tree and the best chain, by batch. `where` names models and platform in the text.
 FigureSection best_tree_section(const std::vector<BestAtBatch>& best, const std::string& where);
 
 /// "24 nodes on 6 levels", "chain of 4", "none".

@@ -33,7 +33,7 @@ std::string escaped(const std::string& text) {
                 result += "&gt;";
                 break;
             default:
-                // The other control characters may not stand in XML at all.
+                // The other control characters are not allowed in XML at all.
                 result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
         }
     }
@@ -85,7 +85,7 @@ std::string node(const DraftTree& tree, int token, double y, const std::vector<d
         fmt::format("<circle cx=\"{:g}\" cy=\"{:.5g}\" r=\"{:.3g}\" fill=\"currentColor\"><title>{}</title></circle>\n", x, y,
                     radius, about);
     if (tree.nodes() <= most_labelled_nodes && token > 0) {
-        // Edges leave a node horizontally: the space above it is free, and that beside a leaf.
+        // Edges leave a node horizontally: the space above it is free, and so is that next to a leaf.
         const bool leaf = tree.children(token) == 0;
         text += fmt::format("<text x=\"{:.5g}\" y=\"{:.5g}\"{}>{}</text>\n", leaf ? x + radius + 3.0 : x,
                             leaf ? y + 3.0 : y - radius - 3.0, leaf ? "" : " text-anchor=\"middle\"",
@@ -98,7 +98,7 @@ std::string node(const DraftTree& tree, int token, double y, const std::vector<d
 
 std::string tree_as_svg(const DraftTree& tree, const std::vector<double>& path_acceptance, const std::string& title) {
     const std::vector<double> y = vertical_positions(tree);
-    const double width = 2.0 * margin + level_distance * tree.depth() + 40.0;  // 40: the text beside the last level
+    const double width = 2.0 * margin + level_distance * tree.depth() + 40.0;  // 40: the text next to the last level
     const double height = 2.0 * margin + leaf_distance * (tree.leaves() - 1);
     // The rule concerns the file opened by itself; within a page :root is the page's own element.
     std::string svg = fmt::format(

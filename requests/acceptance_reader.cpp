@@ -1,4 +1,3 @@
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
 #include "text/number_text.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -17,7 +17,7 @@ const std::vector<std::string> acceptance_kinds = {"geometric", "per_position", 
 
 Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = at.number("geometric", 0.0, 1.0);
-    text = fmt::format("{} a token", exact_text(rate));
+    text = fmt::format("{} per token", exact_text(rate));
     return Acceptance::geometric(rate);
 }
 
@@ -34,11 +34,11 @@ Acceptance read_mean_length(json::Reader& at, std::string& text) {
     const auto drafts = static_cast<double>(at.count("draft_tokens", 1, most_draft_tokens));
     const double length = at.number("mean_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
     if (length > drafts + 1.0) {
-        at.problem("mean_length", fmt::format("is {}, but {} draft tokens yield at most {} a round, the bonus token included",
+        at.problem("mean_length", fmt::format("is {}, but {} draft tokens yield at most {} per round, bonus token included",
                                               exact_text(length), exact_text(drafts), exact_text(drafts + 1.0)));
         return Acceptance::geometric(0.0);
     }
-    text = fmt::format("{} tokens a round of {} drafts", fixed_text(length, 2), exact_text(drafts));
+    text = fmt::format("{} tokens per round with {} drafts", fixed_text(length, 2), exact_text(drafts));
     return Acceptance::mean_length(length, drafts);
 }
 
@@ -49,9 +49,8 @@ Acceptance read_curve(json::Reader& at, std::string& text) {
         at.problem("curve", "is empty, but at least one number of draft tokens is needed");
     }
     for (const std::string& key : curve.keys()) {
-        int drafts = 0;
-        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), drafts);
-        if (error != std::errc() || end != key.data() + key.size() || drafts < 1 || drafts > most_draft_tokens) {
+        const int drafts = parse_number<int>(key).value_or(0);
+        if (drafts < 1 || drafts > most_draft_tokens) {
             curve.problem(key, fmt::format("must be a number of draft tokens between 1 and {}", most_draft_tokens));
             static_cast<void>(curve.has(key));
             continue;
@@ -60,7 +59,7 @@ Acceptance read_curve(json::Reader& at, std::string& text) {
         text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", fixed_text(lengths[drafts], 2), drafts);
     }
     curve.finish();
-    text = "tokens a round: " + text;
+    text = "tokens per round: " + text;
     return lengths.empty() ? Acceptance::geometric(0.0) : Acceptance::curve(lengths);
 }
 

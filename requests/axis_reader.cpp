@@ -19,7 +19,7 @@ Range read_range(json::Reader& at, int low, int high) {
     range.from = at.count("from", low, high);
     range.to = at.count("to", low, high);
     if (range.from > range.to) {
-        at.problem({}, fmt::format("runs from {} to {}, backwards", range.from, range.to));
+        at.problem({}, fmt::format("runs backwards, from {} to {}", range.from, range.to));
     }
     return range;
 }

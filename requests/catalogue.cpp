@@ -63,7 +63,7 @@ Catalogue find_catalogue(const std::string& flag) {
     std::error_code ignored;
     const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
     return found(first_of({program.parent_path().parent_path() / "share" / "treeline"}),
-                 "the catalogue of models and hardware is not beside the program; name its folder by --catalogue");
+                 "the catalogue of models and hardware was not found; give its folder with --catalogue");
 }
 
 Catalogue catalogue_among(const std::vector<fs::path>& folders) {
@@ -71,8 +71,7 @@ Catalogue catalogue_among(const std::vector<fs::path>& folders) {
         return *named;
     }
     return found(first_of(folders),
-                 "the catalogue of models and hardware is not where the library was installed; name its folder, or set "
-                 "TREELINE_DATA to it");
+                 "the catalogue of models and hardware was not found; give its folder, or set TREELINE_DATA to it");
 }
 
 std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue,

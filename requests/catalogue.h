@@ -1,4 +1,4 @@
-// Where the descriptions lie.
+// Where the descriptions are.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct Catalogue {
     [[nodiscard]] std::filesystem::path experiments() const { return models.parent_path() / "calibrate" / "published"; }
 };
 
-/// The first of: `flag` (where not empty), $TREELINE_DATA, <program>/../share/treeline, the source folder the program was built
+/// The first of: `flag` (if not empty), $TREELINE_DATA, <program>/../share/treeline, the source folder the program was built
 /// from. The first two are used without looking further. Throws InputError when the folder lacks models/ or hardware/, or when
 /// none is found.
 Catalogue find_catalogue(const std::string& flag);

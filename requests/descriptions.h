@@ -1,4 +1,4 @@
-// The models, devices and stacks that an input file names: each is read once, and what its numbers rest on is remembered.
+// The models, devices and stacks that an input file names: each is read once, and the sources of its numbers are remembered.
 #pragma once
 
 #include <filesystem>
@@ -20,16 +20,16 @@ public:
     /// Paths in input files are relative to `base_folder`, the folder of the file that names them.
     Descriptions(Catalogue catalogue, std::filesystem::path base_folder);
 
-    /// The description that the text under `key` names. On failure the problems of the description are noted at that place, and
-    /// the result is null. Valid as long as this object lives.
+    /// The description that the text under `key` names. On failure its problems are noted at that key, and the result is null.
+    /// Valid as long as this object lives.
     const Model* model(json::Reader& at, std::string_view key);
     /// A device, a design, or a board with the design under "design" (hardware/accelerators.h).
     const Platform* hardware(json::Reader& at, std::string_view key);
     const Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
 
-    /// Of everything read so far, in the order of reading.
+    /// Described values of everything read so far, in reading order.
     [[nodiscard]] const std::vector<Provenance>& provenance() const { return provenance_; }
-    /// A path as the file means it; a name as it stands.
+    /// A path as the file means it; a name unchanged.
     [[nodiscard]] std::string resolved(const std::string& name_or_path) const;
     [[nodiscard]] std::filesystem::path trees_folder() const { return catalogue_.trees(); }
     /// Devices of the catalogue whose kernels were measured.
@@ -54,7 +54,7 @@ private:
     std::vector<Provenance> provenance_;
 };
 
-/// True for what the catalogues take as a path: text with a slash, or that ends in .json.
+/// True for what the catalogues take as a path: text that contains a slash or ends in .json.
 bool looks_like_path(std::string_view name_or_path);
 
 }  // namespace treeline

@@ -3,7 +3,7 @@
 //   {"kind": "sparse-self", "window": 512, "sink"?: 4}               the target with part of its cache (MagicDec);
 //                           or "share": 0.125 of the context
 //   {"kind": "spire", "layers": 2, window or share as above, "feedback_memory"?: true}
-//   {"kind": "one-layer", "draft_vocabulary"?: 32000, "input_features"?: 2}   "eagle" (EAGLE-1 and 2) and "mtp" likewise
+//   {"kind": "one-layer", "draft_vocabulary"?: 32000, "input_features"?: 2}   also "eagle" (EAGLE-1 and 2) and "mtp"
 //   {"kind": "eagle3", "draft_vocabulary"?: 32000, "input_features"?: 3}      defaults of published EAGLE-3 heads
 //   {"kind": "medusa", "heads"?: 4, "layers_per_head"?: 1}
 //   {"kind": "ngram", "lookup_us_per_sequence"?: 10}
@@ -36,7 +36,7 @@ ContextReach read_reach(json::Reader& at, std::string& label) {
     reach.sink = at.number_or("sink", 0.0, 0.0, most_tokens);
     if (at.has("window") == at.has("share")) {
         at.problem({}, at.has("window")
-                           ? "gives both window and share, but exactly one of them is needed"
+                           ? "gives both window and share, but exactly one is needed"
                            : "needs \"window\" (tokens) or \"share\" (of the context), the part of the cache it reads");
         return reach;
     }
@@ -62,7 +62,7 @@ Drafter read_spire(json::Reader& at, std::string& label) {
     return drafter;
 }
 
-/// What a kind of one-layer drafter has where the file does not say.
+/// Defaults of a kind of one-layer drafter.
 OneLayerDrafter one_layer_of(const std::string& kind) {
     if (kind == "eagle3") {
         return OneLayerDrafter::published_eagle3();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -10,26 +9,22 @@
 
 #include "requests/descriptions.h"
 #include "requests/setup_reader.h"
+#include "text/parse_number.h"
 #include "text/split.h"
 
 namespace treeline {
 namespace {
 
-std::optional<long long> whole(std::string_view text) {
-    long long value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 bool opens_object(const std::string& text) { return !text.empty() && text.front() == '{'; }
 
-/// "1-8" as a range; nothing where the text is none.
+/// "1-8" as a range; nothing if the text is no range.
 std::optional<FlagJson> range_of(const std::string& text) {
     const std::vector<std::string> ends = split(text, '-');
-    if (ends.size() != 2 || !whole(ends[0]) || !whole(ends[1])) {
+    const auto from = parse_number<long long>(ends.front()), to = parse_number<long long>(ends.back());
+    if (ends.size() != 2 || !from || !to) {
         return std::nullopt;
     }
-    return FlagJson{{"from", *whole(ends[0])}, {"to", *whole(ends[1])}};
+    return FlagJson{{"from", *from}, {"to", *to}};
 }
 
 std::string without_indices(std::string_view path) {
@@ -70,7 +65,7 @@ bool names_a_description(std::string_view key) {
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// `key` is the one that `node` stands under; elements of a list stand under that of the list.
+/// `key` is the key of `node`; elements of a list have the key of the list.
 void rebase_under(FlagJson& node, const std::string& key, const std::filesystem::path& base) {
     if (node.is_structured()) {
         for (auto& [name, value] : node.items()) {
@@ -123,7 +118,7 @@ FlagJson shares_of_flag(const std::string& flag, const std::string& text) {
     for (const std::string& part : split(text, ',')) {
         const std::vector<std::string> pair = split(part, ':');
         if (pair.size() != 2) {
-            throw InputError({fmt::format("{}: give every value a share (8:0.3,16:0.7) or none, not \"{}\"", flag, text)});
+            throw InputError({fmt::format("{}: give all values a share (8:0.3,16:0.7) or none, not \"{}\"", flag, text)});
         }
         list.push_back({{"value", value_of_flag(pair[0])}, {"share", value_of_flag(pair[1])}});
     }
@@ -158,7 +153,7 @@ FlagJson acceptance_of_flag(const std::string& text) {
 FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens) {
     if (text.find(':') == std::string::npos) {
         if (!draft_tokens.is_number()) {
-            throw InputError({fmt::format("--accept-length: say of how many draft tokens {0} is the mean: 4:{0}", text)});
+            throw InputError({fmt::format("--accept-length: say for how many draft tokens {0} is the mean: 4:{0}", text)});
         }
         return FlagJson{{"mean_length", value_of_flag(text)}, {"draft_tokens", draft_tokens}};
     }
@@ -202,12 +197,11 @@ std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, st
 void rebase_paths(FlagJson& input, const std::string& base) { rebase_under(input, "", base); }
 
 long long whole_number(const std::string& flag, const std::string& text, long long low, long long high) {
-    long long value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+    const auto value = parse_number<long long>(text);
+    if (!value || *value < low || *value > high) {
         throw InputError({fmt::format("{}: must be a whole number between {} and {}, not \"{}\"", flag, low, high, text)});
     }
-    return value;
+    return *value;
 }
 
 }  // namespace treeline

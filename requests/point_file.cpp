@@ -14,7 +14,7 @@ FlagJson point_in(json::Document document) {
 }
 
 PointSource read_raw(FlagJson raw, const std::string& name, const std::filesystem::path& folder, const Catalogue& catalogue) {
-    json::Document document = json::Document::parse(raw.dump(), name);
+    json::Document document = json::Document::of(raw, name);
     Descriptions descriptions(catalogue, folder);
     return {read_point(document, descriptions), std::move(raw)};
 }

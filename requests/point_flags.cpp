@@ -9,7 +9,7 @@ namespace {
 
 void set_acceptance(FlagJson& point, const PointFlags& flags) {
     if (!flags.acceptance.empty() && !flags.accept_length.empty()) {
-        throw InputError({"flags: --acceptance and --accept-length say the same thing twice; give one of them"});
+        throw InputError({"flags: --acceptance and --accept-length say the same thing; give one of them"});
     }
     if (flags.acceptance.empty() && flags.accept_length.empty()) {
         return;
@@ -73,6 +73,7 @@ constexpr auto point_flag_keys = std::to_array<FlagKey>({{"--accept-length", "dr
                                                          {"--batch", "batch"},
                                                          {"--context", "context"},
                                                          {"--prompt", "prompt_tokens"},
+                                                         {"--output-tokens", "output_tokens"},
                                                          {"--rollback", "rollback"},
                                                          {"--decoding", "decoding"},
                                                          {"--decoding-budget", "training.decoding_budget"},
@@ -99,6 +100,7 @@ FlagJson with_flags(FlagJson point, const PointFlags& flags) {
     set_flag(point, "batch", flags.batch);
     set_flag(point, "context", flags.context);
     set_flag(point, "prompt_tokens", flags.prompt);
+    set_flag(point, "output_tokens", flags.output_tokens);
     set_flag(point, "rollback", flags.rollback);
     set_flag(point, "decoding", flags.decoding);
     if (!flags.decoding_budget.empty() || !flags.draft_training.empty()) {

@@ -30,6 +30,7 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
     input.context = static_cast<double>(root.count_or("context", default_context, 0, longest_context));
     const auto context = static_cast<std::int64_t>(input.context);
     input.prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", context, 0, longest_context));
+    input.output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
     input.rollback = read_rollback(root, "rollback");
     input.decoding = read_decoding(root);
     if (auto training = root.optional_object("training")) {

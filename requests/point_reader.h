@@ -1,4 +1,4 @@
-// One design point, as `treeline estimate` takes it: from a file, from flags, or from a file whose keys flags replace.
+// One design point, as `treeline estimate` takes it: from a file, from flags, or from a file with flags that override its keys.
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@
 namespace treeline {
 
 /// Reads {"target", "platform", "drafter"?, "draft_tokens"? or "shape"?, "verification"?, "batch"?, "context"?,
-/// "prompt_tokens"?, "rollback"?, "decoding"?, "training"?: {"decoding_budget", "draft_training"} in one unit of money,
-/// "title"?, "source"?}. Throws InputError with every problem, those of the setup included.
+/// "prompt_tokens"?, "output_tokens"?, "rollback"?, "decoding"?, "training"?: {"decoding_budget", "draft_training"} in one unit
+/// of money, "title"?, "source"?}. Throws InputError with every problem, those of the setup included.
 PointInput read_point(json::Document& document, Descriptions& descriptions);
 
 /// A flag of `treeline estimate` and the key of the point that it sets.
 struct PointFlags {
     std::string model, precision, device, design, tensor_parallel, interconnect, stack, mode;
     std::string drafter, acceptance, accept_length;
-    std::string draft_tokens, shape, verification, batch, context, prompt, rollback, decoding;
+    std::string draft_tokens, shape, verification, batch, context, prompt, output_tokens, rollback, decoding;
     std::string decoding_budget, draft_training;
 };
 
-/// `point` with the keys that flags give replaced. Values are passed on as they stand; reading the point judges them.
+/// `point` with the keys that flags override. Values are passed on unchanged; reading the point judges them.
 nlohmann::ordered_json with_flags(nlohmann::ordered_json point, const PointFlags& flags);
 
 /// Sentences of a document named "flags" with the flag in place of the key: "flags: platform.device: ..." → "--device: ...".

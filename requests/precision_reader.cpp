@@ -10,39 +10,24 @@
 namespace treeline {
 namespace {
 
-const std::vector<std::string>& format_names() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> all;
-        for (const NumberFormat format : all_number_formats) {
-            all.emplace_back(name_of(format));
-        }
-        return all;
-    }();
-    return names;
-}
-
 /// Words for a whole checkpoint: every format, and the two kinds of fp4 with block scales.
 const std::vector<std::string>& checkpoint_names() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = format_names();
+        std::vector<std::string> all = names_of<NumberFormat>();
         all.insert(all.end(), {"nvfp4", "mxfp4"});
         return all;
     }();
     return names;
 }
 
-/// `published` says in which of the 16-bit formats everything is that is not quantised.
+/// `published` says which 16-bit format holds everything that is not quantised.
 Precision checkpoint_named(const std::string& name, const Precision& published) {
     const NumberFormat kept = published.activations.format;
     const NumberFormat wide = bits_of(kept) == 16.0 ? kept : NumberFormat::bf16;
     if (name == "mxfp4") {
         return mxfp4_precision(wide);
     }
-    return checkpoint_precision(name == "nvfp4" ? NumberFormat::fp4 : number_format(name).value_or(wide), wide);
-}
-
-NumberFormat read_format(json::Reader& at, std::string_view key) {
-    return number_format(at.choice(key, format_names())).value_or(NumberFormat::bf16);
+    return checkpoint_precision(name == "nvfp4" ? NumberFormat::fp4 : value_named<NumberFormat>(name).value_or(wide), wide);
 }
 
 /// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16}.
@@ -51,7 +36,7 @@ Storage read_storage(json::Reader& at, std::string_view key, const Storage& fall
         return fallback;
     }
     json::Reader inner = at.object_or_text(key, "format");
-    Storage storage{read_format(inner, "format")};
+    Storage storage{inner.choice<NumberFormat>("format")};
     storage.group_size = inner.number_or("group_size", 0.0, 1.0, 1e9);
     storage.scale_bits = inner.number_or("scale_bits", 16.0, 1.0, 32.0);
     inner.finish();
@@ -73,7 +58,7 @@ Precision read_precision(json::Reader& at, std::string_view key, const Precision
 Precision read_precision_parts(json::Reader parts, const Precision& published) {
     Precision base = published;
     if (parts.has("all")) {
-        base = uniform_precision(read_format(parts, "all"));
+        base = uniform_precision(parts.choice<NumberFormat>("all"));
         base.state = Storage{NumberFormat::fp32};
     }
     Precision precision = base;
@@ -83,13 +68,13 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     precision.activations = read_storage(parts, "activations", base.activations);
     precision.kv_cache = read_storage(parts, "kv_cache", base.kv_cache);
     precision.state = read_storage(parts, "state", base.state);
-    // What a run states of weights holds for all of them.
+    // What a run states about weights holds for all of them.
     std::erase_if(precision.exceptions, [&](const WeightException& exception) {
         return parts.has("weights") || (parts.has("experts") && exception.operation.ends_with("routed experts")) ||
                (parts.has("embeddings") && (exception.operation == "LM head" || exception.operation == "token embedding"));
     });
     if (parts.has("math")) {
-        precision.math = read_format(parts, "math");
+        precision.math = parts.choice<NumberFormat>("math");
     }
     parts.finish();
     return precision;

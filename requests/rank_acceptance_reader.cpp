@@ -1,10 +1,9 @@
-#include <charconv>
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "json/reader.h"
 #include "requests/tree_reader.h"
+#include "text/parse_number.h"
+#include "text/split.h"
 
 namespace treeline {
 namespace {
@@ -13,21 +12,15 @@ constexpr double most_counted = 1e15;
 
 std::vector<double> numbers_in(const std::string& text) {
     std::vector<double> numbers;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (true) {
-        double value = 0.0;
-        const auto [next, error] = std::from_chars(at, end, value);
-        if (error != std::errc() || !std::isfinite(value) || (next != end && *next != ',')) {
+    for (const std::string& part : split(text, ',')) {
+        const std::optional<double> value = parse_number(part);
+        if (!value) {
             throw InputError(
-                {fmt::format("--ranks: must be numbers with commas between, such as 0.6,0.2,0.1, not \"{}\"", text)});
+                {fmt::format("--ranks: must be comma-separated numbers, such as 0.6,0.2,0.1, not \"{}\"", text)});
         }
-        numbers.push_back(value);
-        if (next == end) {
-            return numbers;
-        }
-        at = next + 1;
+        numbers.push_back(*value);
     }
+    return numbers;
 }
 
 RankAcceptance from_file(const std::string& file) {
@@ -39,7 +32,7 @@ RankAcceptance from_file(const std::string& file) {
     const bool rates = root.has("ranks"), counts = root.has("accepted_by_rank");
     if (rates == counts) {
         static_cast<void>(root.has("none"));
-        root.problem({}, rates ? "gives ranks and accepted_by_rank, but exactly one of them is needed"
+        root.problem({}, rates ? "gives ranks and accepted_by_rank, but exactly one is needed"
                                : "needs one of ranks and accepted_by_rank");
     } else if (rates) {
         acceptance = RankAcceptance(root.numbers("ranks", 0.0, 1.0));
@@ -48,7 +41,7 @@ RankAcceptance from_file(const std::string& file) {
         const double none = root.number("none", 0.0, most_counted);
         acceptance = RankAcceptance::from_counts(accepted, none);
         if (acceptance.none() >= 1.0 && none <= 0.0) {
-            root.problem({}, "counts nothing, so no acceptance follows from it");
+            root.problem({}, "counts nothing, so it gives no acceptance");
         }
     }
     root.finish();
@@ -62,7 +55,7 @@ RankAcceptance from_file(const std::string& file) {
 
 std::optional<RankAcceptance> read_rank_acceptance(const RankFlags& flags) {
     if (!flags.ranks.empty() && !flags.file.empty()) {
-        throw InputError({"--ranks and --acceptance say the same thing twice; give one of them"});
+        throw InputError({"--ranks and --acceptance say the same thing; give one of them"});
     }
     if (!flags.file.empty()) {
         return from_file(flags.file);

@@ -67,10 +67,7 @@ CostMode read_mode(json::Reader& at, std::string_view key) {
     for (const CostMode mode : all_cost_modes) {
         names.emplace_back(name_of(mode));
     }
-    const std::string name = at.choice(key, names);
-    const auto found =
-        std::find_if(all_cost_modes.begin(), all_cost_modes.end(), [&](CostMode mode) { return name_of(mode) == name; });
-    return found != all_cost_modes.end() ? *found : CostMode::roofline;
+    return value_named<CostMode>(at.choice(key, names)).value_or(CostMode::roofline);
 }
 
 void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions) {
@@ -93,17 +90,11 @@ void check_mode(json::Reader& at, const Platform& platform, Descriptions& descri
                            platform.device.name, listed(descriptions.calibrated_devices(), "and")));
 }
 
-Decoding read_decoding(json::Reader& at) {
-    return at.has("decoding") && at.choice("decoding", {"greedy", "sampling"}) == "sampling" ? Decoding::sampling
-                                                                                             : Decoding::greedy;
-}
+Decoding read_decoding(json::Reader& at) { return at.choice_or("decoding", Decoding::greedy); }
 
 std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name) {
-    std::vector<std::string> names;
-    for (const Rollback rollback : all_rollbacks) {
-        names.emplace_back(name_of(rollback));
-    }
-    const std::optional<Rollback> rollback = rollback_named(name);
+    const std::vector<std::string> names = names_of<Rollback>();
+    const std::optional<Rollback> rollback = value_named<Rollback>(name);
     if (!rollback && !name.empty()) {
         at.problem(key, fmt::format("must be {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),
                                     did_you_mean(name, names)));

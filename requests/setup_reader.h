@@ -1,7 +1,7 @@
 // The parts of a design point as input files write them; every input file of the program is made of these.
 //
-// The functions note problems in the reader's document and return something harmless, so that all problems of a file come out
-// at once: call Document::throw_if_problems() before using what they return.
+// The functions note problems in the reader's document and return something harmless, so that all problems of a file are
+// reported at once: call Document::throw_if_problems() before using the results.
 #pragma once
 
 #include <optional>
@@ -22,16 +22,16 @@ TargetChoice read_target(json::Reader at, Descriptions& descriptions);
 /// The precision under `key`: what checkpoints of that name hold ("bf16", "fp8", "nvfp4", …: checkpoint_precision()), or
 /// an object whose parts replace those of `published`; without the key, `published`.
 Precision read_precision(json::Reader& at, std::string_view key, const Precision& published);
-/// The same from an object already opened.
+/// The same, from an object already opened.
 Precision read_precision_parts(json::Reader parts, const Precision& published);
 
 /// {"device": name or path, "tensor_parallel"?: 8, "interconnect"?: "nvlink", "stack"?: name or path, "mode"?: "roofline",
 /// "calibrated" or "hoi"}, or the device's name alone. The device may be an accelerator design, on its own board, or a board
-/// with {"design": name or path}; neither has a stack or mode to choose.
+/// with {"design": name or path}; neither takes a stack or mode.
 Platform read_platform(json::Reader at, Descriptions& descriptions);
 /// The mode that the text under `key` names.
 CostMode read_mode(json::Reader& at, std::string_view key);
-/// Notes a problem where the mode needs a calibration that the device does not have, and else where its laws come from.
+/// Notes a problem if the mode needs a calibration that the device lacks; otherwise notes where its laws come from.
 void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions);
 
 /// requests/drafter_reader.cpp lists the kinds and their keys.
@@ -54,7 +54,7 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions);
 Decoding read_decoding(json::Reader& at);
 /// The policy under `key`; nothing for "auto" or without the key.
 std::optional<Rollback> read_rollback(json::Reader& at, std::string_view key);
-/// A policy's name as it stands; a problem is noted for anything else.
+/// A policy's name; a problem is noted for anything else.
 std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name);
 
 /// Whole numbers: 5, [1, 2, 4], {"from": 1, "to": 8, "step"?: 1} or {"powers_of_two": {"from": 1, "to": 256}}. Empty lists,

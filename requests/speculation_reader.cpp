@@ -40,7 +40,7 @@ std::vector<Shape> read_optimal_grid(json::Reader& at) {
     return shapes;
 }
 
-/// A shape given as text: `{"shape": "sglang:5,4,32"}`, as Reader::objects_or_texts hands it over.
+/// A shape given as text: `{"shape": "sglang:5,4,32"}`, as Reader::objects_or_texts returns it.
 std::vector<Shape> read_text(json::Reader& at, std::string_view key, const std::string& text,
                              const Descriptions& descriptions) {
     try {
@@ -94,14 +94,11 @@ std::vector<Verification> read_verifications(json::Reader& at) {
     if (!at.has("verification") || at.raw().at("verification") == "auto") {
         return verifications;
     }
-    std::vector<std::string> names;
-    for (const Verification verification : all_verifications) {
-        names.emplace_back(name_of(verification));
-    }
+    const std::vector<std::string> names = names_of<Verification>();
     const auto& raw = at.raw().at("verification");
     for (const std::string& name :
          raw.is_string() ? std::vector<std::string>{raw.get<std::string>()} : at.texts("verification")) {
-        if (const std::optional<Verification> verification = verification_named(name)) {
+        if (const std::optional<Verification> verification = value_named<Verification>(name)) {
             verifications.push_back(*verification);
         } else {
             at.problem("verification", fmt::format("must be auto, {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),
@@ -111,7 +108,7 @@ std::vector<Verification> read_verifications(json::Reader& at) {
     return verifications;
 }
 
-/// The chunk scan is worth it for prompts only: it is tried where it is asked for.
+/// The chunk scan pays off only for prompts: it is tried only on request.
 std::vector<Verification> ways_of(const TreeShape& shape, const std::vector<Verification>& asked_for) {
     if (!asked_for.empty()) {
         return asked_for;
@@ -168,7 +165,7 @@ std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descri
         return all_ways({chain_of(k)}, verifications);
     }
     if (at.has("draft_tokens")) {
-        at.problem("shape", "is given beside draft_tokens, but exactly one of them is needed");
+        at.problem("shape", "is given together with draft_tokens, but exactly one is needed");
     }
     const TreeShape shape = read_shape_under(at, "shape", descriptions);
     return all_ways({{shape, text_of(shape)}}, verifications);

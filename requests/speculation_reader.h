@@ -11,11 +11,11 @@ namespace treeline {
 
 /// The shapes of an input.
 struct SpeculationAxis {
-    std::vector<Speculation> speculations;  ///< plain decoding first, whether asked for or not
+    std::vector<Speculation> speculations;  ///< plain decoding first, whether requested or not
     std::vector<int> asked_for;             ///< indices into them
 };
 
-/// Plain decoding, then every shape in every way of verifying that is asked for.
+/// Plain decoding, then every shape with every requested way of verifying.
 ///   "draft_tokens"?: whole numbers (read_axis): chains; 0 is plain decoding
 ///   "shapes"?:       trees as `treeline tree` takes them ("sglang:5,4,32", a name or path, {"beams": {...}}), and grids of
 ///   best
@@ -25,7 +25,7 @@ struct SpeculationAxis {
 /// At least one of draft_tokens and shapes is needed.
 SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions);
 
-/// The same for one shape: a number under "draft_tokens", or "shape"; `fallback_draft_tokens` without either.
+/// The same for one shape: a number under "draft_tokens", or "shape"; with neither, `fallback_draft_tokens`.
 std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descriptions, int fallback_draft_tokens);
 
 /// One shape under `key`: a text or an object.

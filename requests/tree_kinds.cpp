@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
 #include "json/reader.h"
 #include "json/wording.h"
 #include "requests/tree_reader.h"
+#include "text/parse_number.h"
 #include "text/split.h"
 
 namespace treeline {
@@ -13,17 +13,15 @@ namespace {
 
 using Numbers = std::vector<int>;
 
-/// Nothing where a part is no whole number.
+/// Nothing if a part is not a whole number.
 std::optional<Numbers> numbers_in(const std::string& text, char separator) {
     Numbers numbers;
     for (const std::string& part : split(text, separator)) {
-        int value = 0;
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-        if (error != std::errc() || end != part.data() + part.size() || value < lowest_tree_number ||
-            value > highest_tree_number) {
+        const std::optional<int> value = parse_number<int>(part);
+        if (!value || *value < lowest_tree_number || *value > highest_tree_number) {
             return std::nullopt;
         }
-        numbers.push_back(value);
+        numbers.push_back(*value);
     }
     return numbers;
 }
@@ -49,28 +47,28 @@ const std::vector<TreeKind>& tree_kinds() {
         {"branching", {}, true, ',', "C1,C2,...", "Children of every node, level by level"},
         {"children", {}, true, '/', "C/C,C/...", "Children of each node, level by level: 3/2,1,0/1,1,1"},
         {"parents", {}, true, ',', "P1,P2,...", "Parent of tokens 1, 2, ...; 0 is the root"},
-        {"binary", {}, false, ',', "D", "Full binary tree of D levels, the root counted"},
+        {"binary", {}, false, ',', "D", "Full binary tree of D levels, root included"},
         {"sequences", {"drafts", "draft_tokens"}, false, 'x', "DRAFTSxK", "Independent chains of K tokens"},
-        {"beams", {"beams", "steps"}, false, 'x', "MxN", "Beam search with M beams and N steps, every token kept"},
+        {"beams", {"beams", "steps"}, false, 'x', "MxN", "Beam search with M beams and N steps, keeping every token"},
         {"sglang",
          {"steps", "top_k", "draft_tokens"},
          false,
          ',',
          "STEPS,TOPK,TOKENS",
-         "SGLang's settings; tokens count the root"},
+         "SGLang's settings; tokens include the root"},
         {"vllm", {}, false, ',', "K", "vLLM's num_speculative_tokens"},
         {"tensorrt_llm",
          {"max_draft_len", "max_top_k", "max_total_draft_tokens"},
          false,
          ',',
          "LENGTH,TOPK,TOKENS",
-         "TensorRT-LLM's dynamic tree; tokens without the root"},
+         "TensorRT-LLM's dynamic tree; tokens exclude the root"},
         {"optimal",
          {"nodes", "depth", "children"},
          false,
          ',',
          "NODES,DEPTH[,CHILDREN]",
-         "The best tree of this size for the acceptance given"},
+         "The best tree of this size for the given acceptance"},
     };
     return kinds;
 }

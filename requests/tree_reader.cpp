@@ -87,7 +87,7 @@ TreeShape read_shape_object(json::Reader& at) {
         }
     }
     at.problem({}, kinds.empty() ? "needs a tree: one of " + listed(names, "and")
-                                 : "gives " + listed(names, "and") + ", but exactly one of them is needed");
+                                 : "gives " + listed(names, "and") + ", but exactly one is needed");
     return ChainShape{1};
 }
 
@@ -105,7 +105,7 @@ void require_none(std::vector<std::string> found, const std::string& where) {
 NamedShape from_text(const std::string& where, const TreeKind& kind, const std::string& value) {
     const std::optional<TreeShape> shape = shape_from_text(kind, value);
     if (!shape) {
-        throw InputError({fmt::format("{}: must be whole numbers as in {}, not \"{}\"", where, kind.placeholder, value)});
+        throw InputError({fmt::format("{}: must be whole numbers, as in {}, not \"{}\"", where, kind.placeholder, value)});
     }
     require_none(problems(*shape), where);
     return {text_of(*shape), "", "", *shape};
@@ -115,7 +115,7 @@ NamedShape read_description(json::Document document, std::string label) {
     json::Reader root = document.root();
     NamedShape named;
     if (root.raw().is_object() && root.raw().value("format", nlohmann::ordered_json()) == "treeline-tree") {
-        // An earlier result: its tree as it came out; the rest of it is not asked for.
+        // An earlier result: its tree as it was printed; the rest is ignored.
         named.shape = ParentsShape{as_ints(root.counts("parents", lowest_tree_number, highest_tree_number))};
         named.title = root.text_or("title", "");
     } else {

@@ -1,4 +1,4 @@
-// Draft trees and their acceptance as files and flags state them.
+// Draft trees and their acceptance, as files and flags state them.
 #pragma once
 
 #include <optional>
@@ -22,16 +22,16 @@ struct TreeKind {
     std::string meaning;
 };
 const std::vector<TreeKind>& tree_kinds();
-/// Throws InputError where there is none of this key.
+/// Throws InputError if there is none with this key.
 const TreeKind& kind_named(const std::string& key);
 std::string flag_of(const TreeKind& kind);
 
-/// Wide enough for every value that problems(shape) should speak about.
+/// Wide enough for every value that problems(shape) should report.
 inline constexpr int lowest_tree_number = -1'000'000, highest_tree_number = 1'000'000;
 
-/// The shape of a kind (children tables aside) from as many numbers as the kind wants.
+/// The shape of a kind (children tables aside) from as many numbers as the kind takes.
 TreeShape shape_of(const TreeKind& kind, const std::vector<int>& n);
-/// The same from "4,8,8", "4x5" or "3/2,1"; nothing where the text is no such thing.
+/// The same from "4,8,8", "4x5" or "3/2,1"; nothing if the text is none of these.
 std::optional<TreeShape> shape_from_text(const TreeKind& kind, const std::string& text);
 
 struct RankFlags {
@@ -39,14 +39,14 @@ struct RankFlags {
     std::string file;
 };
 /// {"ranks": [0.6, 0.2]} or {"accepted_by_rank": [60, 20], "none": 20}, with optional "title" and "source"; or the flag's
-/// numbers. Nothing where neither flag is given. Throws InputError.
+/// numbers. Nothing if neither flag is given. Throws InputError.
 std::optional<RankAcceptance> read_rank_acceptance(const RankFlags& flags);
 
 /// `text` is a path to a description, the name of one in `trees_folder` (the catalogue's examples/trees), a description itself
-/// ({"chain": 5}), or a short form ("chain:5"). An earlier result of `treeline tree show` or `optimise` is a description, too.
+/// ({"chain": 5}), or a short form ("chain:5"). An earlier result of `treeline tree show` or `optimise` is also a description.
 /// Throws InputError; the shape has no problems().
 NamedShape read_named_shape(const std::string& text, const std::filesystem::path& trees_folder);
-/// The same from an object already opened, its key one of tree_kinds(); problems of the shape are noted there.
+/// The same, from an object already opened, its key one of tree_kinds(); problems of the shape are noted there.
 TreeShape read_shape(json::Reader& at);
 
 NamedTree read_tree(const std::string& text, const std::filesystem::path& trees_folder,

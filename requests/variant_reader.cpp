@@ -25,7 +25,7 @@ void check_labels(json::Reader& at, std::string_view key, const std::vector<std:
     std::set<std::string> seen;
     for (const std::string& label : labels) {
         if (!label.empty() && !seen.insert(label).second) {
-            at.problem(key, fmt::format("holds \"{}\" twice, so that results could not tell them apart", label));
+            at.problem(key, fmt::format("holds \"{}\" twice, so results could not tell them apart", label));
         }
     }
 }

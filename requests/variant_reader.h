@@ -13,7 +13,7 @@ namespace treeline {
 /// Reads the list of policies under `key`: "auto" (also without the key) is the empty list.
 std::vector<Rollback> read_rollbacks(json::Reader& at, std::string_view key);
 
-/// Notes drafters, targets or platforms that carry the same label twice: results could not tell them apart.
+/// Notes drafters, targets or platforms that share a label: results could not tell them apart.
 void check_labels(json::Reader& at, std::string_view key, const std::vector<std::string>& labels);
 
 }  // namespace treeline

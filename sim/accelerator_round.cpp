@@ -2,6 +2,7 @@
 
 #include "sim/fpga/resources.h"
 #include "sim/fpga/round.h"
+#include "sim/prompt_work.h"
 #include "sim/round_rows.h"
 
 namespace treeline {
@@ -215,6 +216,7 @@ CompiledRound compile_turns(const RoundSetup& setup) {
     round.memory = memory_of(inputs);
     round.prefill = prompt_pass(inputs.accelerator, inputs.target);
     round.draft_prefill = prompt_pass(inputs.accelerator, inputs.drafter);
+    round.prompts = prompt_work(setup, round);
     const Device& device = setup.platform.device;
     round.idle_power = device.idle_power;
     round.board_power = Watts(unlimited);

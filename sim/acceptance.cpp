@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "numerics/bisection.h"
+
 namespace treeline {
 namespace {
 
@@ -65,13 +67,8 @@ Acceptance Acceptance::per_position(std::vector<double> positions) {
 }
 
 Acceptance Acceptance::mean_length(double accept_length, double draft_tokens) {
-    double low = 0.0;
-    double high = 1.0;
-    for (int step = 0; step < 100; ++step) {
-        const double middle = 0.5 * (low + high);
-        (geometric_length(middle, draft_tokens) < accept_length ? low : high) = middle;
-    }
-    return geometric(0.5 * (low + high));
+    const auto too_low = [=](double rate) { return geometric_length(rate, draft_tokens) < accept_length; };
+    return geometric(bisect({0.0, 1.0}, 100, too_low).middle());
 }
 
 Acceptance Acceptance::curve(const std::map<int, double>& accept_length_by_draft_tokens) {

@@ -7,10 +7,7 @@
 namespace treeline {
 namespace {
 
-std::size_t index_of(NumberFormat format) {
-    const auto at = std::find(all_number_formats.begin(), all_number_formats.end(), format);
-    return static_cast<std::size_t>(at - all_number_formats.begin());
-}
+std::size_t index_of(NumberFormat format) { return static_cast<std::size_t>(format); }
 
 /// Formats whose units compute products of `format`, the fastest first.
 std::vector<NumberFormat> formats_that_hold(NumberFormat format) {

@@ -100,7 +100,7 @@ std::vector<std::string> DraftAcceptance::problems() const {
     for (const MeasuredShape& shape : measured) {
         if (!(shape.accept_length >= 1.0 && shape.accept_length <= shape.tree.depth() + 1.0)) {
             char text[160];
-            std::snprintf(text, sizeof text, "a shape of %d levels yields 1 to %d tokens a round, not %g", shape.tree.depth(),
+            std::snprintf(text, sizeof text, "a shape of %d levels yields 1 to %d tokens per round, not %g", shape.tree.depth(),
                           shape.tree.depth() + 1, shape.accept_length);
             problems.emplace_back(text);
         }

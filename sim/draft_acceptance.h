@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/acceptance.h"
+#include "sim/enum_names.h"
 #include "sim/trees/draft_tree.h"
 #include "sim/trees/rank_acceptance.h"
 #include "sim/trees/tree_shape.h"
@@ -40,6 +41,10 @@ enum class AcceptanceBasis {
     extrapolated,  ///< a chain beyond its measured positions
     upper_bound,   ///< several chains, treated as independent of each other
 };
+constexpr auto names_in(AcceptanceBasis) {
+    using enum AcceptanceBasis;
+    return enum_names<AcceptanceBasis>({{stated, "stated"}, {extrapolated, "extrapolated"}, {upper_bound, "upper bound"}});
+}
 
 /// The outcome of a round with one shape.
 struct AcceptedTokens {

@@ -50,55 +50,6 @@ bool tiles_double(const KernelLaw& law) {
 
 }  // namespace
 
-std::string_view name_of(KernelClass kernel) {
-    switch (kernel) {
-        case KernelClass::gemm:
-            return "gemm";
-        case KernelClass::attention:
-            return "attention";
-        case KernelClass::attention_ungrouped:
-            return "attention-ungrouped";
-        case KernelClass::scan:
-            return "scan";
-        case KernelClass::scan_unwritten:
-            return "scan-unwritten";
-        case KernelClass::scan_every:
-            return "scan-every";
-        case KernelClass::tree_scan:
-            return "tree-scan";
-        case KernelClass::replay:
-            return "replay";
-        case KernelClass::convolution:
-            return "convolution";
-        case KernelClass::element_wise:
-            return "element-wise";
-        case KernelClass::norm:
-            return "norm";
-        case KernelClass::gated_norm:
-            return "gated-norm";
-        case KernelClass::activation:
-            return "activation";
-        case KernelClass::rotary:
-            return "rotary";
-        case KernelClass::sampling:
-            return "sampling";
-        case KernelClass::rejection:
-            return "rejection";
-        case KernelClass::top_choices:
-            return "top-choices";
-    }
-    return "";
-}
-
-std::optional<KernelClass> kernel_class_named(std::string_view name) {
-    for (const KernelClass kernel : all_kernel_classes) {
-        if (name_of(kernel) == name) {
-            return kernel;
-        }
-    }
-    return std::nullopt;
-}
-
 const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format) const {
     for (const NumberFormat candidate : stand_ins(format)) {
         for (const CalibratedKernel& calibrated : kernels) {

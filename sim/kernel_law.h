@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/precision.h"
 #include "sim/units.h"
 
@@ -34,17 +35,27 @@ enum class KernelClass {
     rejection,            ///< the same by rejection sampling
     top_choices,          ///< several tokens per row of logits, as a level of a draft tree needs
 };
-inline constexpr std::array all_kernel_classes = {
-    KernelClass::gemm,         KernelClass::attention,      KernelClass::attention_ungrouped,
-    KernelClass::scan,         KernelClass::scan_unwritten, KernelClass::scan_every,
-    KernelClass::tree_scan,    KernelClass::replay,         KernelClass::convolution,
-    KernelClass::element_wise, KernelClass::norm,           KernelClass::gated_norm,
-    KernelClass::activation,   KernelClass::rotary,         KernelClass::sampling,
-    KernelClass::rejection,    KernelClass::top_choices};
-
-/// As files and reports write them: "gemm", "attention-ungrouped".
-std::string_view name_of(KernelClass kernel);
-std::optional<KernelClass> kernel_class_named(std::string_view name);
+/// As files and reports write them.
+constexpr auto names_in(KernelClass) {
+    using enum KernelClass;
+    return enum_names<KernelClass>({{gemm, "gemm"},
+                                    {attention, "attention"},
+                                    {attention_ungrouped, "attention-ungrouped"},
+                                    {scan, "scan"},
+                                    {scan_unwritten, "scan-unwritten"},
+                                    {scan_every, "scan-every"},
+                                    {tree_scan, "tree-scan"},
+                                    {replay, "replay"},
+                                    {convolution, "convolution"},
+                                    {element_wise, "element-wise"},
+                                    {norm, "norm"},
+                                    {gated_norm, "gated-norm"},
+                                    {activation, "activation"},
+                                    {rotary, "rotary"},
+                                    {sampling, "sampling"},
+                                    {rejection, "rejection"},
+                                    {top_choices, "top-choices"}});
+}
 
 /// Attention kernels are tuned for heads up to this width.
 inline constexpr double widest_common_head = 128.0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/enum_names.h"
 #include "sim/kernel_law.h"
 #include "sim/model.h"
 #include "sim/units.h"
@@ -39,14 +40,26 @@ inline ShapeTerms terms_of(const PassShape& shape) {
 }
 
 enum class OperationKind { linear, attention, scan, convolution, element_wise, experts, logits, collective };
+constexpr auto names_in(OperationKind) {
+    using enum OperationKind;
+    return enum_names<OperationKind>({{linear, "linear"},
+                                      {attention, "attention"},
+                                      {scan, "scan"},
+                                      {convolution, "convolution"},
+                                      {element_wise, "element-wise"},
+                                      {experts, "experts"},
+                                      {logits, "logits"},
+                                      {collective, "collective"}});
+}
+
 /// Where in the model an operation belongs. Drafters may share both ends with their target, and SPIRe's counts leave them out.
 enum class ModelPart { embedding, body, head };
 
 enum class Bound { memory, compute, network, launch };
-
-/// As users read them: "element-wise", "memory".
-std::string_view name_of(OperationKind kind);
-std::string_view name_of(Bound bound);
+constexpr auto names_in(Bound) {
+    using enum Bound;
+    return enum_names<Bound>({{memory, "memory"}, {compute, "compute"}, {network, "network"}, {launch, "launch"}});
+}
 
 /// FLOPs = per_token·M + per_logit·L + per_sequence·b + per_token_pair·b·n² + per_visible·V (+ per_context·b·reach(s))
 /// with V = cached and new tokens that the new tokens attend to, summed over the new tokens of all sequences.

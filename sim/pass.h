@@ -8,6 +8,7 @@
 
 #include "sim/accelerator.h"
 #include "sim/device.h"
+#include "sim/enum_names.h"
 #include "sim/operations.h"
 #include "sim/rates.h"
 #include "sim/stack.h"
@@ -23,6 +24,10 @@ enum class CostMode {
     calibrated,
     cycles,  ///< an accelerator's cycle model: what platforms with an accelerator use, and no others
 };
+constexpr auto names_in(CostMode) {
+    using enum CostMode;
+    return enum_names<CostMode>({{hoi, "hoi"}, {roofline, "roofline"}, {calibrated, "calibrated"}, {cycles, "cycles"}});
+}
 
 /// The modes that users choose from.
 inline constexpr std::array all_cost_modes = {CostMode::roofline, CostMode::calibrated, CostMode::hoi};

@@ -5,31 +5,6 @@
 namespace treeline {
 namespace {
 
-struct FormatFacts {
-    NumberFormat format;
-    std::string_view name;
-    double bits;
-};
-
-constexpr std::array<FormatFacts, all_number_formats.size()> facts = {{
-    {NumberFormat::fp32, "fp32", 32},
-    {NumberFormat::bf16, "bf16", 16},
-    {NumberFormat::fp16, "fp16", 16},
-    {NumberFormat::fp8, "fp8", 8},
-    {NumberFormat::int8, "int8", 8},
-    {NumberFormat::int4, "int4", 4},
-    {NumberFormat::fp4, "fp4", 4},
-}};
-
-const FormatFacts& facts_of(NumberFormat format) {
-    for (const FormatFacts& entry : facts) {
-        if (entry.format == format) {
-            return entry;
-        }
-    }
-    return facts.front();
-}
-
 void check_storage(const Storage& storage, const std::string& what, std::vector<std::string>& problems) {
     if (!std::isfinite(storage.group_size) || storage.group_size < 0.0) {
         problems.push_back(what + ".group_size must be 0 (no scales) or the number of elements that share a scale");
@@ -41,18 +16,22 @@ void check_storage(const Storage& storage, const std::string& what, std::vector<
 
 }  // namespace
 
-std::string_view name_of(NumberFormat format) { return facts_of(format).name; }
-
-std::optional<NumberFormat> number_format(std::string_view name) {
-    for (const FormatFacts& entry : facts) {
-        if (entry.name == name) {
-            return entry.format;
-        }
+double bits_of(NumberFormat format) {
+    switch (format) {
+        case NumberFormat::fp32:
+            return 32.0;
+        case NumberFormat::bf16:
+        case NumberFormat::fp16:
+            return 16.0;
+        case NumberFormat::fp8:
+        case NumberFormat::int8:
+            return 8.0;
+        case NumberFormat::int4:
+        case NumberFormat::fp4:
+            return 4.0;
     }
-    return std::nullopt;
+    return 0.0;
 }
-
-double bits_of(NumberFormat format) { return facts_of(format).bits; }
 
 Bytes Storage::per_element() const {
     const double shared_bits = group_size > 0.0 ? scale_bits / group_size : 0.0;

@@ -1,27 +1,23 @@
 // Number formats, and the bytes that a stored element takes.
 #pragma once
 
-#include <array>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/units.h"
 
 namespace treeline {
 
 enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, fp4 };
-
-inline constexpr std::array<NumberFormat, 7> all_number_formats = {NumberFormat::fp32, NumberFormat::bf16, NumberFormat::fp16,
-                                                                   NumberFormat::fp8,  NumberFormat::int8, NumberFormat::int4,
-                                                                   NumberFormat::fp4};
-
-/// The format's name as users write it ("bf16").
-std::string_view name_of(NumberFormat format);
-
-/// The format of that name, or nothing when there is none.
-std::optional<NumberFormat> number_format(std::string_view name);
+/// As users write them.
+constexpr auto names_in(NumberFormat) {
+    using enum NumberFormat;
+    return enum_names<NumberFormat>(
+        {{fp32, "fp32"}, {bf16, "bf16"}, {fp16, "fp16"}, {fp8, "fp8"}, {int8, "int8"}, {int4, "int4"}, {fp4, "fp4"}});
+}
+inline constexpr auto all_number_formats = values_of<NumberFormat>();
 
 /// Bits of one element, without its share of a group's scale.
 double bits_of(NumberFormat format);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/accelerator_round.h"
+#include "sim/prompt_work.h"
 #include "sim/round_rows.h"
 
 namespace treeline {
@@ -236,6 +237,9 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     if (const std::string missing = setup.platform.stack.rollback_problem(setup.rollback); !missing.empty()) {
         problems.push_back(missing);
     }
+    if (setup.output_tokens > 0.0 && setup.prompt_tokens <= 0.0) {
+        problems.emplace_back("a steady state (output_tokens) needs the length of its prompts (prompt_tokens)");
+    }
     if (setup.platform.accelerator) {
         add(accelerator_problems(setup));
     }
@@ -287,6 +291,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
         round.step_per_sequence = setup.platform.stack.host_per_sequence;
         round.step_per_token = setup.platform.stack.host_per_verified_token;
     }
+    round.prompts = prompt_work(setup, round);
     const Device& device = setup.platform.device;
     round.ranks = setup.platform.ranks;
     round.idle_power = device.idle_power;

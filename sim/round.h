@@ -10,12 +10,17 @@
 #include <vector>
 
 #include "sim/drafters/drafter.h"
+#include "sim/enum_names.h"
 #include "sim/rollback/rollback.h"
 
 namespace treeline {
 
 /// How tokens are chosen: greedily, or by rejection sampling from distributions.
 enum class Decoding { greedy, sampling };
+constexpr auto names_in(Decoding) {
+    using enum Decoding;
+    return enum_names<Decoding>({{greedy, "greedy"}, {sampling, "sampling"}});
+}
 
 /// What a round drafts, and how it verifies the draft. A chain of no draft tokens is plain decoding.
 struct Speculation {
@@ -39,12 +44,15 @@ struct RoundSetup {
     Model target;
     Precision precision;
     Platform platform;
-    Drafter drafter;
+    Drafter drafter = NoDrafter{};
     DraftAcceptance acceptance;
     Rollback rollback = Rollback::truncate;
     Decoding decoding = Decoding::greedy;
     std::vector<Speculation> speculations = chains_up_to(16);  ///< the first is plain decoding
     double prompt_tokens = 0.0;  ///< read before the first round, which needs memory; 0 = as many as the context
+    /// Mean length of an answer in the steady state, where every finished answer makes room for a prompt of `prompt_tokens`
+    /// that is read between rounds (docs/cost-model.md, section 3.5). 0 = decoding alone.
+    double output_tokens = 0.0;
 };
 
 /// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run does not count: its row
@@ -151,6 +159,12 @@ struct MemoryModel {
     Bytes capacity;
 };
 
+/// What reading the prompts of a steady state takes, for each generated token: the pass over a prompt / tokens of an answer.
+struct PromptWork {
+    Seconds target, drafter;
+    Joules target_energy, drafter_energy;  ///< beside the idle power
+};
+
 struct CompiledRound {
     std::array<CompiledPass, pass_count> passes;
     CompiledPass prefill, draft_prefill;
@@ -162,6 +176,7 @@ struct CompiledRound {
     Seconds host_per_draft_token;  ///< of a sequence
     Seconds step_per_sequence;     ///< of every step (plain or verification), beside its kernels
     Seconds step_per_token;        ///< the same for each token of a step
+    PromptWork prompts;            ///< zero for decoding alone
     MemoryModel memory;
     double ranks = 1.0;
     Watts idle_power, board_power;
@@ -190,10 +205,15 @@ struct DesignPoint {
 
 /// What a round costs and yields. Times are for one round of the whole batch.
 struct RoundEstimate {
-    Seconds autoregressive, draft, verify, rollback, host, round;
+    Seconds autoregressive;  ///< a step of plain decoding
+    Seconds draft, verify, rollback, host;
+    Seconds prompts;  ///< of other requests, read during a round on average
+    Seconds round;    ///< the sum of the five
     double accept_length = 1.0;
-    double iteration_multiplier = 1.0;   ///< Δt = round / autoregressive; also the accept length below which speculation loses
-    double throughput_multiplier = 1.0;  ///< τ / Δt
+    double iteration_multiplier =
+        1.0;  ///< accept length below which speculation loses: Δt = round / autoregressive if no prompts are read
+    double throughput_multiplier = 1.0;  ///< TPOT of plain decoding / TPOT
+    double decode_share = 1.0;           ///< of the device's time: what is not spent on prompts
     Seconds time_per_token;              ///< TPOT = round / τ
     double tokens_per_second_user = 0.0;
     double tokens_per_second_device = 0.0;
@@ -284,28 +304,40 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     const Seconds per_sequence = round.host_per_sequence + round.host_per_draft_token * (row.draft_tokens + 1.0);
     estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch +
                           step_host(round, batch, row.logits));
-    estimate.round = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
+    const Seconds decoding = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 
+    // While a request decodes, each of the others finishes one answer and begins another: their prompts are read in between.
     const double accept_length = row.accept_length();
+    const Seconds prompt = round.prompts.target + round.prompts.drafter * on;  // for each token of a request
+    const Seconds plain_prompts = round.prompts.target * (batch - 1.0);
+    const Seconds prompts = prompt * (batch - 1.0);
+    estimate.prompts = prompts * accept_length;
+    estimate.round = decoding + estimate.prompts;
+    const Seconds plain_step = estimate.autoregressive + plain_prompts;
+
     estimate.accept_length = accept_length;
-    estimate.iteration_multiplier = estimate.round / estimate.autoregressive;
-    estimate.throughput_multiplier = accept_length / estimate.iteration_multiplier;
+    const Seconds left = plain_step - prompts;  // a drafter that reads prompts too long leaves nothing to be gained
+    estimate.iteration_multiplier = left > Seconds(0.0) ? decoding / left : unlimited;
+    estimate.throughput_multiplier = accept_length / (estimate.round / plain_step);
     estimate.time_per_token = estimate.round / accept_length;
     const double rounds_per_second = Seconds(1.0) / estimate.round;
     estimate.tokens_per_second_user = accept_length * rounds_per_second;
-    estimate.tokens_per_second_device = batch * estimate.tokens_per_second_user / round.ranks;
+    // The device also reads the request's own prompt.
+    const Seconds busy = estimate.round + prompt * accept_length;
+    estimate.decode_share = decoding / busy;
+    estimate.tokens_per_second_device = batch * estimate.tokens_per_second_user / round.ranks * (estimate.round / busy);
 
     estimate.memory = peak_memory(round.memory, row, batch, context);
     estimate.fits = estimate.memory <= round.memory.capacity;
 
     const Bytes bytes = totals.bytes + off * totals.plain_bytes;
     const Flops flops = totals.flops + off * totals.plain_flops;
-    const Joules used = round.idle_power * estimate.round + round.energy_per_byte * bytes + round.energy_per_flop * flops +
-                        row.turn.energy * batch;
-    const Joules limit = round.board_power * estimate.round;
     const double tokens = batch * accept_length;
+    const Joules used = round.idle_power * busy + round.energy_per_byte * bytes + round.energy_per_flop * flops +
+                        row.turn.energy * batch + (round.prompts.target_energy + round.prompts.drafter_energy * on) * tokens;
+    const Joules limit = round.board_power * busy;
     estimate.energy_per_token = (used < limit ? used : limit) * (round.ranks / tokens);
-    estimate.price_per_token = round.price * estimate.round / tokens;
+    estimate.price_per_token = round.price * busy / tokens;
     const double rejected = row.draft_tokens - (accept_length - 1.0);
     estimate.wasted_draft_share = on * rejected / (row.draft_tokens + off);
     return estimate;

@@ -2,10 +2,7 @@
 // pass consists of; sim/layers/ decides which kernels its layers run.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string_view>
-
+#include "sim/enum_names.h"
 #include "sim/trees/draft_tree.h"
 
 namespace treeline {
@@ -15,12 +12,12 @@ enum class Verification {
     unrolled_chunk,  ///< the same sequences, scanned by the chunk scan that prompts use
     packed,          ///< one sequence for the whole tree: tree attention and tree scan
 };
+constexpr auto names_in(Verification) {
+    using enum Verification;
+    return enum_names<Verification>({{unrolled, "unrolled"}, {unrolled_chunk, "unrolled-chunk"}, {packed, "packed"}});
+}
 
-inline constexpr std::array<Verification, 3> all_verifications = {Verification::unrolled, Verification::unrolled_chunk,
-                                                                  Verification::packed};
-
-std::string_view name_of(Verification verification);
-std::optional<Verification> verification_named(std::string_view name);
+inline constexpr auto all_verifications = values_of<Verification>();
 
 /// The verification pass of a draft, for each sequence of the batch.
 struct VerifyShape {

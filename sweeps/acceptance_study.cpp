@@ -1,5 +1,6 @@
 #include "sweeps/acceptance_study.h"
 
+#include "numerics/random.h"
 #include "sim/sampling/method.h"
 #include "text/input_error.h"
 
@@ -47,7 +48,7 @@ StudiedCell cell(const AcceptanceStudy& study, const std::vector<sampling::Model
     const int requests = std::max(2, static_cast<int>(study.rounds / count));
     StudiedCell cell{temperature, sampling::ExpectedRound{}, {}};
     std::vector<sampling::MeasuredAcceptance> decoded;
-    sampling::Random random(study.world.seed);
+    Random random(study.world.seed);
     for (const sampling::Models& world : models) {
         const std::optional<sampling::RoundLaw> law = sampling::law_of(method, world, tree);
         add(cell.exact, law ? std::optional(sampling::expected_acceptance(*law, {study.world.vocabulary})) : std::nullopt,

@@ -54,7 +54,7 @@ struct RoundTime {
 
 Seconds in_range(const TimeSource& source, double tokens, const std::string& what, const std::string& name) {
     if (!source.covers(tokens)) {
-        refuse(name, fmt::format("{} is needed at {:.0f} tokens, but the table covers {}; a law would reach further", what,
+        refuse(name, fmt::format("{} is needed at {:.0f} tokens, but the table covers {}; use a law to go further", what,
                                  tokens, source.range_text()));
     }
     return source.at(tokens);
@@ -115,7 +115,7 @@ RoundSetup setup_of(const SimulatedRounds& rounds, Rollback rollback, const std:
 std::vector<TreeRound> simulated_rounds(const SimulatedRounds& rounds, const std::vector<Speculation>& shapes,
                                         const std::string& name) {
     std::vector<TreeRound> result;
-    std::string why = "does not fit into the device's memory";
+    std::string why = "does not fit in the device's memory";
     for (const Rollback rollback : rounds.rollback ? std::vector<Rollback>{*rounds.rollback}
                                                    : rollbacks_for(rounds.target.model, rounds.platform.stack)) {
         const RoundSetup setup = setup_of(rounds, rollback, shapes);

@@ -17,20 +17,6 @@ std::string link_text(const Platform& platform, const Interconnect& link) {
 
 std::string default_stack(const Device& device) { return device.kind == DeviceKind::cpu ? "cpu" : "cuda-graph"; }
 
-std::string_view name_of(CostMode mode) {
-    switch (mode) {
-        case CostMode::hoi:
-            return "hoi";
-        case CostMode::roofline:
-            return "roofline";
-        case CostMode::calibrated:
-            return "calibrated";
-        case CostMode::cycles:
-            return "cycles";
-    }
-    return "";
-}
-
 std::string label_of(const Platform& platform) {
     std::string label = platform.device.name;
     if (platform.ranks > 1.0) {
@@ -44,7 +30,5 @@ std::string label_of(const Platform& platform) {
     const std::string stack = platform.mode == CostMode::hoi ? "" : ", " + platform.stack.name;
     return label + stack + (platform.mode == CostMode::roofline ? "" : fmt::format(", {} mode", name_of(platform.mode)));
 }
-
-std::string_view name_of(Decoding decoding) { return decoding == Decoding::sampling ? "sampling" : "greedy"; }
 
 }  // namespace treeline

@@ -12,7 +12,7 @@ namespace treeline {
 struct TargetChoice {
     Model model;
     Precision precision;
-    std::string label;            ///< "llama-3-70b", or with the precision where one is asked for: "llama-3-70b (fp8)"
+    std::string label;            ///< "llama-3-70b", or with the precision if one is requested: "llama-3-70b (fp8)"
     std::string precision_label;  ///< "as published", "fp8", or by parts
 };
 
@@ -21,7 +21,7 @@ struct DrafterChoice {
     std::string label;  ///< its "name", or "llama-3-8b", "eagle", "ngram", …
     Drafter drafter;
     DraftAcceptance acceptance;
-    std::string acceptance_text;    ///< "0.80 a token", "3.20 tokens a round of 4 drafts", …
+    std::string acceptance_text;    ///< "0.80 per token", "3.20 tokens per round with 4 drafts", …
     std::string acceptance_source;  ///< as the file says; empty where it does not
 };
 
@@ -30,8 +30,5 @@ std::string default_stack(const Device& device);
 
 /// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model".
 std::string label_of(const Platform& platform);
-std::string_view name_of(CostMode mode);
-
-std::string_view name_of(Decoding decoding);
 
 }  // namespace treeline

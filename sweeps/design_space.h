@@ -2,6 +2,7 @@
 // context.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,17 +25,33 @@ struct VariantLabels {
     [[nodiscard]] const std::string* find(const std::string& axis) const;
 };
 
+/// Which elements of an input's lists a variant was made of.
+struct VariantOrigin {
+    std::size_t target = 0;              ///< a model in one precision
+    std::size_t platform = 0;            ///< a device with its stack and cost mode
+    std::optional<std::size_t> drafter;  ///< nothing for plain decoding
+
+    bool operator==(const VariantOrigin&) const = default;
+    [[nodiscard]] bool same_platform(const VariantOrigin& other) const {
+        return target == other.target && platform == other.platform;
+    }
+};
+
 /// One choice on every axis that is not numeric.
 struct Variant {
     VariantLabels labels;
     RoundSetup setup;
-    bool plain = false;  ///< plain decoding: the drafter counts for nothing, not even memory
+    VariantOrigin origin;
+
+    /// Plain decoding.
+    [[nodiscard]] bool plain() const { return std::holds_alternative<NoDrafter>(setup.drafter); }
 };
 
 /// A variant that cannot be priced or may not be used, and why.
 struct Exclusion {
     std::string label;
     std::string reason;
+    std::size_t variant = 0;  ///< index into the variants it is one of
 };
 
 struct DesignSpace {

@@ -14,9 +14,12 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
     setup.target = input.target.model;
     setup.precision = input.target.precision;
     setup.prompt_tokens = input.prompt_tokens;
+    setup.output_tokens = input.output_tokens;
     setup.platform = input.platform;
-    setup.drafter = input.drafter ? input.drafter->drafter : Drafter(NgramDrafter{});
-    setup.acceptance = input.drafter ? input.drafter->acceptance : DraftAcceptance(Acceptance::geometric(0.0));
+    if (input.drafter) {
+        setup.drafter = input.drafter->drafter;
+        setup.acceptance = input.drafter->acceptance;
+    }
     setup.rollback = rollback;
     setup.decoding = input.decoding;
     setup.speculations = input.speculations;

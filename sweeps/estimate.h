@@ -22,7 +22,8 @@ struct PointInput {
     double batch = 1.0;
     double context = 0.0;
     double prompt_tokens = 0.0;
-    std::optional<TrainingCost> training;  ///< asked for: does training the drafter pay?
+    double output_tokens = 0.0;            ///< of an answer in the steady state; 0: decoding alone
+    std::optional<TrainingCost> training;  ///< if requested: does training the drafter pay?
     std::vector<Provenance> provenance;
 
     [[nodiscard]] bool speculates() const { return speculations.size() > 1; }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/fpga/resources.h"
 #include "sim/fpga/round.h"
 
@@ -39,6 +40,10 @@ enum class FpgaObjective {
     latency,     ///< time of a round: the longest wait for a token
     energy       ///< tokens a joule
 };
+constexpr auto names_in(FpgaObjective) {
+    using enum FpgaObjective;
+    return enum_names<FpgaObjective>({{throughput, "throughput"}, {latency, "latency"}, {energy, "energy"}});
+}
 
 struct FpgaCandidate {
     std::size_t speculation = 0, plan = 0;  ///< indices into the space

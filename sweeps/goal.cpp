@@ -4,20 +4,6 @@
 
 namespace treeline {
 
-std::string_view name_of(Objective objective) {
-    switch (objective) {
-        case Objective::throughput:
-            return "throughput";
-        case Objective::latency:
-            return "latency";
-        case Objective::cost:
-            return "cost";
-        case Objective::energy:
-            return "energy";
-    }
-    return "";
-}
-
 double objective_of(const TrafficMeans& means, Objective objective) {
     switch (objective) {
         case Objective::throughput:

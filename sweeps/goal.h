@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sweeps/traffic.h"
 
 namespace treeline {
@@ -17,9 +18,10 @@ enum class Objective {
     cost,        ///< money
     energy,      ///< joules
 };
-
-/// The word of the input files.
-std::string_view name_of(Objective objective);
+constexpr auto names_in(Objective) {
+    using enum Objective;
+    return enum_names<Objective>({{throughput, "throughput"}, {latency, "latency"}, {cost, "cost"}, {energy, "energy"}});
+}
 
 /// A configuration's figure in the objective, lower is better: device-seconds, seconds, dollars or joules per token. It falls
 /// as 1/τ with the accept length.
@@ -33,6 +35,11 @@ struct Limits {
 };
 
 enum class Limit { memory, time_per_token, time_to_first_token, gain };
+constexpr auto names_in(Limit) {
+    using enum Limit;
+    return enum_names<Limit>(
+        {{memory, "memory"}, {time_per_token, "tpot"}, {time_to_first_token, "ttft"}, {gain, "minimum_gain"}});
+}
 
 /// A speculation's results over a traffic, compared with plain decoding of the same compiled round.
 struct Outcome {

@@ -5,16 +5,9 @@
 namespace treeline {
 namespace {
 
-bool differ_in_rollback_alone(const Variant& a, const Variant& b) {
-    return a.plain == b.plain && a.labels.target == b.labels.target && a.labels.precision == b.labels.precision &&
-           a.labels.platform() == b.labels.platform() && a.labels.stack == b.labels.stack && a.labels.mode == b.labels.mode &&
-           a.labels.drafter == b.labels.drafter;
-}
-
 std::string reason_of(const Recommendation& recommendation, std::size_t variant) {
-    const std::string label = recommendation.variants[variant].labels.text();
     for (const Exclusion& exclusion : recommendation.excluded) {
-        if (exclusion.label == label) {
+        if (exclusion.variant == variant) {
             return exclusion.reason;
         }
     }
@@ -27,7 +20,7 @@ std::vector<std::size_t> variants_by_rollback(const Recommendation& recommendati
     const Variant& best = recommendation.variants[recommendation.candidates.front().variant];
     std::vector<std::size_t> variants;
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
-        if (differ_in_rollback_alone(recommendation.variants[i], best)) {
+        if (recommendation.variants[i].origin == best.origin) {
             variants.push_back(i);
         }
     }

@@ -16,7 +16,7 @@ std::vector<std::size_t> variants_by_rollback(const Recommendation& recommendati
 struct PolicyOutcome {
     std::size_t variant = 0;
     Verification verification = Verification::unrolled;
-    const Candidate* best = nullptr;  ///< its best candidate, in Recommendation::candidates; null when none keeps the limits
+    const Candidate* best = nullptr;  ///< its best candidate, in Recommendation::candidates; null if none meets the limits
     std::string reason;               ///< why not, then
 };
 

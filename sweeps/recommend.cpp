@@ -34,20 +34,19 @@ Variant plain_variant(const Variant& variant) {
     Variant plain = variant;
     plain.labels.drafter = "plain decoding";
     plain.labels.rollback.clear();
-    plain.setup.drafter = NgramDrafter{Seconds(0.0)};
-    plain.setup.acceptance = Acceptance::geometric(0.0);
+    plain.origin.drafter.reset();
+    plain.setup.drafter = NoDrafter{};
+    plain.setup.acceptance = {};
     plain.setup.rollback = Rollback::truncate;
     plain.setup.speculations = chains_up_to(0);
-    plain.plain = true;
     return plain;
 }
 
 std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     std::vector<Variant> all = variants;
-    std::set<std::tuple<std::string, std::string, std::string, std::string, std::string>> platforms;
+    std::set<std::pair<std::size_t, std::size_t>> platforms;
     for (const Variant& variant : variants) {
-        const VariantLabels& labels = variant.labels;
-        if (platforms.emplace(labels.target, labels.precision, labels.platform(), labels.stack, labels.mode).second) {
+        if (platforms.emplace(variant.origin.target, variant.origin.platform).second) {
             all.push_back(plain_variant(variant));
         }
     }
@@ -56,7 +55,7 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
 
 Prepared prepare(const Variant& variant, const Workload& workload) {
     Prepared prepared;
-    if (!variant.plain) {
+    if (!variant.plain()) {
         const std::vector<std::string> problems = problems_of(variant.setup);
         if (!problems.empty()) {
             prepared.problem = problems.front();
@@ -67,20 +66,28 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
     prepared.round.memory.capacity = allowed_memory(prepared.round, workload.limits);
     prepared.time_to_first_token = time_to_first_token(prepared.round, workload.prompt_tokens);
     prepared.speculations = runnable(prepared.round);
-    if (!variant.plain) {
+    if (!variant.plain()) {
         std::erase(prepared.speculations, 0);
     }
     if (prepared.speculations.empty()) {
         prepared.problem = prepared.round.row(prepared.round.rows.size() > 1 ? 1 : 0).problem;
         if (prepared.problem.empty()) {
-            prepared.problem = "no shape is asked for that drafts anything";
+            prepared.problem = "none of the given shapes drafts anything";
         }
     }
     return prepared;
 }
 
+/// The accept length at which a candidate's objective would be `ratio` times what it is: what it decodes takes the more rounds
+/// the fewer tokens a round yields, and prompts are read all the same. Unlimited where prompts alone take longer.
+double accept_length_at(const Candidate& candidate, double ratio, Objective objective) {
+    const double share = objective == Objective::latency ? candidate.decode_share_user : candidate.decode_share_device;
+    const double left = ratio - (1.0 - share);
+    return left > 0.0 ? candidate.accept_length * share / left : unlimited;
+}
+
 /// An outcome over the traffic as a candidate.
-Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outcome& outcome) {
+Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outcome& outcome, Objective objective) {
     Candidate candidate;
     static_cast<TrafficMeans&>(candidate) = outcome.means;
     candidate.variant = variant;
@@ -91,7 +98,7 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outc
     candidate.accept_length = row.accept_length();
     candidate.gain = outcome.gain;
     candidate.speedup = outcome.speedup;
-    candidate.break_even_accept_length = candidate.accept_length / candidate.gain;
+    candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, objective);
     candidate.tokens_per_second_user = Seconds(1.0) / candidate.time_per_token;
     candidate.time_to_first_token = prepared.time_to_first_token;
     candidate.wasted_draft_share =
@@ -104,17 +111,16 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outc
 std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
     switch (limit) {
         case Limit::memory:
-            return formatted("needs %.1f GB of memory per device where %.1f GB are allowed",
-                             outcome.means.peak_memory.value() / 1e9, allowed_memory(prepared.round, limits).value() / 1e9);
+            return formatted("needs %.1f GB of memory per device; %.1f GB are allowed", outcome.means.peak_memory.value() / 1e9,
+                             allowed_memory(prepared.round, limits).value() / 1e9);
         case Limit::time_per_token:
-            return formatted("TPOT reaches %.2f ms where %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
+            return formatted("TPOT reaches %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
                              limits.time_per_token->value() * 1e3);
         case Limit::time_to_first_token:
-            return formatted("TTFT is %.0f ms where %.0f ms are allowed", prepared.time_to_first_token.value() * 1e3,
+            return formatted("TTFT is %.0f ms; %.0f ms are allowed", prepared.time_to_first_token.value() * 1e3,
                              limits.time_to_first_token->value() * 1e3);
         case Limit::gain:
-            return formatted("gains %.2fx on plain decoding where at least %.2fx are asked for", outcome.gain,
-                             limits.minimum_gain);
+            return formatted("reaches only %.2fx of plain decoding; the minimum is %.2fx", outcome.gain, limits.minimum_gain);
     }
     return {};
 }
@@ -127,7 +133,7 @@ std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, 
 
 struct VariantOutcome {
     std::vector<Candidate> candidates;
-    std::string reason;  ///< for its best candidate, if none keeps the limits
+    std::string reason;  ///< for its best candidate, if none meets the limits
 };
 
 /// The beginning of that sentence: what a variant's best candidate would have drafted.
@@ -148,7 +154,7 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
     }
     double best_broken = std::numeric_limits<double>::infinity();
     for (const Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
-        const Candidate candidate = candidate_of(prepared, index, each);
+        const Candidate candidate = candidate_of(prepared, index, each, workload.objective);
         const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
         if (!broken) {
             outcome.candidates.push_back(candidate);
@@ -210,12 +216,11 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
                                  const Workload& workload) {
     const Variant& best = recommendation.variants[recommendation.candidates.front().variant];
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
-        const VariantLabels& labels = recommendation.variants[i].labels;
-        if (recommendation.variants[i].plain && labels.platform() == best.labels.platform() &&
-            labels.stack == best.labels.stack && labels.mode == best.labels.mode && labels.target == best.labels.target &&
-            labels.precision == best.labels.precision) {
+        const Variant& variant = recommendation.variants[i];
+        if (variant.plain() && variant.origin.same_platform(best.origin)) {
             return candidate_of(prepared[i], i,
-                                outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front());
+                                outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front(),
+                                workload.objective);
         }
     }
     return {};
@@ -260,7 +265,7 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     });
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         if (outcomes[i].candidates.empty()) {
-            answer.excluded.push_back({answer.variants[i].labels.text(), outcomes[i].reason});
+            answer.excluded.push_back({answer.variants[i].labels.text(), outcomes[i].reason, i});
         }
         answer.candidates.insert(answer.candidates.end(), outcomes[i].candidates.begin(), outcomes[i].candidates.end());
     }
@@ -283,7 +288,8 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
         chains.size() == all.size() ? answer.schedule : schedule_for(round, chains, workload, largest_scheduled_batch);
     answer.tradeoffs = tradeoffs_of(prepared, workload.traffic);
     if (answer.speculate && !answer.runners_up.empty()) {
-        answer.flip_accept_length = best.accept_length * best.objective / answer.runners_up.front().objective;
+        answer.flip_accept_length =
+            accept_length_at(best, answer.runners_up.front().objective / best.objective, workload.objective);
     }
     std::vector<Exclusion> excluded = answer.excluded;
     return {std::move(answer), std::move(excluded)};

@@ -74,7 +74,7 @@ struct TradeoffPoint {
 struct Recommendation {
     std::vector<Variant> variants;          ///< the workload's, plus plain decoding on each platform
     std::vector<Speculation> speculations;  ///< the workload's
-    std::vector<Candidate> candidates;      ///< all that keep the limits, best first; the first is the recommendation
+    std::vector<Candidate> candidates;      ///< all that meet the limits, best first; the first is the recommendation
     std::vector<Candidate> runners_up;      ///< the best of each other variant, best first
     Candidate plain;                        ///< plain decoding on the recommended platform
     bool speculate = false;                 ///< false when plain decoding wins
@@ -86,7 +86,7 @@ struct Recommendation {
     std::optional<double> flip_accept_length;
 };
 
-/// Nothing if no configuration keeps the limits; `excluded` then says why for each.
+/// Nothing if no configuration meets the limits; `excluded` then says why for each.
 struct RecommendationResult {
     std::optional<Recommendation> recommendation;
     std::vector<Exclusion> excluded;

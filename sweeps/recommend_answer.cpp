@@ -14,6 +14,10 @@ Answer answer(RecommendInput input, unsigned threads) {
     return result;
 }
 
+const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant) {
+    return variant.origin.drafter ? &answer.input.drafters[*variant.origin.drafter] : nullptr;
+}
+
 const Variant& recommended_variant(const Answer& answer) {
     const Recommendation& found = *answer.result.recommendation;
     return found.variants[found.candidates.front().variant];

@@ -30,6 +30,9 @@ struct Answer {
 
 Answer answer(RecommendInput input, unsigned threads);
 
+/// The drafter of a variant of the answer; null for plain decoding.
+const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant);
+
 /// The recommended variant; only with a recommendation.
 const Variant& recommended_variant(const Answer& answer);
 

@@ -73,12 +73,12 @@ std::vector<PreparedVariant> prepare(const DesignSpace& space, std::vector<Exclu
         variant.setup.speculations = space.speculations;
         const std::vector<std::string> problems = problems_of(variant.setup);
         if (!problems.empty()) {
-            excluded.push_back({variant.labels.text(), problems.front()});
+            excluded.push_back({variant.labels.text(), problems.front(), i});
             continue;
         }
         CompiledRound round = compile_round(variant.setup);
         if (std::none_of(space.speculation.begin(), space.speculation.end(), [&](int choice) { return round.runs(choice); })) {
-            excluded.push_back({variant.labels.text(), round.row(space.speculation.front()).problem});
+            excluded.push_back({variant.labels.text(), round.row(space.speculation.front()).problem, i});
             continue;
         }
         prepared.push_back({i, std::move(round), conditions_for(space, variant.labels)});

@@ -28,8 +28,6 @@ double largest(const Traffic& traffic, Value value_of) {
 
 }  // namespace
 
-std::string_view name_of(ShareOf share_of) { return share_of == ShareOf::time ? "time" : "tokens"; }
-
 Traffic traffic_from(const std::vector<WeightedValue>& batch, const std::vector<WeightedValue>& context, ShareOf shares_of) {
     Traffic traffic{{}, shares_of};
     for (const WeightedValue& b : batch) {
@@ -74,19 +72,26 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> e
     TrafficMeans means;
     double tokens = 0.0;  // in units of which `time` takes one
     double time = 0.0;
+    Seconds prompts;
+    double decoding = 0.0;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
         const RoundEstimate& estimate = estimates[i];
         const double share = traffic.points[i].share;
         const bool of_time = traffic.shares_of == ShareOf::time;
         const double generated = of_time ? share * estimate.tokens_per_second_device : share;
         tokens += generated;
-        time += of_time ? share : share / estimate.tokens_per_second_device;
+        const double spent = of_time ? share : share / estimate.tokens_per_second_device;
+        time += spent;
+        decoding += spent * estimate.decode_share;
+        prompts += generated * (estimate.prompts / estimate.accept_length);
         means.time_per_token += generated * estimate.time_per_token;
         means.energy_per_token += generated * estimate.energy_per_token;
         means.price_per_token += generated * estimate.price_per_token;
         means.worst_time_per_token = std::max(means.worst_time_per_token, estimate.time_per_token);
         means.peak_memory = std::max(means.peak_memory, estimate.memory);
     }
+    means.decode_share_device = decoding / time;
+    means.decode_share_user = 1.0 - prompts / means.time_per_token;
     means.time_per_token = means.time_per_token / tokens;
     means.energy_per_token = means.energy_per_token / tokens;
     means.price_per_token = means.price_per_token / tokens;

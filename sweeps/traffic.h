@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/round.h"
 
 namespace treeline {
@@ -20,7 +21,10 @@ enum class ShareOf {
     time,    ///< wall-clock time, as dashboards show it: a faster configuration generates more tokens in the same time
     tokens,  ///< generated tokens: the work is the same for every configuration
 };
-std::string_view name_of(ShareOf share_of);
+constexpr auto names_in(ShareOf) {
+    using enum ShareOf;
+    return enum_names<ShareOf>({{time, "time"}, {tokens, "tokens"}});
+}
 
 struct Traffic {
     std::vector<TrafficPoint> points;
@@ -56,6 +60,8 @@ struct TrafficMeans {
     Seconds time_per_token;                 ///< mean TPOT
     Seconds worst_time_per_token;           ///< of all points
     double tokens_per_second_device = 0.0;  ///< over time
+    double decode_share_user = 1.0;         ///< of the TPOT: what is not spent on prompts of others
+    double decode_share_device = 1.0;       ///< of the device's time: what is not spent on prompts
     Bytes peak_memory;                      ///< of one device, over all points
     Joules energy_per_token;                ///< 0 if the device's energy is unknown
     Dollars price_per_token;                ///< 0 if the device's price is unknown

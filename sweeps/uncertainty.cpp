@@ -51,6 +51,8 @@ void scale_software_time(CompiledRound& round, double factor) {
     }
     round.host_per_round *= factor;
     round.host_per_sequence *= factor;
+    round.host_per_tree *= factor;
+    round.host_per_draft_token *= factor;
     round.step_per_sequence *= factor;
     round.step_per_token *= factor;
 }
@@ -85,11 +87,11 @@ UncertainInput share_input(const char* name, const PeakShare& share, const char*
         return {name, range, stated / share.high, stated / share.low, apply};
     }
     const double middle = 0.5 * (share.low + share.high);
-    return {name, "as wide about the stack's figure as " + range, middle / share.high, middle / share.low, apply};
+    return {name, "as wide around the stack's figure as " + range, middle / share.high, middle / share.low, apply};
 }
 
 UncertainInput law_input(const char* name, void (*apply)(CompiledRound&, double factor)) {
-    return {name, "13 % either way: what laws of measured kernels miss on other shapes", 1.0 - measured_law_error,
+    return {name, "13 % either way: error of measured kernels' laws on other shapes", 1.0 - measured_law_error,
             1.0 + measured_law_error, apply};
 }
 
@@ -110,7 +112,7 @@ std::vector<UncertainInput> inputs_of(const Platform& platform) {
         inputs.push_back(share_input(compute_name, matrix_peak_reached, "(assumed)",
                                      by_stack ? platform.stack.compute_efficiency : 1.0, compute));
     }
-    inputs.push_back({"drafter's efficiency", "its small kernels reach 60 to 100 % of what the target's reach (assumed)", 1.0,
+    inputs.push_back({"drafter's efficiency", "its small kernels reach 60 to 100 % of the target's efficiency (assumed)", 1.0,
                       1.0 / 0.6, drafter});
     inputs.push_back({"launch and host time", "half to twice the stack's figures (assumed)", 0.5, 2.0, scale_software_time});
     return inputs;

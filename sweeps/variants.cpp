@@ -41,19 +41,21 @@ bool is_first_precision(const TargetChoice& target, const std::vector<TargetChoi
 
 std::vector<Variant> all_variants(const VariantLists& lists) {
     std::vector<Variant> variants;
-    for (const TargetChoice& target : lists.targets) {
-        for (const Platform& platform : lists.platforms) {
+    for (std::size_t t = 0; t < lists.targets.size(); ++t) {
+        for (std::size_t p = 0; p < lists.platforms.size(); ++p) {
+            const TargetChoice& target = lists.targets[t];
+            const Platform& platform = lists.platforms[p];
             if (platform.accelerator && !is_first_precision(target, lists.targets)) {
                 continue;
             }
             const std::vector<Rollback> rollbacks =
                 lists.rollbacks.empty() ? rollbacks_for(target.model, platform.stack) : lists.rollbacks;
-            for (const DrafterChoice& drafter : lists.drafters) {
+            for (std::size_t d = 0; d < lists.drafters.size(); ++d) {
                 for (const Rollback rollback : rollbacks) {
-                    Variant variant{labels_of(target, platform, drafter, rollback),
-                                    setup_of(target, platform, drafter, rollback)};
-                    variant.setup.decoding = lists.decoding;
-                    variants.push_back(std::move(variant));
+                    variants.push_back({labels_of(target, platform, lists.drafters[d], rollback),
+                                        setup_of(target, platform, lists.drafters[d], rollback),
+                                        {t, p, d}});
+                    variants.back().setup.decoding = lists.decoding;
                 }
             }
         }
@@ -62,7 +64,7 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
 }
 
 std::vector<std::string> platform_problems(const VariantLists& lists) {
-    const DrafterChoice nothing_drafted{"", NgramDrafter{}, DraftAcceptance(Acceptance::geometric(0.0)), "", ""};
+    const DrafterChoice nothing_drafted{"", NoDrafter{}, {}, "", ""};
     std::vector<std::string> problems;
     for (const TargetChoice& target : lists.targets) {
         for (const Platform& platform : lists.platforms) {

@@ -1,5 +1,8 @@
 #include "sweeps/workload.h"
 
+#include <map>
+#include <tuple>
+
 namespace treeline {
 
 std::vector<std::string> problems_of(const Workload& workload) {
@@ -18,6 +21,17 @@ std::vector<std::string> problems_of(const Workload& workload) {
         if (!(point.share > 0.0)) {
             problems.emplace_back("every share of the traffic must be above 0");
             break;
+        }
+    }
+    std::map<std::tuple<std::size_t, std::size_t, std::optional<std::size_t>>, std::string> known;
+    for (const Variant& variant : workload.variants) {
+        VariantLabels labels = variant.labels;
+        labels.rollback.clear();
+        const VariantOrigin& origin = variant.origin;
+        const auto [first, is_new] = known.try_emplace({origin.target, origin.platform, origin.drafter}, labels.text());
+        if (!is_new && first->second != labels.text()) {
+            problems.push_back("variants \"" + first->second + "\" and \"" + labels.text() +
+                               "\" state the same origin; number what they were made of");
         }
     }
     const Limits& limits = workload.limits;

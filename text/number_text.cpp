@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "text/parse_number.h"
+
 // fmt ignores the locale unless told otherwise ({:L}).
 
 namespace treeline {
@@ -93,6 +95,8 @@ std::string short_text(double value) {
     const int decimals = std::max(0, 2 - static_cast<int>(std::floor(std::log10(magnitude))));
     return fmt::format("{:.{}f}", value, decimals);
 }
+
+double rounded(double value, int digits) { return parse_number(fmt::format("{:.{}g}", value, digits)).value_or(value); }
 
 std::string grouped_text(long long value) {
     std::string digits = fmt::format("{}", value < 0 ? -value : value);

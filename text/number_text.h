@@ -41,6 +41,8 @@ std::string percent_text(double share);
 std::string share_text(double share);
 /// Three significant digits, without exponent up to a million; whole numbers as such: "0.0123", "4.56", "4", "12346".
 std::string short_text(double value);
+/// The double that so many significant digits name: 0.3333 for a third and 4.
+double rounded(double value, int digits);
 /// A count with thousands separators: "8,030,261,248".
 std::string grouped_text(long long value);
 /// A parameter count as the field writes it, with three significant digits: "8.03 B", "129 M".

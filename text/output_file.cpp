@@ -133,7 +133,7 @@ void OutputFile::commit() {
     }
     if (!temporary_.empty()) {
         if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
-            fail("cannot take its name", errno);
+            fail("cannot be renamed into place", errno);
         }
         temporary_.clear();
     }

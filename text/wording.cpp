@@ -28,6 +28,16 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     return near ? "; did you mean \"" + *near + "\"?" : "";
 }
 
+std::string did_you_mean_name(const std::string& word, const std::vector<std::string>& names) {
+    std::vector<std::string> longer;
+    for (const std::string& name : names) {
+        if (!word.empty() && name.starts_with(word + "-")) {
+            longer.push_back("\"" + name + "\"");
+        }
+    }
+    return longer.empty() ? did_you_mean(word, names) : "; did you mean " + listed(longer, "or") + "?";
+}
+
 std::string shortened(std::string text, std::size_t longest) {
     if (text.size() <= longest) {
         return text;

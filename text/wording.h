@@ -23,4 +23,8 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
 /// "; did you mean \"x\"?" or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
 
+/// The same for names of a catalogue, where an abbreviation means every name that it begins: "h100" is any of "h100-nvl",
+/// "h100-pcie" and "h100-sxm".
+std::string did_you_mean_name(const std::string& word, const std::vector<std::string>& names);
+
 }  // namespace treeline

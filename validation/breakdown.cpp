@@ -36,7 +36,7 @@ Terms round_terms(const CompiledRound& round, const ExperimentPoint& point) {
     add_time(terms, "draft", estimate.draft);
     add_time(terms, "verify", estimate.verify);
     add_time(terms, "rollback", estimate.rollback);
-    add_time(terms, "host, beside the passes", estimate.host);
+    add_time(terms, "host, outside the passes", estimate.host);
     add_time(terms, "plain decoding, one token", estimate.autoregressive);
     terms.push_back({"accept length", estimate.accept_length, "count"});
     if (point.generated_tokens > 0.0) {
@@ -53,7 +53,7 @@ Terms fpga_terms(const FpgaPoint& point) {
     add_time(terms, "verify", round.verify.time);
     add_time(terms, "verify: units", round.verify.compute);
     add_time(terms, "verify: memory", round.verify.memory);
-    add_time(terms, "verify: states moved beside it", round.verify.exposed);
+    add_time(terms, "verify: states moved alongside", round.verify.exposed);
     add_time(terms, "plain decoding, one token", round.plain.time);
     terms.push_back({"accept length", round.accept_length, "count"});
     return terms;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/critical.h"
+#include "sim/enum_names.h"
 #include "sim/round.h"
 #include "validation/fpga_point.h"
 #include "validation/parameters.h"
@@ -33,10 +34,26 @@ enum class Observable {
     bram18s,
     urams,
 };
+constexpr auto names_in(Observable) {
+    using enum Observable;
+    return enum_names<Observable>({{round_time, "round_time"},
+                                   {draft_time, "draft_time"},
+                                   {scan_time, "scan_time"},
+                                   {speed, "speed"},
+                                   {memory, "memory"},
+                                   {throughput_multiplier, "throughput_multiplier"},
+                                   {verified_tokens, "verified_tokens"},
+                                   {verified_states, "verified_states"},
+                                   {decoding_saved, "decoding_saved"},
+                                   {net_saving, "net_saving"},
+                                   {critical_context, "critical_context"},
+                                   {tokens_per_joule, "tokens_per_joule"},
+                                   {dsps, "dsps"},
+                                   {luts, "luts"},
+                                   {bram18s, "bram18s"},
+                                   {urams, "urams"}});
+}
 
-std::string_view name_of(Observable observable);
-std::optional<Observable> observable_named(std::string_view name);
-std::vector<std::string> observable_names();
 /// "time", "size", "speed", "efficiency", "count" or "ratio": what units a row's value may have.
 std::string_view dimension_of(Observable observable);
 

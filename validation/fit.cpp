@@ -8,6 +8,7 @@
 #include <unsupported/Eigen/NonLinearOptimization>
 #include <unsupported/Eigen/NumericalDiff>
 
+#include "numerics/student_t.h"
 #include "validation/predict.h"
 
 namespace treeline {
@@ -72,17 +73,6 @@ Vector start_of(const ExperimentPlatform& platform) {
     return start;
 }
 
-/// Two-sided 95 % quantile of Student's t (Abramowitz and Stegun, table 26.10; 26.7.5 beyond it).
-double student_t(std::size_t degrees_of_freedom) {
-    constexpr double table[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-    constexpr double normal = 1.95996;
-    if (degrees_of_freedom <= std::size(table)) {
-        return table[degrees_of_freedom - 1];
-    }
-    const double n = static_cast<double>(degrees_of_freedom);
-    return normal + (std::pow(normal, 3.0) + normal) / (4.0 * n);
-}
-
 /// Standard errors of the parameters' logarithms; infinite where the rows do not determine them.
 Vector standard_errors(const Matrix& jacobian, const Vector& residuals) {
     const Eigen::Index count = jacobian.cols();
@@ -142,9 +132,9 @@ bool reject_bounds(ExperimentPlatform& platform, std::span<const ExperimentRow* 
             continue;
         }
         const ParameterUnit unit = unit_of(parameter);
-        remarks.push_back(fmt::format("the rows cannot tell {} from its bound; it is rejected, and the stated {:.4g}{}{} holds",
-                                      parameter.name, value_of(parameter, platform.platform) / unit.base_units,
-                                      unit.name.empty() ? "" : " ", unit.name));
+        remarks.push_back(fmt::format(
+            "the rows cannot tell {} from its bound; it is rejected, and the stated {:.4g}{}{} is kept", parameter.name,
+            value_of(parameter, platform.platform) / unit.base_units, unit.name.empty() ? "" : " ", unit.name));
     }
     const bool any = accepted.size() < platform.free.size();
     platform.free = std::move(accepted);
@@ -159,7 +149,8 @@ void add_intervals(const ExperimentPlatform& platform, std::span<const Experimen
     static_cast<void>(residuals(logarithms, left));
     static_cast<void>(residuals.df(logarithms, jacobian));
     const Vector errors = standard_errors(jacobian, left);
-    const double freedom_factor = rows.size() > platform.free.size() ? student_t(rows.size() - platform.free.size()) : 1.0;
+    const double freedom_factor =
+        rows.size() > platform.free.size() ? student_t(0.95, static_cast<double>(rows.size() - platform.free.size())) : 1.0;
     for (std::size_t i = 0; i < platform.free.size(); ++i) {
         const FreeParameter& parameter = platform.free[i];
         const double value = value_of(parameter, fit.fitted);

@@ -132,7 +132,7 @@ double predicted(Observable observable, const ExperimentPoint& point, const Plat
 std::string unknown_number(Observable observable, const ExperimentPoint& point, const Platform& platform) {
     return predicted(observable, point, platform) > 0.0
                ? std::string()
-               : fmt::format("{} is not known of this {}", name_of(observable), point.fpga ? "accelerator" : "platform");
+               : fmt::format("{} is not known for this {}", name_of(observable), point.fpga ? "accelerator" : "platform");
 }
 
 std::string problem_of(Observable observable, const ExperimentPoint& point, const Platform& platform) {

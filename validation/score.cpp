@@ -4,19 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "numerics/quantile.h"
+
 namespace treeline {
 namespace {
-
-double quantile(std::vector<double> values, double share) {
-    if (values.empty()) {
-        return 0.0;
-    }
-    std::sort(values.begin(), values.end());
-    const double place = share * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const std::size_t above = std::min(below + 1, values.size() - 1);
-    return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
-}
 
 /// Ranks from 1, ties at their mean.
 std::vector<double> ranks_of(const std::vector<double>& values) {

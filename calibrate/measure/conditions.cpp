@@ -9,6 +9,7 @@
 
 #include "calibrate/measure/machine.h"
 #include "calibrate/timings.h"
+#include "numerics/quantile.h"
 
 namespace treeline {
 namespace {

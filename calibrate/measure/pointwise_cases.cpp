@@ -1,5 +1,6 @@
 // Convolution updates, norms, activations and rotary embeddings: kernels of a few operations an element.
 #include "calibrate/measure/kernel_case.h"
+#include "sim/enum_names.h"
 
 namespace treeline {
 namespace {
@@ -56,9 +57,10 @@ KernelCase convolution_case(const Passed& pass, int channels, const MeasuredForm
 }
 
 enum class Form { rms_norm, gated_rms_norm, gated_activation };
-
-const char* name_of(Form form) {
-    return form == Form::rms_norm ? "rms_norm" : form == Form::gated_rms_norm ? "gated_rms_norm" : "gated_activation";
+constexpr auto names_in(Form) {
+    using enum Form;
+    return enum_names<Form>(
+        {{rms_norm, "rms_norm"}, {gated_rms_norm, "gated_rms_norm"}, {gated_activation, "gated_activation"}});
 }
 
 KernelRun prepare_pointwise(Workspace& workspace, Form form, int rows, int width, const MeasuredFormat& format) {
@@ -92,8 +94,10 @@ KernelRun prepare_pointwise(Workspace& workspace, Form form, int rows, int width
 KernelCase pointwise_case(Form form, int rows, int width, const MeasuredFormat& format) {
     KernelCase result;
     result.table = "element_wise";
-    result.columns = {
-        {"operation", name_of(form)}, {"rows", std::to_string(rows)}, {"width", std::to_string(width)}, {"dtype", format.name}};
+    result.columns = {{"operation", std::string(name_of(form))},
+                      {"rows", std::to_string(rows)},
+                      {"width", std::to_string(width)},
+                      {"dtype", format.name}};
     result.largest_piece = std::size_t(rows) * std::size_t(width) * bytes_of(format.type);
     result.prepare = [=](Workspace& workspace) { return prepare_pointwise(workspace, form, rows, width, format); };
     return result;

@@ -1,8 +1,9 @@
 #include "calibrate/measure/protocol.h"
 
 #include <algorithm>
-#include <random>
 #include <thread>
+
+#include "numerics/random.h"
 
 namespace treeline {
 namespace {
@@ -37,7 +38,7 @@ public:
                 order.push_back(i);
             }
         }
-        std::shuffle(order.begin(), order.end(), random_);
+        random_.shuffle(order);
         for (std::size_t i = 0; i < order.size(); ++i) {
             records_[order[i]].phase = (static_cast<double>(i) + 0.5) / static_cast<double>(order.size());
         }
@@ -55,7 +56,7 @@ public:
                 order.push_back(i);
             }
         }
-        std::shuffle(order.begin(), order.end(), random_);
+        random_.shuffle(order);
         for (const std::size_t i : order) {
             if (wants_sample(records_[i])) {  // the time may have run out meanwhile
                 visit(i);
@@ -79,7 +80,7 @@ public:
                 lacking.push_back(i);
             }
         }
-        std::shuffle(lacking.begin(), lacking.end(), random_);
+        random_.shuffle(lacking);
         while (!lacking.empty() && seconds() < end) {
             for (std::size_t i = 0; i < lacking.size() && seconds() < end; ++i) {
                 if (is_of_state(sentinel_.glance(), run_.typical, options_.limits)) {
@@ -209,7 +210,7 @@ private:
     std::vector<Record> records_;
     std::vector<std::size_t> long_targets_;  ///< in the order in which they are due
     double long_seconds_ = 0.0;
-    std::mt19937_64 random_;
+    Random random_;
     Clock::time_point start_;
     ProtocolRun run_;
 };

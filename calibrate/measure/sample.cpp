@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "calibrate/timings.h"
+#include "numerics/quantile.h"
 
 namespace treeline {
 namespace {

@@ -1,5 +1,6 @@
 // Recurrent states of Mamba-2 layers: plain update, fused scans, tree scans, replay.
 #include "calibrate/measure/kernel_case.h"
+#include "sim/enum_names.h"
 
 namespace treeline {
 namespace {
@@ -21,27 +22,15 @@ const std::vector<Layer>& scan_layers(Thoroughness thoroughness) {
 }
 
 enum class Form { none, final, every, tree, replay };
+constexpr auto names_in(Form) {
+    using enum Form;
+    return enum_names<Form>({{none, "none"}, {final, "final"}, {every, "every"}, {tree, "tree"}, {replay, "replay"}});
+}
 
 struct Point {
     Form form;
     int batch, tokens;
 };
-
-const char* name_of(Form form) {
-    switch (form) {
-        case Form::none:
-            return "none";
-        case Form::final:
-            return "final";
-        case Form::every:
-            return "every";
-        case Form::tree:
-            return "tree";
-        case Form::replay:
-            break;
-    }
-    return "replay";
-}
 
 std::vector<Point> points(const CaseOptions& options) {
     const bool quick = options.thoroughness == Thoroughness::quick;
@@ -132,7 +121,7 @@ KernelRun prepare_scan(Workspace& workspace, const kernels::ScanShape& shape, Fo
 KernelCase scan_case(const Layer& layer, const Point& point, const MeasuredFormat& format, const MeasuredFormat& state) {
     KernelCase result;
     result.table = "mamba2_scan";
-    result.columns = {{"form", name_of(point.form)},
+    result.columns = {{"form", std::string(name_of(point.form))},
                       {"batch", std::to_string(point.batch)},
                       {"tokens", std::to_string(point.tokens)},
                       {"heads", std::to_string(layer.heads)},

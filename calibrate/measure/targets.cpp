@@ -50,16 +50,16 @@ std::vector<Target> kernel_targets(const MeasuredDevice& device, const std::vect
         if (!workspace.holds(kernel.largest_piece)) {
             skipped.push_back({index, kernel.name() + " needs " + std::to_string(kernel.largest_piece >> 20) +
                                           " MiB at once, more than the " + std::to_string(workspace.rotation() >> 20) +
-                                          " MiB that are set aside on this device"});
+                                          " MiB set aside on this device"});
             continue;
         }
         try {
             const std::shared_ptr<KernelTimer> timer = timers->make(kernel, workspace);
             targets.push_back({index, [timers, timer](Sentinel& sentinel) { return one_sample(*timer, sentinel); }});
         } catch (const std::bad_alloc&) {
-            skipped.push_back({index, kernel.name() + " needs more memory than there is"});
+            skipped.push_back({index, kernel.name() + " needs more memory than is available"});
         } catch (const std::length_error&) {
-            skipped.push_back({index, kernel.name() + " needs more activations than are set aside on this device"});
+            skipped.push_back({index, kernel.name() + " needs more memory for activations than is set aside on this device"});
         }
     }
     return targets;
@@ -80,7 +80,7 @@ std::vector<Target> decoder_targets(const std::vector<HeldOutDecoder>& decoders,
                 }
             }
             skipped.push_back({index, "the decoder of " + group_of(decoder) + ", " + policy_of(decoder) +
-                                          " needs more memory than there is"});
+                                          " needs more memory than is available"});
             return {};
         };
         targets.push_back({index, visit, true});

@@ -1,8 +1,9 @@
 #include "calibrate/measure/workspace.h"
 
 #include <algorithm>
-#include <random>
 #include <stdexcept>
+
+#include "numerics/random.h"
 
 namespace treeline {
 namespace {
@@ -14,14 +15,14 @@ std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignm
 /// Pairs of random bf16 numbers between 1/8 and 1 in size: as fp32 they are ordinary numbers, too. Neither form holds
 /// denormals, infinities or NaNs, which some processors compute with more slowly.
 std::vector<std::uint32_t> random_words(std::size_t count) {
-    std::mt19937 random(20'261'121);
+    Random random(20'261'121);
     std::vector<std::uint32_t> words(count);
     const auto half = [](std::uint32_t bits) {
         const std::uint32_t exponent = 124U + (bits & 3U) % 3U;  // 2^-3 to 2^-1
         return (bits & 0x8000U) | exponent << 7U | (bits >> 2U & 0x7fU);
     };
     for (std::uint32_t& word : words) {
-        const auto bits = static_cast<std::uint32_t>(random());
+        const auto bits = static_cast<std::uint32_t>(random.bits() >> 32);
         word = half(bits >> 16U) << 16U | half(bits & 0xffffU);
     }
     return words;

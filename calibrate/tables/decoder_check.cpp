@@ -75,7 +75,7 @@ std::vector<DecoderCheck> checked_decoders(const std::vector<MeasuredFile>& file
             const auto decoder =
                 std::find_if(decoders.begin(), decoders.end(), [&](const HeldOutDecoder& d) { return is_of(d, row); });
             if (decoder == decoders.end()) {
-                problems.push_back(fmt::format("{}: is no decoder that Treeline holds out", measured.place));
+                problems.push_back(fmt::format("{}: is not a decoder that Treeline holds out", measured.place));
             } else {
                 found.emplace_back(decoder - decoders.begin(), checked(*decoder, device, measured, row));
             }

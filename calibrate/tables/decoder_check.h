@@ -1,4 +1,4 @@
-// Decoders that were measured, beside what the calibration says of them, and the choices that follow from either.
+// Measured decoders, what the calibration predicts for them, and the choices that follow from either.
 #pragma once
 
 #include <string>
@@ -25,10 +25,10 @@ struct DecoderCheck {
 KernelCase decoder_case(const HeldOutDecoder& decoder);
 
 /// The decoders among measured rows, in the order of held_out_decoders(), predicted by the device's calibration. Throws
-/// InputError where a row is of none of them, or lacks a phase.
+/// InputError if a row belongs to none of them, or lacks a phase.
 std::vector<DecoderCheck> checked_decoders(const std::vector<MeasuredFile>& files, const Device& device);
 
-/// What one would choose within a group, by time of a produced token.
+/// What one would choose within a group, by time per generated token.
 struct DecoderChoice {
     std::string group;                          ///< group_of()
     std::string best_measured, best_predicted;  ///< policy_of()
@@ -36,7 +36,7 @@ struct DecoderChoice {
     std::size_t choices = 0;
 };
 
-/// Of each group with at least two configurations.
+/// For each group with at least two configurations.
 std::vector<DecoderChoice> choices_of(const std::vector<DecoderCheck>& decoders);
 
 }  // namespace treeline

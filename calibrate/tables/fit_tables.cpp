@@ -12,7 +12,7 @@
 namespace treeline {
 namespace {
 
-/// Moves the tables that hold too little into the notes.
+/// Moves tables with too few rows into the notes.
 void leave_out_small(std::vector<KernelTable>& tables, std::vector<std::string>& notes) {
     std::erase_if(tables, [&](const KernelTable& table) {
         const std::vector<std::string> sentences = why_not_fitted(table);
@@ -26,7 +26,7 @@ std::string no_law(const KernelTable& table) {
                        name_of(table.kernel), name_of(table.format));
 }
 
-/// The law of each table, nothing where none fits. Tables do not depend on each other: all cores take them in turn.
+/// The law of each table, nothing if none fits. Tables do not depend on each other: all cores take them in turn.
 std::vector<std::optional<KernelFit>> fits_of(const std::vector<KernelTable>& tables, const Device& device,
                                               const KernelFitOptions& options) {
     std::vector<std::optional<KernelFit>> fits(tables.size());

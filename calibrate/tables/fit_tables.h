@@ -7,7 +7,7 @@
 
 namespace treeline {
 
-/// The laws of tables, in their order. Throws InputError where one has none.
+/// The laws of tables, in their order. Throws InputError if one has none.
 std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const Device& device, const KernelFitOptions& options);
 
 /// Laws of our own measurements: a table that no law fits is left out, and a sentence says so.

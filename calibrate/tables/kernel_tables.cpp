@@ -21,7 +21,7 @@ std::string lower(std::string text) {
 /// "h100" of "h100-sxm".
 std::string first_word(const std::string& device) { return device.substr(0, device.find('-')); }
 
-/// A sentence where a file is of another device, by what it says or by its name ("l40s_gemm.csv").
+/// A sentence if a file is of another device, by its content or its name ("l40s_gemm.csv").
 std::string device_problem(const MeasuredFile& file, const Device& device) {
     const std::string word = first_word(device.name);
     if (!file.device.empty() && lower(file.device).find(word) == std::string::npos) {
@@ -39,7 +39,7 @@ std::string device_problem(const MeasuredFile& file, const Device& device) {
     return {};
 }
 
-/// Traffic below this share of the last-level cache takes no time beside the launch.
+/// Traffic below this share of the last-level cache takes no time beyond the launch.
 constexpr double tiny_share = 1.0 / 32.0;
 
 void add(const TableKind& kind, ConvertedRow converted, const Device& device, const std::string& file,
@@ -68,7 +68,7 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const Device& d
     ConvertedRow converted = kind.convert(row);
     converted.sample.spread = row.number_or("spread", 0.0, 0.0);
     if (device.kind == DeviceKind::cpu && converted.kernel == KernelClass::attention_ungrouped) {
-        converted.kernel = KernelClass::attention;  // one kernel runs both, and its law tells them by the rows on a cache
+        converted.kernel = KernelClass::attention;  // one kernel runs both, and its law tells them apart by the rows per cache
     }
     // Our own measurements say over how much memory their data rotated: however small a case is, it comes from main memory.
     if (row.has("rotation_bytes")) {
@@ -113,7 +113,7 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
             const TableKind* kind = kind_of(measured);
             if (kind == nullptr) {
                 problems.push_back(fmt::format(
-                    "{}: is no gemm, attention_decode, recurrent_verify or conv1d row by its columns", measured.place));
+                    "{}: is not a gemm, attention_decode, recurrent_verify or conv1d row by its columns", measured.place));
             } else if (kind->convert != nullptr) {
                 add_row(*kind, measured, device, file.path, tables, problems);
             }

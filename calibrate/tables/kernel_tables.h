@@ -16,7 +16,7 @@ namespace treeline {
 ///   attention_decode: batch, query_tokens, context, q_heads, kv_heads, head_dim, window, kv_dtype
 ///   recurrent_verify: fused_conv, batch, tokens, heads, head_k_dim, head_v_dim, state_dtype
 ///   conv1d:           phase, batch, tokens, channels, d_conv
-/// Rows that ran from the last-level cache, or out of the range that decoding uses, are left out and counted: weights up to
+/// Rows that ran from the last-level cache, or outside the range that decoding uses, are left out and counted: weights up to
 /// twice the cache, linear layers of more than 512 rows, caches and states up to the cache's size. Throws InputError: unknown
 /// or missing columns, a value that is not a number, another device, nothing to fit, fewer shapes than a fit needs.
 std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const Device& device);
@@ -24,7 +24,7 @@ std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& file
 /// The files alone, every kind of table among them.
 std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folder, const Device& device);
 
-/// The tables from files that are read already. Tables may hold fewer shapes than a fit needs: a machine of one's own may have
+/// The tables from files that were already read. Tables may hold fewer shapes than a fit needs: the user's machine may have
 /// measured too little of one kernel.
 std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files, const Device& device);
 

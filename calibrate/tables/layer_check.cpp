@@ -50,7 +50,7 @@ std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, con
             TableRow row(measured, problems);
             const auto layer = std::find_if(layers.begin(), layers.end(), [&](const HeldOutLayer& l) { return is_of(l, row); });
             if (layer == layers.end()) {
-                problems.push_back(fmt::format("{}: is no layer that Treeline holds out", measured.place));
+                problems.push_back(fmt::format("{}: is not a layer that Treeline holds out", measured.place));
             } else {
                 rows.push_back(checked(*layer, device, measured.time));
             }

@@ -1,4 +1,4 @@
-// Does a calibration foretell what it was not fitted to? Measured times beside those that it predicts.
+// Does a calibration predict what it was not fitted to? Measured times and those that it predicts.
 #pragma once
 
 #include <cmath>
@@ -17,8 +17,8 @@ struct CheckRow {
     Seconds measured, predicted;
 };
 
-/// The whole layers among measured rows, predicted by the device's calibration. Throws InputError where a row is of none of the
-/// layers that held_out_layers() has.
+/// The whole layers among measured rows, predicted by the device's calibration. Throws InputError if a row belongs to none of
+/// held_out_layers().
 std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, const Device& device);
 
 /// Of anything with members `measured` and `predicted`.

@@ -1,29 +1,14 @@
-#include <sstream>
-
 #include <fmt/format.h>
 
 #include "calibrate/tables/measured_formats.h"
 #include "calibrate/timings/timing_formats.h"
+#include "text/csv.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
 
-std::vector<std::string> fields_of(std::string line) {
-    if (!line.empty() && line.back() == '\r') {
-        line.pop_back();
-    }
-    std::vector<std::string> fields;
-    std::stringstream stream(line);
-    for (std::string field; std::getline(stream, field, ',');) {
-        fields.push_back(field);
-    }
-    if (!line.empty() && line.back() == ',') {
-        fields.emplace_back();
-    }
-    return fields;
-}
-
-/// Which column is the time, and in what unit; nothing, and a problem, where there is not exactly one.
+/// Which column is the time, and in what unit; nothing, and a problem, if there is not exactly one.
 std::optional<std::pair<std::size_t, double>> time_column(const std::vector<std::string>& header, MeasuredRows& rows) {
     std::optional<std::pair<std::size_t, double>> found;
     for (std::size_t i = 0; i < header.size(); ++i) {
@@ -48,36 +33,23 @@ std::optional<std::pair<std::size_t, double>> time_column(const std::vector<std:
 }  // namespace
 
 void read_measured_csv(const std::string& text, MeasuredRows& rows) {
-    std::stringstream stream(text);
-    std::string line;
-    std::vector<std::string> header;
-    std::optional<std::pair<std::size_t, double>> time;
-    for (std::size_t number = 1; std::getline(stream, line); ++number) {
-        if (line.empty() || line.front() == '#' || line == "\r") {
-            continue;
-        }
-        const std::vector<std::string> fields = fields_of(line);
-        if (header.empty()) {
-            header = fields;
-            time = time_column(header, rows);
-            if (!time) {
-                return;
-            }
-            continue;
-        }
-        if (fields.size() != header.size()) {
-            rows.problem(fmt::format("line {}: has {} fields, but the header {}", number, fields.size(), header.size()));
+    CsvReader csv(text);
+    const std::vector<std::string>& header = csv.header();
+    const std::optional<std::pair<std::size_t, double>> time = time_column(header, rows);
+    while (time && csv.next()) {
+        const std::string place = fmt::format("line {}", csv.line());
+        if (const std::string misfit = csv.problem(); !misfit.empty()) {
+            rows.problem(fmt::format("{}: {}", place, misfit));
             continue;
         }
         RowValues values;
-        for (std::size_t i = 0; i < fields.size(); ++i) {
+        for (std::size_t i = 0; i < header.size(); ++i) {
             if (i != time->first) {
-                values[header[i]] = fields[i];
+                values[header[i]] = csv.fields()[i];
             }
         }
-        const std::optional<double> measured = number_in(fields[time->first]);
-        rows.add(fmt::format("line {}", number), std::move(values),
-                 measured ? std::optional(*measured * time->second) : std::nullopt);
+        const std::optional<double> measured = parse_number(csv.fields()[time->first]);
+        rows.add(place, std::move(values), measured ? std::optional(*measured * time->second) : std::nullopt);
     }
 }
 

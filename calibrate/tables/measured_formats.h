@@ -13,9 +13,6 @@ namespace treeline {
 
 using RowValues = std::map<std::string, std::string, std::less<>>;
 
-/// Nothing where the text is no finite number.
-std::optional<double> number_in(std::string_view text);
-
 /// A file's rows as they are found, with every problem noted.
 class MeasuredRows {
 public:
@@ -27,7 +24,7 @@ public:
     /// A time that is missing, or not above zero, is a problem. A value "device" names the device.
     void add(const std::string& place, RowValues values, std::optional<double> seconds);
     [[nodiscard]] MeasuredFile& file() { return file_; }
-    /// Throws InputError where there are problems, or no rows.
+    /// Throws InputError if there are problems, or no rows.
     MeasuredFile finish();
 
 private:

@@ -10,6 +10,7 @@
 #include "calibrate/timings/llama_bench.h"
 #include "calibrate/timings/timing_formats.h"
 #include "json/reader.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -25,7 +26,7 @@ std::optional<double> nvbench_time(const Json& state) {
         }
         for (const Json& datum : summary.value("data", Json::array())) {
             if (datum.value("name", "") == "value" && datum.contains("value")) {
-                return number_in(text_of(datum["value"]));
+                return parse_number(text_of(datum["value"]));
             }
         }
     }
@@ -135,7 +136,7 @@ void read_measured_json(const std::string& text, MeasuredRows& rows) {
     try {
         has_states ? read_nvbench(root, rows) : read_google_benchmark(root, rows);
     } catch (const Json::exception& error) {
-        rows.problem(fmt::format("has an entry of another type than nvbench or Google Benchmark write ({})", error.what()));
+        rows.problem(fmt::format("has an entry of a type that neither nvbench nor Google Benchmark writes ({})", error.what()));
     }
 }
 

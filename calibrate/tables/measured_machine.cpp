@@ -8,6 +8,7 @@
 
 #include "calibrate/tables/table_rows.h"
 #include "json/reader.h"
+#include "text/number_text.h"
 
 namespace treeline {
 namespace {
@@ -21,8 +22,8 @@ void add_probe(TableRow& row, MachineFigures& figures) {
     best = std::max(best, bytes / row.time());
 }
 
-/// A state update of one token moves hardly anything but the state. Memory that is changed where it was read goes back without
-/// being fetched again, so it may be moved faster than a copy moves it.
+/// A state update of one token moves hardly anything but the state. Memory that is updated in place is written back without
+/// being fetched again, so it may move faster than in a copy.
 void add_update(TableRow& row, MachineFigures& figures) {
     const double elements =
         row.number("batch", 1) * row.number("heads", 1) * row.number("head_dim", 1) * row.number("state_size", 1);
@@ -44,7 +45,7 @@ void add_product(TableRow& row, MachineFigures& figures) {
     }
 }
 
-/// Yardsticks are few: one that was measured under other conditions than most is better than none.
+/// Yardsticks are few: one measured under unusual conditions is better than none.
 std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
     std::vector<MeasuredRow> rows = file.rows;
     const TableKind* kind = rows.empty() ? nullptr : kind_of(rows.front());
@@ -66,8 +67,8 @@ std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
     return rows;
 }
 
-/// Three digits: more would pretend what a measurement does not know.
-double shown(double value) { return std::stod(fmt::format("{:.4g}", value)); }
+/// Three digits: more would suggest a precision that measurements lack.
+double shown(double value) { return rounded(value, 4); }
 
 Json number(double value, const char* unit, const std::string& source) {
     return {{"value", shown(value)}, {"unit", unit}, {"source", source}, {"kind", "measured"}};

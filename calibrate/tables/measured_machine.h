@@ -1,4 +1,4 @@
-// What measurements say of a device as a whole, and its description made of that.
+// What measurements say about a device as a whole, and the description made from that.
 #pragma once
 
 #include <string>
@@ -26,15 +26,14 @@ struct MachineFigures {
     std::string fp32_shape, bf16_shape;   ///< that layer
 };
 
-/// From the tables `probe`, `launch`, `gemm` and `mamba2_scan`; throws InputError where bandwidth or products in fp32 are
-/// missing.
+/// From the tables `probe`, `launch`, `gemm` and `mamba2_scan`; throws InputError if bandwidth or products in fp32 are missing.
 MachineFigures figures_of(const std::vector<MeasuredFile>& files);
 
 /// What the launch tables among the files hold, sorted by the way of launching, then by the length of the chain. Throws
-/// InputError where a row is faulty.
+/// InputError if a row is faulty.
 std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files);
 
-/// A description with measured bandwidth and peaks that refers to `calibration_file` beside it (hardware/README.md).
+/// A description with measured bandwidth and peaks that refers to `calibration_file` next to it (hardware/README.md).
 std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
                                const std::string& calibration_file);
 

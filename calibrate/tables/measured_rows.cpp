@@ -1,14 +1,11 @@
 #include "calibrate/tables/measured_rows.h"
 
-#include <charconv>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "calibrate/tables/measured_formats.h"
-#include "json/reader.h"
+#include "text/input_file.h"
 
 namespace treeline {
 namespace {
@@ -16,13 +13,6 @@ namespace {
 constexpr std::size_t most_problems = 10;
 
 }  // namespace
-
-std::optional<double> number_in(std::string_view text) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() && std::isfinite(value) ? std::optional(value)
-                                                                                            : std::nullopt;
-}
 
 void MeasuredRows::problem(const std::string& sentence) {
     if (problems_.size() < most_problems) {
@@ -32,7 +22,7 @@ void MeasuredRows::problem(const std::string& sentence) {
 
 void MeasuredRows::device(const std::string& name) {
     if (!name.empty() && !file_.device.empty() && file_.device != name) {
-        problem(fmt::format("holds measurements of several devices ({} and {}); a calibration is of one", file_.device, name));
+        problem(fmt::format("holds measurements of several devices ({} and {}); a calibration covers one", file_.device, name));
     }
     file_.device = name;
 }
@@ -77,12 +67,7 @@ MeasuredFile parse_measured_rows(const std::string& text, const std::string& pat
 }
 
 MeasuredFile read_measured_rows(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream text;
-    if (!file || !(text << file.rdbuf())) {
-        throw InputError({fmt::format("{}: cannot be read", path.string())});
-    }
-    return parse_measured_rows(text.str(), path.string());
+    return parse_measured_rows(read_file(path), path.string());
 }
 
 }  // namespace treeline

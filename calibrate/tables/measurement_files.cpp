@@ -1,14 +1,16 @@
 #include "calibrate/tables/measurement_files.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "calibrate/tables/table_rows.h"
-#include "json/reader.h"
+#include "text/csv.h"
+#include "text/input_error.h"
+#include "text/input_file.h"
 #include "text/output_file.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -20,12 +22,8 @@ using Columns = std::vector<std::pair<std::string, std::string>>;
 constexpr std::string_view conditions_ending = "_conditions.csv";
 
 bool has_rows(const fs::path& file) {
-    std::ifstream in(file);
-    int lines = 0;
-    for (std::string line; std::getline(in, line);) {
-        lines += !line.empty() && line.front() != '#' ? 1 : 0;
-    }
-    return lines > 1;
+    const std::string text = read_file(file);
+    return CsvReader(text).next();
 }
 
 std::string microseconds(double seconds) { return fmt::format("{:.6g}", 1e6 * seconds); }
@@ -61,22 +59,9 @@ std::string key_of(Columns columns) {
     return kernel.name();
 }
 
-std::vector<std::string> header_of(const fs::path& path) {
-    std::ifstream in(path);
-    std::string line;
-    while (std::getline(in, line) && (line.empty() || line.front() == '#')) {}
-    std::vector<std::string> columns;
-    for (std::size_t at = 0; at <= line.size();) {
-        const std::size_t comma = std::min(line.find(',', at), line.size());
-        columns.push_back(line.substr(at, comma - at));
-        at = comma + 1;
-    }
-    return columns;
-}
-
 double number_of(const std::map<std::string, std::string>& row, const char* column) {
     const auto found = row.find(column);
-    return found == row.end() ? 0.0 : std::strtod(found->second.c_str(), nullptr);
+    return found == row.end() ? 0.0 : parse_number(found->second).value_or(0.0);
 }
 
 }  // namespace
@@ -85,7 +70,7 @@ MeasurementFiles::MeasurementFiles(fs::path folder, const Machine& machine) : fo
     std::error_code error;
     fs::create_directories(folder_, error);
     if (!fs::is_directory(folder_)) {
-        throw OutputError(fmt::format("{}: cannot be made ({})", folder_.string(), error.message()));
+        throw OutputError(fmt::format("{}: cannot be created ({})", folder_.string(), error.message()));
     }
     for (const MeasuredFile& file : read()) {
         if (file.device != machine_.name) {
@@ -99,10 +84,10 @@ MeasurementFiles::MeasurementFiles(fs::path folder, const Machine& machine) : fo
 void MeasurementFiles::load(const MeasuredFile& file) {
     const std::string stem = fs::path(file.path).stem().string();
     if (!stem.starts_with(machine_.name + "_")) {
-        return;  // a table of somebody's: read, but not written
+        return;  // a foreign table: read, but not written
     }
     Table& table = tables_[stem.substr(machine_.name.size() + 1)];
-    table.columns = header_of(file.path);
+    table.columns = CsvReader(read_file(file.path)).header();
     for (const std::vector<MeasuredRow>* rows : {&file.rows, &file.drifted}) {
         for (const MeasuredRow& row : *rows) {
             Columns columns;
@@ -157,12 +142,15 @@ void MeasurementFiles::put(const KernelCase& kernel, const Measurement& measurem
 
 std::string MeasurementFiles::text_of(const Table& table) const {
     std::string text = fmt::format(
-        "# Kernels measured by treeline calibrate\n# device: {}\n# driver: {}\n"
+        "# Kernels measured by treeline calibrate\n"
+        "# device: {}\n"
+        "# driver: {}\n"
         "# latency_us: microseconds of one run, the first quartile of the samples; spread: median absolute deviation / "
         "median;\n"
-        "# rotation_bytes: memory over which weights, caches and states rotate; launch_us, clock_mhz: a launch of nothing\n"
-        "# and the clock beside the samples, 0 where unknown; drifted: 1 where hardly any sample was taken in the state of\n"
-        "# the machine that the others are of\n{}\n",
+        "# rotation_bytes: memory over which weights, caches and states rotate; launch_us, clock_mhz: an empty launch\n"
+        "# and the clock during the samples, 0 if unknown; drifted: 1 if hardly any sample was taken in the machine state of\n"
+        "# the others\n"
+        "{}\n",
         machine_.title, machine_.driver, fmt::join(table.columns, ","));
     for (const std::map<std::string, std::string>& row : table.rows) {
         for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -189,9 +177,9 @@ void MeasurementFiles::write_conditions(const ProtocolRun& run) const {
     std::ofstream out(path, std::ios::binary | std::ios::app);
     if (fresh) {
         out << fmt::format(
-            "# What {} was like at the beginning of each pass over what was measured, run after run\n"
+            "# The state of {} at the beginning of each pass over the measurements, run after run\n"
             "# at_s: since the run began; visits: of kernels and decoders in the pass; read_us: a block of main memory read;\n"
-            "# launch_us: a launch of nothing (0: not asked); clock_mhz: 0 where unknown; temperature_c: empty where unknown;\n"
+            "# launch_us: an empty launch (0: not measured); clock_mhz: 0 if unknown; temperature_c: empty if unknown;\n"
             "# load: per core, over the last minute; typical: 1 in the state that the measurements are of\n"
             "at_s,visits,read_us,launch_us,clock_mhz,temperature_c,load,typical\n",
             machine_.title);

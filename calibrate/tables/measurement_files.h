@@ -1,5 +1,5 @@
-// Raw measurements on disk: a CSV file for each table of kernels, written again as more is known, so that an interrupted run
-// goes on.
+// Raw measurements on disk: a CSV file for each table of kernels, rewritten as more is known, so that an interrupted run can
+// resume.
 #pragma once
 
 #include <filesystem>
@@ -20,19 +20,19 @@ using TimeParts = std::vector<std::pair<std::string, double>>;
 
 class MeasurementFiles {
 public:
-    /// Opens (or makes) the folder and reads what it holds already. Throws InputError where that is of another device or
-    /// unreadable, OutputError where the folder cannot be made.
+    /// Opens (or creates) the folder and reads what it holds already. Throws InputError if that is of another device or
+    /// unreadable, OutputError if the folder cannot be created.
     MeasurementFiles(std::filesystem::path folder, const Machine& machine);
 
-    /// Whether a case has been measured already, with so many samples of the machine's typical state at least.
+    /// Whether a case has been measured already, with at least this many samples of the machine's typical state.
     [[nodiscard]] bool holds(const KernelCase& kernel, int least_samples = 1) const;
     /// Puts a measurement into its table, in place of an earlier one of the case. save() brings it to the disk.
     void put(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes, const TimeParts& parts = {});
     /// Writes the tables that changed. Throws OutputError.
     void save();
-    /// Adds what the machine was like in each pass of a run, beside the tables. Throws OutputError.
+    /// Adds the state of the machine in each pass of a run, next to the tables. Throws OutputError.
     void write_conditions(const ProtocolRun& run) const;
-    /// What was seen beside the cases that are held.
+    /// What was seen besides the cases that are held.
     [[nodiscard]] std::vector<Conditions> conditions() const;
     /// Every measurement that was saved, as `treeline calibrate --from` would read it.
     [[nodiscard]] std::vector<MeasuredFile> read() const;

@@ -1,7 +1,6 @@
 #include "calibrate/tables/table_rows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -62,7 +61,7 @@ NumberFormat format_of_weights(double bits) {
                          : NumberFormat::int4;
 }
 
-/// A whole pass of llama-bench: every linear layer of the model at once. At depth 0 what else it does is little.
+/// A whole pass of llama-bench: every linear layer of the model at once. At depth 0 it does little else.
 ConvertedRow llama_row(TableRow& row) {
     const double tokens = row.number("tokens", 1), context = row.number("context", 0);
     const double bytes = row.number("model_bytes", 1), parameters = row.number("parameters", 1);
@@ -120,20 +119,18 @@ std::string TableRow::text(std::string_view name) {
 
 double TableRow::number(std::string_view name, double least) {
     const std::string written = text(name);
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), value);
-    const bool whole = error == std::errc() && end == written.data() + written.size() && std::isfinite(value);
-    if (good_ && (!whole || value < least)) {
+    const std::optional<double> value = parse_number(written);
+    if (good_ && !(value && *value >= least)) {
         problem(fmt::format("{} must be a number of at least {:g}, not \"{}\"", name, least, written));
     }
-    return whole ? std::max(value, least) : least;
+    return std::max(value.value_or(least), least);
 }
 
 NumberFormat TableRow::format(std::string_view name) {
     const std::string written = text(name);
-    const std::optional<NumberFormat> found = number_format(written);
+    const std::optional<NumberFormat> found = value_named<NumberFormat>(written);
     if (good_ && !found) {
-        problem(fmt::format("{} \"{}\" is no number format", name, written));
+        problem(fmt::format("{} \"{}\" is not a number format", name, written));
     }
     return found.value_or(NumberFormat::bf16);
 }
@@ -158,7 +155,7 @@ const std::vector<TableKind>& table_kinds() {
         {"element_wise", "operation", element_wise_row, "rows from main memory"},
         {"sampling", "method", sampling_row, "logits from main memory"},
         {"probe", "probe", nullptr, "bandwidth"},
-        {"launch", "launches", nullptr, "launches of nothing"},
+        {"launch", "launches", nullptr, "empty launches"},
         {"decoder", "drafter", nullptr, "rounds of a decoder, held out"},
         {"layer", "family", nullptr, "whole layers, held out"},
         {"llama_bench", "model_bytes", llama_row, "whole passes of models above the last-level cache, without context"},

@@ -15,7 +15,7 @@ struct ConvertedRow {
     KernelClass kernel = KernelClass::gemm;
     NumberFormat format = NumberFormat::bf16;
     KernelSample sample;
-    Bytes stationary;         ///< what a replay finds in the cache where it fits: weights, keys and values, states
+    Bytes stationary;         ///< what a replay finds in the cache if it fits: weights, keys and values, states
     bool of_decoding = true;  ///< false: not a kernel that decoding runs, or one that the simulator prices otherwise
 };
 
@@ -27,12 +27,12 @@ public:
     [[nodiscard]] bool has(std::string_view name) const { return row_.values.find(name) != row_.values.end(); }
     std::string text(std::string_view name);
     double number(std::string_view name, double least);
-    /// `otherwise` where there is no such column.
+    /// `otherwise` if there is no such column.
     double number_or(std::string_view name, double least, double otherwise) {
         return has(name) ? number(name, least) : otherwise;
     }
     NumberFormat format(std::string_view name);
-    /// The index of the value in `words`; 0, and a problem, where it is none of them.
+    /// The index of the value in `words`; 0 and a problem if it is none of them.
     std::size_t choice(std::string_view name, const std::vector<std::string>& words);
 
     [[nodiscard]] bool good() const { return good_; }
@@ -56,7 +56,7 @@ struct TableKind {
 /// Every kind of table. The first whose telling column a row has is the row's.
 const std::vector<TableKind>& table_kinds();
 
-/// The kind of a row: by its "benchmark" value where it has one, else by its columns. Null for neither.
+/// The kind of a row: by its "benchmark" value if it has one, else by its columns. Null for neither.
 const TableKind* kind_of(const MeasuredRow& row);
 
 }  // namespace treeline

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What distinguishes runs of llama-bench beside model and depth.
+/// What distinguishes runs of llama-bench besides model and depth.
 const std::vector<std::string>& llama_settings() {
     static const std::vector<std::string> keys = {"build_commit", "cpu_info",   "gpu_info",  "backends",      "model_filename",
                                                   "n_batch",      "n_ubatch",   "n_threads", "type_k",        "type_v",
@@ -39,7 +39,7 @@ std::vector<std::string> varying_settings(const Json& rows) {
     return varying;
 }
 
-/// The spread of a mean: the scatter of its samples over √samples. Without samples, the scatter as it stands.
+/// The spread of a mean: the scatter of its samples over √samples. Without samples, the stated scatter.
 std::optional<Seconds> spread_of_mean(json::Reader& row) {
     if (!row.has("stddev_ns")) {
         return std::nullopt;
@@ -105,7 +105,7 @@ LlamaPasses read_llama_passes(std::vector<json::Reader> rows, const Json& raw) {
     }
     if (left_out.generations > 0) {
         result.notes.push_back(
-            fmt::format("{} rows of llama-bench that generate several tokens were left out: they are no single pass",
+            fmt::format("{} rows of llama-bench that generate several tokens were left out: they are not single passes",
                         left_out.generations));
     }
     if (left_out.split > 0) {

@@ -11,11 +11,11 @@
 
 namespace treeline {
 
-/// One row that is a single pass over `tokens` tokens behind `context` cached ones.
+/// One row that is a single pass over `tokens` tokens after `context` cached ones.
 struct LlamaPass {
     std::string model;     ///< "llama 8B Q4_0"
     std::string settings;  ///< those that differ between the rows of the file: ", n_threads 8"
-    std::string device;    ///< the GPU's name, or the CPU's where there is none; empty where the row names none
+    std::string device;    ///< the GPU's name, or the CPU's if there is none; empty if the row names none
     double tokens = 1.0, context = 0.0;
     double model_bytes = 0.0, parameters = 0.0;  ///< 0: the row does not say
     Seconds time;

@@ -18,7 +18,7 @@ struct TimeSource {
     [[nodiscard]] bool extrapolates(double tokens) const;
     /// Precondition: covers(tokens).
     [[nodiscard]] Seconds at(double tokens) const;
-    /// Of the interval of the time, 95 % unless the fit was asked for another; 0 where none is known.
+    /// Of the interval of the time, 95 % unless another was requested; 0 if none is known.
     [[nodiscard]] Seconds half_width(double tokens) const;
     /// "1 to 64 tokens": where it was measured.
     [[nodiscard]] std::string range_text() const;

@@ -1,5 +1,3 @@
-#include <charconv>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -7,51 +5,16 @@
 #include "calibrate/timings/timing_formats.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/csv.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
 
 constexpr std::size_t most_problems = 10;
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    return first == std::string_view::npos ? std::string_view()
-                                           : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-/// The fields of a line; quoted ones (RFC 4180) may hold commas and doubled quotes.
-std::vector<std::string> fields_of(std::string_view line) {
-    std::vector<std::string> fields(1);
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '"') {
-            if (quoted && i + 1 < line.size() && line[i + 1] == '"') {
-                fields.back() += line[i++];
-            } else {
-                quoted = !quoted;
-            }
-        } else if (line[i] == ',' && !quoted) {
-            fields.emplace_back();
-        } else {
-            fields.back() += line[i];
-        }
-    }
-    for (std::string& field : fields) {
-        field = trimmed(field);
-    }
-    return fields;
-}
-
-std::optional<double> number_in(const std::string& text) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
-    return whole ? std::optional(value) : std::nullopt;
-}
-
-/// Where the header puts what.
+/// The columns of the header.
 struct Columns {
-    std::size_t count = 0;
     std::optional<std::size_t> tokens, time, spread, series;
     double time_unit = 1.0, spread_unit = 1.0;
     std::string time_name, spread_name;
@@ -66,27 +29,18 @@ std::vector<std::string> known_columns() {
     return names;
 }
 
-class CsvReader {
+class TimingRows {
 public:
-    explicit CsvReader(TimingFile& file) : file_(file) {}
+    TimingRows(CsvReader& csv, TimingFile& file) : csv_(csv), file_(file) {}
 
-    void line(std::string_view text) {
-        ++number_;
-        const std::string_view content = trimmed(text);
-        if (content.empty() || content.front() == '#' || problems_.size() >= most_problems) {
-            return;
-        }
-        std::vector<std::string> fields = fields_of(content);
-        if (columns_.count == 0) {
-            header(fields);
+    void read() {
+        if (csv_.header().empty()) {
+            problem("is empty; a header such as tokens,time_ms is needed");
         } else {
-            row(fields);
+            header(csv_.header());
         }
-    }
-
-    void finish() {
-        if (columns_.count == 0) {
-            problem("is empty, where a header such as tokens,time_ms should stand");
+        for (const bool usable = problems_.empty(); usable && problems_.size() < most_problems && csv_.next();) {
+            row(csv_.fields());
         }
         if (!problems_.empty()) {
             throw InputError(std::move(problems_));
@@ -98,13 +52,12 @@ private:
 
     void take(std::optional<std::size_t>& column, std::size_t at, const std::string& name) {
         if (column) {
-            problem(fmt::format("the header gives the same thing twice: {}", name));
+            problem(fmt::format("the header gives the same quantity twice: {}", name));
         }
         column = at;
     }
 
     void header(const std::vector<std::string>& names) {
-        columns_.count = names.size();
         for (std::size_t i = 0; i < names.size(); ++i) {
             header_field(names[i], i);
         }
@@ -138,60 +91,49 @@ private:
     }
 
     std::optional<double> number(const std::vector<std::string>& fields, std::size_t column, const std::string& name) {
-        const std::optional<double> value = number_in(fields[column]);
+        const std::optional<double> value = parse_number(fields[column]);
         if (!value) {
-            problem(fmt::format("line {}: {} must be a number, not \"{}\"", number_, name, fields[column]));
+            problem(fmt::format("line {}: {} must be a number, not \"{}\"", csv_.line(), name, fields[column]));
         }
         return value;
     }
 
     void row(const std::vector<std::string>& fields) {
-        if (fields.size() != columns_.count) {
-            return problem(fmt::format("line {}: has {} fields, but the header {}", number_, fields.size(), columns_.count));
-        }
-        if (!problems_.empty() && !columns_.time) {
-            return;
+        if (const std::string misfit = csv_.problem(); !misfit.empty()) {
+            return problem(fmt::format("line {}: {}", csv_.line(), misfit));
         }
         const std::optional<double> tokens = number(fields, *columns_.tokens, "tokens");
         const std::optional<double> time = number(fields, *columns_.time, columns_.time_name);
         Timing timing{tokens.value_or(0.0), Seconds(time.value_or(0.0) * columns_.time_unit), {}};
         if (tokens && (*tokens < 0.0)) {
-            problem(fmt::format("line {}: tokens must be zero or above, not {}", number_, fields[*columns_.tokens]));
+            problem(fmt::format("line {}: tokens must be zero or above, not {}", csv_.line(), fields[*columns_.tokens]));
         }
         if (time && !(*time > 0.0)) {
-            problem(fmt::format("line {}: {} must be above zero, not {}", number_, columns_.time_name, fields[*columns_.time]));
+            problem(
+                fmt::format("line {}: {} must be above zero, not {}", csv_.line(), columns_.time_name, fields[*columns_.time]));
         }
         if (columns_.spread && !fields[*columns_.spread].empty()) {
             const std::optional<double> spread = number(fields, *columns_.spread, columns_.spread_name);
             timing.spread = Seconds(spread.value_or(0.0) * columns_.spread_unit);
             if (spread && *spread < 0.0) {
-                problem(fmt::format("line {}: {} must be zero or above, not {}", number_, columns_.spread_name,
+                problem(fmt::format("line {}: {} must be zero or above, not {}", csv_.line(), columns_.spread_name,
                                     fields[*columns_.spread]));
             }
         }
         add_timing(file_, columns_.series ? fields[*columns_.series] : "", timing);
     }
 
+    CsvReader& csv_;
     TimingFile& file_;
     Columns columns_;
-    std::size_t number_ = 0;
     std::vector<std::string> problems_;
 };
 
 }  // namespace
 
 void read_timings_csv(std::string_view text, TimingFile& file) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    if (text.starts_with(byte_order_mark)) {
-        text.remove_prefix(byte_order_mark.size());
-    }
-    CsvReader reader(file);
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        reader.line(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    reader.finish();
+    CsvReader csv(text);
+    TimingRows(csv, file).read();
 }
 
 }  // namespace treeline

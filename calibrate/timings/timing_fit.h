@@ -13,7 +13,7 @@ namespace treeline {
 struct SeriesFit {
     std::string name;
     LawSelection selection;
-    std::size_t shown = 0;  ///< the candidate that is reported: the selected one, or the one that was asked for
+    std::size_t shown = 0;  ///< the candidate that is reported: the selected one, or the requested one
 
     [[nodiscard]] const LawCandidate& reported() const { return selection.candidates[shown]; }
 };

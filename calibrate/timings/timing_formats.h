@@ -8,7 +8,7 @@
 
 namespace treeline {
 
-/// Adds a measurement to the series of this name, which it may begin.
+/// Adds a measurement to the series of this name, starting it if needed.
 void add_timing(TimingFile& file, const std::string& series, const Timing& timing);
 
 /// The units that a column or key may end in: "time_ms".

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double most_tokens = 1e9;
 
-/// A time under "time_ms" or the like; nothing where no unit's key is there.
+/// A time under "time_ms" or the like; nothing if no such key exists.
 std::optional<Seconds> time_under(json::Reader& row, const std::string& prefix, bool zero_allowed) {
     std::optional<Seconds> found;
     for (const TimeUnit& unit : time_units) {
@@ -22,7 +22,7 @@ std::optional<Seconds> time_under(json::Reader& row, const std::string& prefix, 
             continue;
         }
         if (found) {
-            row.problem(key, "says the same thing twice, as another unit is given, too");
+            row.problem(key, "states the time twice, as another unit is given");
         }
         const double value = row.number(key, 0.0, longest_time / unit.seconds);
         if (!zero_allowed && value <= 0.0) {
@@ -55,7 +55,7 @@ void read_timings_json(const std::string& text, TimingFile& file) {
     file.title = root.text_or("title", "");
     file.source = root.text_or("source", "");
     if (root.text_or("format", "treeline-fit") != "treeline-fit") {
-        root.problem("format", "must be treeline-fit where it is given");
+        root.problem("format", "must be treeline-fit if given");
     }
     for (const char* const of_result : {"version", "series", "notes"}) {
         static_cast<void>(root.has(of_result));

@@ -1,32 +1,16 @@
 #include "calibrate/timings/timing_reader.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "calibrate/timings/timing_formats.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/input_file.h"
 
 namespace treeline {
 namespace {
-
-constexpr std::uintmax_t largest_file = 64u << 20;
-
-std::string content_of(const std::filesystem::path& path) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
-    if (!error && size > largest_file) {
-        throw InputError({fmt::format("{}: is larger than {} MiB", path.string(), largest_file >> 20)});
-    }
-    std::ifstream in(path, std::ios::binary);
-    if (!in || std::filesystem::is_directory(path, error)) {
-        throw InputError({fmt::format("{}: cannot be opened", path.string())});
-    }
-    return {std::istreambuf_iterator<char>(in), {}};
-}
 
 bool is_json(const std::filesystem::path& path, const std::string& text) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -46,7 +30,7 @@ void add_timing(TimingFile& file, const std::string& series, const Timing& timin
 TimingFile read_timings(const std::filesystem::path& path) {
     TimingFile file;
     file.path = path.string();
-    const std::string text = content_of(path);
+    const std::string text = read_file(path);
     if (is_json(path, text)) {
         read_timings_json(text, file);
     } else {

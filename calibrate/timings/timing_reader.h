@@ -11,7 +11,7 @@ namespace treeline {
 
 /// Measurements that one law should describe.
 struct TimingSeries {
-    std::string name;  ///< empty where the file names none
+    std::string name;  ///< empty if the file names none
     std::vector<Timing> timings;
 };
 
@@ -29,10 +29,10 @@ struct TimingFile {
 ///         --format json` is one
 ///   llama-bench -o json: a row with n_prompt = T at n_depth = d is a pass over T tokens at context d (so is one with n_gen = 1
 ///         and no prompt, for T = 1); a series for each model, depth and whatever other setting varies
-/// Throws InputError with every problem, those of fitting to a series (problems(timings)) included.
+/// Throws InputError with every problem, including those of fitting to a series (problems(timings)).
 TimingFile read_timings(const std::filesystem::path& path);
 
-/// The series of this name; without a name, the only one. Throws InputError where there is no such series.
+/// The series of this name; without a name, the only one. Throws InputError if there is no such series.
 const TimingSeries& series_named(const TimingFile& file, const std::string& name);
 
 }  // namespace treeline

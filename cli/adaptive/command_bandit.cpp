@@ -43,14 +43,15 @@ void bandit(const BanditFlags& flags) {
 Run add_bandit(CLI::App& app) {
     auto flags = std::make_shared<BanditFlags>();
     app.add_option("FILE", flags->file, "Shapes, tasks and the order of tasks (JSON)")->required();
-    app.add_option("--seed", flags->seed, "Of the random numbers")->type_name("N")->capture_default_str();
-    app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
+    app.add_option("--seed", flags->seed, "Seed of the random numbers")->type_name("N")->capture_default_str();
+    app.add_option("--threads", flags->threads, "Threads to use; 0 = one per core")->type_name("N")->capture_default_str();
     app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
-        "Simulates an upper-confidence bandit that picks a tree shape every round by its reward\n"
-        "-(1 + draft share x draft passes) / tokens, and compares it with every single shape.\n\n"
-        "Example:\n  treeline bandit examples/bandit/mamba-drafters.json");
+        "Simulates an upper-confidence bandit that picks a tree shape each round by its reward\n"
+        "-(1 + draft share x draft passes) / tokens, and compares it with each shape run alone.\n\n"
+        "Example:\n"
+        "  treeline bandit examples/bandit/mamba-drafters.json");
     return [flags] { bandit(*flags); };
 }
 

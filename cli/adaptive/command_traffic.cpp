@@ -43,14 +43,15 @@ void traffic(const TrafficFlags& flags) {
 Run add_traffic(CLI::App& app) {
     auto flags = std::make_shared<TrafficFlags>();
     app.add_option("FILE", flags->file, "Settings with their round times, and the requests (JSON)")->required();
-    app.add_option("--seed", flags->seed, "Of the random numbers")->type_name("N")->capture_default_str();
-    app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
+    app.add_option("--seed", flags->seed, "Seed of the random numbers")->type_name("N")->capture_default_str();
+    app.add_option("--threads", flags->threads, "Threads to use; 0 = one per core")->type_name("N")->capture_default_str();
     app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
-        "Simulates continuous batching under Poisson arrivals, for every setting alone and for the schedule of the best one\n"
-        "for each batch; with \"clearing\" also batches collected for a time, in closed form and simulated.\n\n"
-        "Example:\n  treeline traffic examples/traffic/llama-3-8b-eagle-h100.json");
+        "Simulates continuous batching under Poisson arrivals, for each setting alone and for a schedule of the best\n"
+        "setting per batch; with \"clearing\" also for batches collected over a time window, in closed form and simulated.\n\n"
+        "Example:\n"
+        "  treeline traffic examples/traffic/llama-3-8b-eagle-h100.json");
     return [flags] { traffic(*flags); };
 }
 

@@ -39,8 +39,8 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
     if (!flags.from.empty() || !flags.derive_from.empty() || flags.quick || flags.check || !flags.html.empty() ||
         !flags.source.empty()) {
         throw InputError(
-            {"--serving fits a software stack; --from, --derive-from, --quick, --check, --html and --source are for "
-             "kernels, in a run of their own"});
+            {"--serving fits a software stack; --from, --derive-from, --quick, --check, --html and --source are for kernels; "
+             "run them separately"});
     }
     PointFlags point = flags.point;
     point.device = flags.device;
@@ -58,7 +58,7 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
         text += writes
                     ? fmt::format("\nWritten to {0}. Use it: --stack {0}, or {{\"stack\": \"{0}\"}} in a platform of a file.\n",
                                   flags.common.output)
-                    : "\nNothing is written; --output my-stack.json keeps the stack.\n";
+                    : "\nNothing was written; --output my-stack.json keeps the stack.\n";
     }
     write_file("-", text);
 }
@@ -99,14 +99,14 @@ void run(const CalibrateFlags& flags) {
         return run_on_own_device(flags, options);
     }
     if (flags.quick || flags.check) {
-        throw InputError({fmt::format("{}: is for measuring; give --device cpu or --device cuda without --from",
+        throw InputError({fmt::format("{}: applies to measuring; give --device cpu or --device cuda without --from",
                                       flags.quick ? "--quick" : "--check")});
     }
     const CalibrationAnswer answer =
         calibrate_kernels({flags.device, flags.from, flags.derive_from, flags.source, options}, flags.common.find());
     if (!flags.html.empty()) {
         if (answer.kernels.empty()) {
-            throw InputError({"--html: shows measurements, so it needs --from"});
+            throw InputError({"--html shows measurements, so it needs --from"});
         }
         write_file(flags.html, calibration_page(answer));
     }
@@ -122,12 +122,12 @@ void add_serving_flags(CLI::App& app, CalibrateFlags& flags) {
     app.add_option("--tensor-parallel", point.tensor_parallel, "Devices that share each layer (default 1)")->type_name("N");
     app.add_option("--interconnect", point.interconnect, "Link between them (default: the device's fastest)")
         ->type_name("NAME");
-    app.add_option("--stack", point.stack, "The stack to begin with: what is not fitted stays as it says")
+    app.add_option("--stack", point.stack, "Starting point; numbers that are not fitted keep its values")
         ->type_name("NAME|PATH");
     app.add_option("--mode", point.mode, "Cost model of kernels: roofline (default) or calibrated")->type_name("MODE");
-    app.add_option("--drafter", point.drafter, "What drafts in rows with draft tokens")->type_name("NAME|KIND|JSON");
-    app.add_option("--context", point.context, "Of rows that give none (default 2048)")->type_name("TOKENS");
-    app.add_option("--rollback", point.rollback, "Of recurrent states (default: the fastest)")->type_name("POLICY");
+    app.add_option("--drafter", point.drafter, "Drafter of the rows with draft tokens")->type_name("NAME|KIND|JSON");
+    app.add_option("--context", point.context, "Context of rows that state none (default 2048)")->type_name("TOKENS");
+    app.add_option("--rollback", point.rollback, "Rollback of recurrent states (default: the fastest)")->type_name("POLICY");
 }
 
 }  // namespace
@@ -137,35 +137,35 @@ Run add_calibrate(CLI::App& app) {
     app.add_option("--from", flags->from, "Measured kernels: CSV, nvbench JSON, Google Benchmark JSON, or a folder of tables")
         ->type_name("FILE|DIR");
     app.add_option("--derive-from", flags->derive_from,
-                   "Take over the laws of this calibrated device for kernels without measurements, scaled by the data sheets")
+                   "Use the laws of this calibrated device for kernels without measurements, scaled by the data sheets")
         ->type_name("DEVICE");
-    app.add_option(
-           "--device", flags->device,
-           "This machine's own device (cpu, cuda, cuda:1), which is then measured; with --from, the one that was measured")
+    app.add_option("--device", flags->device,
+                   "This machine's own device (cpu, cuda, cuda:1), to measure it; with --from, the device that was measured")
         ->type_name("NAME")
         ->required();
-    app.add_flag("--check", flags->check,
-                 "Also run small speculative decoders; then predict them, and whole layers that no law was fitted to, and "
-                 "compare");
-    app.add_flag("--quick", flags->quick, "Measure for less than a minute instead of five");
+    app.add_flag(
+        "--check", flags->check,
+        "Also run small speculative decoders; then compare them, and whole layers that no law was fitted to, with predictions");
+    app.add_flag("--quick", flags->quick, "Measure for under a minute instead of five");
     app.add_option("--source", flags->source,
-                   "Where the measurements come from, kept in the calibration file; without it, the names of the files")
+                   "Where the measurements come from, kept in the calibration file (default: the names of the files)")
         ->type_name("TEXT");
-    app.add_option("--resamples", flags->resamples, "Of the shapes, for the intervals")->type_name("N")->capture_default_str();
-    app.add_option("--html", flags->html, "Also write a page with fit, residuals and measured roofline into this file")
+    app.add_option("--resamples", flags->resamples, "Bootstrap resamples of shapes, for intervals")
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_option("--html", flags->html, "Also write a page with fit, residuals and measured roofline to this file")
         ->type_name("FILE");
     add_serving_flags(app, *flags);
     add_common_flags(app, flags->common);
     app.footer(
         "--serving takes a CSV of your deployment's own speeds: batch, draft_tokens (0 is plain decoding), context "
         "(optional),\n"
-        "accept_length (bonus token included; of rows that draft) and one of tpot_ms, tokens_per_s (of all users), itl_ms or\n"
-        "round_ms (a round each). It fits the few numbers of the stack that batches left out agree with: host time of a step,\n"
-        "round, sequence, token or draft pass, and one factor on the time of kernels; always fewer than there are rows.\n\n"
-        "Examples:\n  treeline calibrate --device cpu --output my-machine   # a folder; run again to go on after an "
-        "interruption\n"
-        "  treeline calibrate --from tables/ --device h100-sxm --format json --output "
-        "hardware/calibrations/h100-sxm.json\n"
+        "accept_length (bonus token included; for rows that draft) and one of tpot_ms, tokens_per_s (all users), itl_ms or\n"
+        "round_ms (time of a round). It fits those few numbers of the stack that predict left-out batches best: host time per\n"
+        "step, round, sequence, token or draft pass, and one factor on kernel time; always fewer than there are rows.\n\n"
+        "Examples:\n"
+        "  treeline calibrate --device cpu --output my-machine   # a folder; run again to resume after an interruption\n"
+        "  treeline calibrate --from tables/ --device h100-sxm --format json --output hardware/calibrations/h100-sxm.json\n"
         "  treeline calibrate --serving examples/serving/qwen3-8b-h100-vllm.csv --model qwen3-8b --device h100-sxm --stack "
         "vllm \\\n"
         "    --drafter eagle --output my-stack.json\n"

@@ -1,7 +1,6 @@
 #include "cli/calibrate/measure_device.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include <fmt/chrono.h>
@@ -17,8 +16,10 @@
 #include "hardware/catalogue.h"
 #include "json/reader.h"
 #include "kernels/cuda_queue.h"
+#include "numerics/quantile.h"
 #include "reports/calibrate/calibration_output.h"
 #include "text/output_file.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -42,9 +43,8 @@ OwnDevice own_gpu(const std::string& named) {
     }
     int index = 0;
     if (const std::size_t colon = named.find(':'); colon != std::string::npos) {
-        const char* end = named.data() + named.size();
-        const auto [stop, error] = std::from_chars(named.data() + colon + 1, end, index);
-        if (error != std::errc() || stop != end || index < 0 || index >= static_cast<int>(found.devices.size())) {
+        index = parse_number<int>(std::string_view(named).substr(colon + 1)).value_or(-1);
+        if (index < 0 || index >= static_cast<int>(found.devices.size())) {
             throw InputError({fmt::format("--device {}: must be cuda or cuda:0 to cuda:{}", named, found.devices.size() - 1)});
         }
     }
@@ -156,7 +156,7 @@ std::string states_text(const ProtocolRun& run) {
     }
     return text.empty()
                ? ""
-               : fmt::format("; its cores meet in {:.2f} us then, at other times in {}", 1e6 * run.typical.launch, text);
+               : fmt::format("; its cores then meet in {:.2f} us, at other times in {}", 1e6 * run.typical.launch, text);
 }
 
 /// What the machine was like while it was measured.
@@ -186,10 +186,10 @@ std::string summary_of(const OwnDevice& own, const MachineFigures& figures, cons
         "TFLOP/s in fp32{}.\n",
         figures.read.value() / 1e9, figures.write.value() / 1e9, figures.copy.value() / 1e9, figures.fp32_peak.value() / 1e12,
         own.device.on_gpu ? fmt::format(", {:.3g} in bf16", figures.bf16_peak.value() / 1e12) : "");
-    text += fmt::format("A launch of nothing: {}.\n", launches_text(figures));
+    text += fmt::format("An empty launch: {}.\n", launches_text(figures));
     text += fmt::format(
-        "{} kernels and decoders measured now, {} before; {} of those of now hardly ever saw the typical state "
-        "and are left out of laws and errors; load {:.2f} per core at the start.\n",
+        "{} kernels and decoders measured now, {} before; {} of the new ones hardly ever saw the typical state and are left "
+        "out of laws and errors; load {:.2f} per core at the start.\n",
         measured.run.measurements.size(), measured.before, measured.run.drifted(), measured.load);
     if (!measured.run.passes.empty()) {
         text += conditions_text(measured.run);

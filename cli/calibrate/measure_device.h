@@ -16,7 +16,7 @@ bool names_own_device(const std::string& device);
 struct MeasureRequest {
     std::string device;
     bool quick = false;
-    bool check = false;  ///< run decoders as well; predict them, and the whole layers that were measured beside the kernels
+    bool check = false;  ///< run decoders as well; predict them, and the whole layers that were measured with the kernels
     std::filesystem::path folder;
     KernelFitOptions fit;
 };
@@ -28,8 +28,8 @@ struct MeasureResult {
 };
 
 /// Measures what the folder does not hold yet, then fits everything in it and writes the device's description and its
-/// calibration beside the measurements. Progress and warnings go to standard error. Throws InputError where there is no such
-/// device, or where it fails (the message names the call; what was measured before stays).
+/// calibration next to the measurements. Progress and warnings go to standard error. Throws InputError if there is no such
+/// device, or if it fails (the message names the call; earlier measurements stay).
 MeasureResult measure_device(const MeasureRequest& request);
 
 }  // namespace treeline

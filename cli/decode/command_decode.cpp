@@ -61,14 +61,15 @@ void run_decode(const DecodeCommandFlags& flags) {
 Run add_decode(CLI::App& app) {
     auto flags = std::make_shared<DecodeCommandFlags>();
     app.add_option("FILE", flags->file, "Target, drafter, draft and policies (JSON)")->required();
-    app.add_option("--device", flags->replaced.device, "cpu, cuda or cuda:N, in place of the file's")->type_name("DEVICE");
-    app.add_option("--seed", flags->replaced.seed, "Of weights and prompts, in place of the file's")->type_name("N");
-    app.add_option("--repeat", flags->replaced.repeat, "Runs, in place of the file's")->type_name("N");
+    app.add_option("--device", flags->replaced.device, "cpu, cuda or cuda:N; overrides the file")->type_name("DEVICE");
+    app.add_option("--seed", flags->replaced.seed, "Seed of weights and prompts; overrides the file")->type_name("N");
+    app.add_option("--repeat", flags->replaced.repeat, "Number of runs; overrides the file")->type_name("N");
     add_common_flags(app, flags->common);
     app.footer(
-        "Decodes with random weights by real kernels: drafts, verifies, accepts and rolls back, and prints what each\n"
-        "phase took. With greedy acceptance the tokens are those of plain decoding, which runs as well.\n\n"
-        "Example:\n  treeline decode examples/decode/mamba2-tree-replay.json");
+        "Decodes with random weights on real kernels: drafts, verifies, accepts and rolls back, and prints how long\n"
+        "each phase took. With greedy acceptance the tokens are those of plain decoding, which also runs.\n\n"
+        "Example:\n"
+        "  treeline decode examples/decode/mamba2-tree-replay.json");
     return [flags] { run_decode(*flags); };
 }
 

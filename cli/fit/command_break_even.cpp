@@ -1,4 +1,4 @@
-// treeline break-even: the accept length that a draft tree must reach to beat a chain, by its size.
+// treeline break-even: the accept length that a draft tree must reach to beat a chain, by tree size.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -40,9 +40,9 @@ void run_break_even(const BreakEvenFlags& flags) {
 
 Run add_break_even(CLI::App& app) {
     auto flags = std::make_shared<BreakEvenFlags>();
-    app.add_option("FILE", flags->file, "What to compare (JSON): times measured, fitted, stated as a law, or simulated")
+    app.add_option("FILE", flags->file, "What to compare (JSON); times measured, fitted, stated as a law, or simulated")
         ->required();
-    app.add_option("--html", flags->html, "Also write a page with plots into this file")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with plots to this file")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer("Example:\n  treeline break-even examples/fits/break-even-mamba2-2.7b.json --html break-even.html");
     return [flags] { run_break_even(*flags); };

@@ -1,5 +1,4 @@
 // treeline fit: laws of the time of a pass, from measured (tokens, time) pairs.
-#include <charconv>
 #include <cmath>
 #include <memory>
 
@@ -12,6 +11,7 @@
 #include "json/wording.h"
 #include "reports/fit/fit_output.h"
 #include "text/output_file.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
@@ -24,31 +24,26 @@ struct FitFlags {
     std::string law = automatic, weights = automatic, confidence = "0.95", at;
 };
 
-/// The one of `all` that the flag names; nothing for "auto".
-template <class Choice, std::size_t count>
-std::optional<Choice> chosen(const std::string& flag, const std::string& text, const std::array<Choice, count>& all) {
-    std::vector<std::string> names = {automatic};
-    for (const Choice choice : all) {
-        if (text == name_of(choice)) {
-            return choice;
-        }
-        names.emplace_back(name_of(choice));
-    }
-    if (text != automatic) {
+/// The enumerator that the flag names; nothing for "auto".
+template <NamedEnum Choice>
+std::optional<Choice> chosen(const std::string& flag, const std::string& text) {
+    const std::optional<Choice> choice = value_named<Choice>(text);
+    if (!choice && text != automatic) {
+        std::vector<std::string> names = names_of<Choice>();
+        names.insert(names.begin(), automatic);
         throw InputError(
             {fmt::format("{}: must be {}, not \"{}\"{}", flag, listed(names, "or"), text, did_you_mean(text, names))});
     }
-    return std::nullopt;
+    return choice;
 }
 
 double number_of(const std::string& flag, std::string_view text, double low, double high) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
+    const std::optional<double> value = parse_number(text);
+    if (!value || *value < low || *value > high) {
         throw InputError({fmt::format("{}: must be a number between {} and {}, not \"{}\"", flag, number_text(low),
                                       number_text(high), text)});
     }
-    return value;
+    return *value;
 }
 
 std::vector<double> numbers_of(const std::string& flag, std::string_view text) {
@@ -87,10 +82,9 @@ SeriesFit fit_series(const TimingFile& file, const TimingSeries& series, const F
 void fit(const FitFlags& flags) {
     const Format format = flags.common.chosen_format();
     FitOptions options;
-    options.weighting =
-        chosen("--weights", flags.weights, std::array{Weighting::relative, Weighting::spread, Weighting::equal});
+    options.weighting = chosen<Weighting>("--weights", flags.weights);
     options.confidence = number_of("--confidence", flags.confidence, 0.5, 0.9999);
-    const std::optional<LawForm> form = chosen("--law", flags.law, all_law_forms);
+    const std::optional<LawForm> form = chosen<LawForm>("--law", flags.law);
     FitAnswer answer{read_timings(flags.file), {}, numbers_of("--at", flags.at)};
     if (!flags.series.empty()) {
         answer.file.series = {series_named(answer.file, flags.series)};
@@ -113,16 +107,18 @@ Run add_fit(CLI::App& app) {
     app.add_option("FILE", flags->file,
                    "Measured times: CSV (tokens,time_ms[,spread_ms][,series]), JSON, or llama-bench -o json")
         ->required();
-    app.add_option("--series", flags->series, "Fit this series only")->type_name("NAME");
+    app.add_option("--series", flags->series, "Fit only this series")->type_name("NAME");
     app.add_option("--law", flags->law, "auto (by cross-validation), constant, linear, quadratic or hinge")
         ->type_name("LAW")
         ->capture_default_str();
-    app.add_option("--weights", flags->weights, "auto (spread where rows state one, else relative), relative, spread or equal")
+    app.add_option("--weights", flags->weights, "auto (spread if rows state one, else relative), relative, spread or equal")
         ->type_name("HOW")
         ->capture_default_str();
-    app.add_option("--confidence", flags->confidence, "Of the intervals")->type_name("SHARE")->capture_default_str();
+    app.add_option("--confidence", flags->confidence, "Confidence level of the intervals")
+        ->type_name("SHARE")
+        ->capture_default_str();
     app.add_option("--at", flags->at, "Print the time at these token counts instead of the residuals")->type_name("N,...");
-    app.add_option("--html", flags->html, "Also write a page with plots into this file")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with plots to this file")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer("Example:\n  treeline fit examples/fits/stree-repository-runs.csv --html fit.html");
     return [flags] { fit(*flags); };

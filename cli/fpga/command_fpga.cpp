@@ -27,7 +27,7 @@ struct Flags {
 };
 
 void add_run_flags(CLI::App& app, FpgaFlags& run) {
-    app.add_option("FILE", run.file, "Run (JSON), or an earlier result; flags replace its keys");
+    app.add_option("FILE", run.file, "Run (JSON), or an earlier result; flags override its keys");
     app.add_option("--design", run.design, "Accelerator: name in hardware/fpga/designs, or description")
         ->type_name("NAME|PATH");
     app.add_option("--board", run.board, "Board (default: the one the design was made for)")->type_name("NAME|PATH");
@@ -35,14 +35,15 @@ void add_run_flags(CLI::App& app, FpgaFlags& run) {
     app.add_option("--drafter", run.drafter, "Mamba-2 model that drafts (default: plain decoding)")->type_name("NAME|PATH");
     app.add_option("--tree", run.tree, "Draft tree as in `treeline tree` (chain:8, children:..., a name or path)")
         ->type_name("TREE");
-    app.add_option("--accept-length", run.accept_length, "Mean tokens a round, the bonus token included")->type_name("TOKENS");
-    app.add_option("--acceptance", run.acceptance, "Instead: rate of a draft token, or JSON ({\"per_rank\": [0.6, 0.2]})")
+    app.add_option("--accept-length", run.accept_length, "Mean tokens per round, bonus token included")->type_name("TOKENS");
+    app.add_option("--acceptance", run.acceptance, "Alternative: rate of a draft token, or JSON ({\"per_rank\": [0.6, 0.2]})")
         ->type_name("RATE|JSON");
     app.add_option("--plan", run.plan, "Backtracking: hybrid (default), store-states, recompute or naive")->type_name("PLAN");
     app.add_option("--tree-states", run.tree_states, "fifo (default) or off-chip")->type_name("WHERE");
-    app.add_option("--set", run.changes, "A number of the design to replace: lanes=64, state_bits=16, tile_outputs=32, ...")
+    app.add_option("--set", run.changes,
+                   "Override a number of the design; repeatable: lanes=64, state_bits=16, tile_outputs=32, ...")
         ->type_name("KEY=NUMBER");
-    app.add_flag("--no-overlap", run.no_overlap, "Linear and SSM unit work in turn");
+    app.add_flag("--no-overlap", run.no_overlap, "Let Linear and SSM unit work in turn");
 }
 
 void estimate(const Flags& flags) {
@@ -58,7 +59,7 @@ void estimate(const Flags& flags) {
 
 FpgaVerb add_estimate_verb(CLI::App& fpga) {
     auto flags = std::make_shared<Flags>();
-    CLI::App* app = fpga.add_subcommand("estimate", "explain one design: cycles of a layer, a round, resources, energy");
+    CLI::App* app = fpga.add_subcommand("estimate", "explain one design: cycles per layer and round, resources, energy");
     add_run_flags(*app, flags->run);
     app->add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     add_common_flags(*app, flags->common);
@@ -110,7 +111,7 @@ void claims_of_file(const FileFlags& flags) {
                                                  : claims_table(input, claims));
 }
 
-/// Boards and designs of the catalogue, a line each.
+/// Boards and designs of the catalogue, one per line.
 std::string catalogue_text(const std::filesystem::path& hardware) {
     std::vector<fpga::Board> boards;
     for (const std::string& name : board_names(hardware)) {
@@ -125,9 +126,10 @@ std::string catalogue_text(const std::filesystem::path& hardware) {
 
 FpgaVerb add_list_verb(CLI::App& fpga) {
     auto flags = std::make_shared<CommonFlags>();
-    CLI::App* app = fpga.add_subcommand("list", "boards and published designs of the catalogue");
+    CLI::App* app = fpga.add_subcommand("list", "list boards and published designs of the catalogue");
     app->add_option("--output", flags->output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
     add_catalogue_flag(*app, *flags);
+    app->footer("Example:\n  treeline fpga list");
     return {app, [flags] { flags->deliver(catalogue_text(flags->find().hardware)); }};
 }
 
@@ -135,7 +137,7 @@ FpgaVerb add_explore_verb(CLI::App& fpga) {
     auto flags = std::make_shared<FileFlags>();
     CLI::App* app = fpga.add_subcommand("explore", "search tiles, lanes, trees, drafters and plans under a board's resources");
     app->add_option("FILE", flags->file, "What to search (JSON)")->required();
-    app->add_option("--threads", flags->threads, "0 = all cores")->type_name("N")->capture_default_str();
+    app->add_option("--threads", flags->threads, "Threads to use; 0 = one per core")->type_name("N")->capture_default_str();
     add_common_flags(*app, flags->common);
     app->footer("Example:\n  treeline fpga explore examples/fpga/explore-vck190.json");
     return {app, [flags] { explore_file(*flags); }};
@@ -143,8 +145,7 @@ FpgaVerb add_explore_verb(CLI::App& fpga) {
 
 FpgaVerb add_claims_verb(CLI::App& fpga) {
     auto flags = std::make_shared<FileFlags>();
-    CLI::App* app =
-        fpga.add_subcommand("claims", "a paper's claims as experiments: draft sizes, ablation, formats, memories, trees");
+    CLI::App* app = fpga.add_subcommand("claims", "check a paper's claims: draft sizes, ablation, formats, memories, trees");
     app->add_option("FILE", flags->file, "Run and experiments (JSON)")->required();
     add_common_flags(*app, flags->common);
     app->footer("Example:\n  treeline fpga claims examples/fpga/specmamba-claims.json");
@@ -161,7 +162,8 @@ Run add_fpga(CLI::App& app) {
     const std::vector<FpgaVerb> verbs = {
         estimate_verb, {simulate.app, simulate.run}, add_explore_verb(app), add_claims_verb(app), add_list_verb(app)};
     app.footer(
-        "Example:\n  treeline fpga estimate examples/fpga/specmamba-vck190.json\n\n`treeline fpga VERB --help` explains one.");
+        "Example:\n  treeline fpga estimate examples/fpga/specmamba-vck190.json\n\n`treeline fpga VERB --help` explains a "
+        "verb.");
     return [verbs] {
         for (const FpgaVerb& verb : verbs) {
             if (verb.app->parsed()) {

@@ -1,4 +1,4 @@
-// treeline fpga simulate: runs the C-simulation of a layer of every pass.
+// treeline fpga simulate: runs the C-simulation of one layer of every pass.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -39,11 +39,11 @@ void simulate(const SimulateFlags& flags) {
 FpgaVerb add_fpga_simulate(CLI::App& fpga) {
     auto flags = std::make_shared<SimulateFlags>();
     CLI::App* app =
-        fpga.add_subcommand("simulate", "run the C-simulation of a layer of each pass: cycles by unit, stalls, FIFOs");
+        fpga.add_subcommand("simulate", "run the C-simulation of one layer per pass: cycles by unit, stalls, FIFOs");
     add_fpga_run_flags(*app, flags->run);
     app->add_option("--replayed", flags->replayed, "Tokens recomputed before the tree (default: what the plan recomputes)")
         ->type_name("N");
-    app->add_option("--html", flags->html, "Also write a page of charts into this file")->type_name("FILE");
+    app->add_option("--html", flags->html, "Also write a page with charts to this file")->type_name("FILE");
     add_common_flags(*app, flags->common);
     app->footer(
         "Examples:\n"

@@ -6,7 +6,7 @@
 
 namespace treeline {
 
-/// A verb of `treeline fpga`. A further one is a function that adds it and a line in add_fpga.
+/// A verb of `treeline fpga`. To add one: a function that adds it and a line in add_fpga.
 struct FpgaVerb {
     CLI::App* app = nullptr;
     Run run;

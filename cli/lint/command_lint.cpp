@@ -1,4 +1,4 @@
-// treeline lint: is a configuration for speculative decoding what its author takes it for?
+// treeline lint: does a configuration for speculative decoding do what its author expects?
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -94,16 +94,16 @@ void lint_for(const LintFlags& flags) {
 Run add_lint(CLI::App& app) {
     auto flags = std::make_shared<LintFlags>();
     app.add_option("FILE", flags->file,
-                   "What would be pasted into an engine: a command line, vLLM's speculative config, SGLang's adaptive config, "
+                   "Configuration to check: a command line, vLLM's speculative config, SGLang's adaptive config, "
                    "TensorRT-LLM's YAML; - is standard input")
         ->required();
-    app.add_option("--engine", flags->engine,
-                   "Whose it is, with a version as in vllm@0.19 (default: by its content, newest version)")
+    app.add_option("--engine", flags->engine, "Engine and version, as in vllm@0.19 (default: by content, newest version)")
         ->type_name("NAME[@VERSION]");
     app.add_option("--format", flags->format, "table or json")->type_name("FORMAT")->capture_default_str();
     app.footer(
-        "Ends with 0 where nothing is found, 1 with findings, 2 where the text cannot be read.\n\n"
-        "Example:\n  echo '--spec-type ngram-simple --spec-draft-n-max 8' | treeline lint -");
+        "Exit code: 0 clean, 1 findings, 2 unreadable.\n\n"
+        "Example:\n"
+        "  echo '--spec-type ngram-simple --spec-draft-n-max 8' | treeline lint -");
     return [flags] { lint_for(*flags); };
 }
 

@@ -36,7 +36,7 @@ Run add_recommend(CLI::App& app) {
         "  treeline recommend examples/llama-3.1-8b-h100.json --drafter EAGLE-3 --stack sglang --batch 8:0.3,16:0.7\n"
         "  treeline recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm \\\n"
         "    --drafter eagle3 --acceptance 0.7,0.5,0.35 --drafter ngram --acceptance 0.3 --batch 8,16,40 --context 6000\n"
-        "docs/inputs.md explains every key of the file; --print-input turns flags into one.");
+        "docs/inputs.md explains every key of the file; --print-input turns flags into a file.");
     return [common, options] { recommend_for(*common, *options); };
 }
 

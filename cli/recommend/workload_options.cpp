@@ -27,7 +27,7 @@ void add_platform_flags(CLI::App& app, const Shared& options) {
     app.add_option("--target,--model", flags.model, "Target: catalogue name, description, or Hugging Face config.json")
         ->type_name("NAME|PATH");
     app.add_option("--precision", flags.precision,
-                   "Format of all tensors but recurrent states, or JSON by part (default: as published)")
+                   "Format of all tensors except recurrent states, or JSON by part (default: as published)")
         ->type_name("FORMAT|JSON");
     add_repeated(app, "--device", "NAME|PATH,...|JSON", "Devices to choose from: GPUs, FPGA designs, or platforms as JSON",
                  [options](const std::string& text) { options->flags.devices.push_back(text); });
@@ -41,7 +41,7 @@ void add_platform_flags(CLI::App& app, const Shared& options) {
     app.add_option("--mode", flags.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
 }
 
-/// --acceptance and --accept-length belong to the --drafter before them.
+/// --acceptance and --accept-length belong to the preceding --drafter.
 DrafterFlags& last_drafter(WorkloadOptions& options) {
     std::vector<DrafterFlags>& drafters = options.flags.drafters;
     if (drafters.empty()) {
@@ -52,21 +52,22 @@ DrafterFlags& last_drafter(WorkloadOptions& options) {
 
 void add_drafter_flags(CLI::App& app, const Shared& options) {
     WorkloadFlags& flags = options->flags;
-    add_repeated(app, "--drafter", "NAME|KIND|JSON", "Candidate, one a flag: " + drafter_choices(),
+    add_repeated(app, "--drafter", "NAME|KIND|JSON", "Candidate; repeat the flag for more: " + drafter_choices(),
                  [options](const std::string& text) {
                      options->flags.drafters.push_back({text, "", ""});
                  });
     add_repeated(app, "--acceptance", "RATE,...|JSON",
-                 "Of the --drafter before it: the rate of each draft token, or P(the first 1, 2, ... drafts): 0.8,0.65,0.5",
+                 "Acceptance of the preceding --drafter: one rate for all draft tokens, or P(first 1, 2, ... drafts accepted): "
+                 "0.8,0.65,0.5",
                  [options](const std::string& text) { last_drafter(*options).acceptance = text; });
     add_repeated(app, "--accept-length", "K:TOKENS,...",
-                 "Instead: mean tokens a round of K drafts, bonus token included: 4:2.6",
+                 "Alternative: mean tokens per round with K drafts, bonus token included: 4:2.6",
                  [options](const std::string& text) { last_drafter(*options).accept_length = text; });
     app.add_option("--draft-tokens", flags.draft_tokens,
-                   "Draft tokens to try: 5, 1,2,4 or a range (default: from 1 to as many as were measured, else 8)")
+                   "Draft tokens to try: 5, 1,2,4 or a range (default: 1 to the number of measured positions, else 8)")
         ->type_name("K,...");
     add_repeated(app, "--shape", "TREE",
-                 "Trees to try beside chains, one a flag: sglang:5,4,32, a name of examples/trees or a path",
+                 "Trees to try in addition to chains; repeatable: sglang:5,4,32, a name from examples/trees, or a path",
                  [options](const std::string& text) { options->flags.shapes.push_back(text); });
     app.add_option("--verification", flags.verification, "unrolled, unrolled-chunk, packed, or auto (default)")
         ->type_name("NAME,...");
@@ -80,16 +81,18 @@ void add_traffic_flags(CLI::App& app, const Shared& options) {
     app.add_option("--batch", flags.batch,
                    "Sequences decoded together: 8, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2 (default 1)")
         ->type_name("N[:SHARE],...");
-    app.add_option("--context", flags.context, "Tokens cached a sequence, likewise (default 2048)")
+    app.add_option("--context", flags.context, "Tokens cached per sequence, in the same form (default 2048)")
         ->type_name("TOKENS[:SHARE],...");
     app.add_option("--shares-of", flags.shares_of, "Shares are of time (default) or of tokens")->type_name("WHAT");
-    app.add_option("--prompt", flags.prompt, "Tokens of the prompt that TTFT is for (default: the typical context)")
+    app.add_option("--prompt", flags.prompt, "Prompt length for TTFT (default: the typical context)")->type_name("TOKENS");
+    app.add_option("--output-tokens", flags.output_tokens,
+                   "Tokens per answer: also counts the prompts of other requests (default: decoding alone)")
         ->type_name("TOKENS");
     app.add_option("--objective", flags.objective, "throughput (default), latency, cost or energy")->type_name("WHAT");
     app.add_option("--max-tpot-ms", flags.max_tpot_ms, "Limit: time per output token")->type_name("MS");
     app.add_option("--max-ttft-ms", flags.max_ttft_ms, "Limit: time to the first token")->type_name("MS");
-    app.add_option("--max-memory-gb", flags.max_memory_gb, "Limit: memory of a device")->type_name("GB");
-    app.add_option("--minimum-gain", flags.minimum_gain, "Below this gain plain decoding is preferred (default 1)")
+    app.add_option("--max-memory-gb", flags.max_memory_gb, "Limit: memory per device")->type_name("GB");
+    app.add_option("--minimum-gain", flags.minimum_gain, "Prefer plain decoding below this gain (default 1)")
         ->type_name("RATIO");
 }
 
@@ -97,13 +100,14 @@ void add_traffic_flags(CLI::App& app, const Shared& options) {
 
 void add_workload_options(CLI::App& app, const Shared& options) {
     add_engine_flag(app, options->engines);
-    app.add_option("FILE", options->file, "Workload (JSON), or an earlier result; flags replace its keys, or stand without it");
+    app.add_option("FILE", options->file,
+                   "Workload (JSON), or an earlier result; flags override its keys, or replace the file");
     add_platform_flags(app, options);
     add_drafter_flags(app, options);
     add_traffic_flags(app, options);
     app.add_option("--title", options->flags.title, "Title of the report")->type_name("TEXT");
-    app.add_flag("--print-input", options->print_input, "Print the workload that FILE and flags mean, as JSON, and stop");
-    app.add_option("--threads", options->threads, "Threads to use; 0 is one a core; results do not depend on it")
+    app.add_flag("--print-input", options->print_input, "Print the equivalent workload as JSON and exit");
+    app.add_option("--threads", options->threads, "Threads to use; 0 = one per core; results do not depend on it")
         ->type_name("N")
         ->capture_default_str();
 }

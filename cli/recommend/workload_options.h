@@ -31,7 +31,7 @@ WorkloadSource read_workload(const WorkloadOptions& options, const Catalogue& ca
 
 struct AnsweredFile {
     Answer answer;
-    nlohmann::ordered_json raw;   ///< the workload as the file or the flags have it
+    nlohmann::ordered_json raw;   ///< the workload as given by the file or the flags
     std::vector<Engine> engines;  ///< whose flags are shown
 };
 /// Reads and answers it.

@@ -34,7 +34,7 @@ struct SweepFlags {
 std::array<const SweepColumn*, 2> pareto_columns(const std::string& text) {
     const std::size_t comma = text.find(',');
     if (comma == std::string::npos || text.find(',', comma + 1) != std::string::npos) {
-        throw InputError({"--pareto: wants two columns, as in --pareto tokens_per_s_user,tokens_per_s_device"});
+        throw InputError({"--pareto: needs two columns, as in --pareto tokens_per_s_user,tokens_per_s_device"});
     }
     return tradeoff_columns("--pareto", text.substr(0, comma), text.substr(comma + 1));
 }
@@ -51,8 +51,8 @@ SweepOptions options_of(const SweepFlags& flags) {
     return options;
 }
 
-/// --format says what goes to --output: every point, or the lists where some are asked for; --csv and --json name further files
-/// for every point.
+/// --format says what goes to --output: every point, or the lists if any are requested; --csv and --json name further files for
+/// every point.
 void resolve_outputs(SweepFlags& flags) {
     const Format format = flags.common.chosen_format();
     std::string& named = format == Format::csv ? flags.csv : flags.json;
@@ -72,11 +72,11 @@ void resolve_outputs(SweepFlags& flags) {
         throw InputError({"--csv and --json cannot both write to standard output"});
     }
     if (to_stdout == 1 && table == "-") {
-        flags.common.output.clear();  // the summary must not end up among the data
+        flags.common.output.clear();  // the summary must not mix with the data
     }
 }
 
-/// The summary, in the format asked for.
+/// The summary, in the requested format.
 void deliver(const SweepFlags& flags, const SweepAnswer& answer) {
     switch (flags.common.chosen_format()) {
         case Format::table:
@@ -95,7 +95,7 @@ void sweep(SweepFlags flags) {
     resolve_outputs(flags);
     SweepOptions options = options_of(flags);
     if (flags.common.chosen_format() == Format::csv && flags.asks_for_best && !flags.pareto.empty()) {
-        throw InputError({"--format csv holds one list; ask for --top or for --pareto, or for both with --format json"});
+        throw InputError({"--format csv holds one list; give --top or --pareto, or use --format json for both"});
     }
     json::Document document = json::Document::load(flags.file);
     Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
@@ -125,7 +125,7 @@ void sweep(SweepFlags flags) {
     }
 }
 
-/// The names of the columns that are better so, in lines.
+/// The names of the columns for which this direction is better, in lines.
 std::string columns_text(Better better) {
     std::string names;
     for (const SweepColumn& column : sweep_columns) {
@@ -143,26 +143,28 @@ Run add_sweep(CLI::App& app) {
     app.add_option("FILE", flags->file, "Axes of the design space (JSON)")->required();
     app.add_option("--csv", flags->csv, "Write every point to this CSV file; - is standard output")->type_name("FILE");
     app.add_option("--json", flags->json, "Write every point to this JSON file; - is standard output")->type_name("FILE");
-    app.add_option("--threads", flags->threads, "Threads to use; 0 is one a core")->type_name("N")->capture_default_str();
-    CLI::Option* top = app.add_option("--top", flags->top, "Points to list, the best first")->type_name("N");
+    app.add_option("--threads", flags->threads, "Threads to use; 0 = one per core")->type_name("N")->capture_default_str();
+    CLI::Option* top = app.add_option("--top", flags->top, "Points to list, best first")->type_name("N");
     top->capture_default_str();
-    CLI::Option* by = app.add_option("--by", flags->by, "The column that says which are the best")->type_name("COLUMN");
+    CLI::Option* by = app.add_option("--by", flags->by, "Column to rank by")->type_name("COLUMN");
     by->capture_default_str();
-    app.add_option("--pareto", flags->pareto, "List the points that no other beats in both of these columns")
+    app.add_option("--pareto", flags->pareto, "List the points that no other point beats in both columns")
         ->type_name("COLUMN,COLUMN");
-    app.add_flag("--ignore-memory", flags->ignore_memory, "List points that do not fit in memory, too");
+    app.add_flag("--ignore-memory", flags->ignore_memory, "Also list points that do not fit in memory");
     add_common_flags(app, flags->common);
     app.footer(
         "The axes: target, precision, platform (or device, tensor_parallel, stack, mode), drafter, rollback, draft_tokens,\n"
         "shapes, verification, batch, context; numbers as [1, 2, 4], {\"from\": 1, \"to\": 8} or {\"powers_of_two\": "
         "{\"from\": 1, \"to\": 256}}.\n"
-        "Conditions keep a point only if an expression of draft_tokens, depth, batch, context and tensor_parallel\nholds.\n\n"
-        "Columns of --by and --pareto, of which more is better:\n" +
-        columns_text(Better::higher) + "\nand of which less is better:\n" + columns_text(Better::lower) +
+        "A condition keeps only points for which its expression of draft_tokens, depth, batch, context and tensor_parallel\n"
+        "holds.\n\n"
+        "Columns for --by and --pareto where higher is better:\n" +
+        columns_text(Better::higher) + "\nand where lower is better:\n" + columns_text(Better::lower) +
         "\nPoints that do not fit in memory are listed only with --ignore-memory. --format json and csv hold every point, or\n"
-        "with --top, --by or --pareto the lists; --csv and --json always hold every point. Lists need no memory for the\n"
-        "points that are not in them.\n\n"
-        "Examples:\n  treeline sweep examples/spire-study.json --csv spire.csv\n"
+        "with --top, --by or --pareto the lists; --csv and --json always hold every point.\n"
+        "Memory grows with the lists, not with the design space.\n\n"
+        "Examples:\n"
+        "  treeline sweep examples/spire-study.json --csv spire.csv\n"
         "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device\n"
         "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json");
     return [flags, top, by] {

@@ -150,7 +150,7 @@ void search(const TreeFlags& flags) {
 }
 
 void add_rank_flags(CLI::App& app, TreeFlags& flags) {
-    app.add_option("--ranks", flags.ranks.ranks, "P(the child of rank 1, 2, ... is the accepted one), summing to at most 1")
+    app.add_option("--ranks", flags.ranks.ranks, "P(the child of rank 1, 2, ... is the accepted one); their sum is at most 1")
         ->type_name("P1,P2,...");
     app.add_option("--acceptance", flags.ranks.file, "The same from a file: {\"ranks\": [...]}, or measured counts")
         ->type_name("FILE");
@@ -167,7 +167,7 @@ void add_tree_flags(CLI::App& app, TreeFlags& flags, const char* meaning) {
 }
 
 void add_svg_flag(CLI::App& app, TreeFlags& flags) {
-    app.add_option("--svg", flags.svg, "Also draw it into this SVG file")->type_name("FILE");
+    app.add_option("--svg", flags.svg, "Also draw it to this SVG file")->type_name("FILE");
 }
 
 struct Verb {
@@ -179,7 +179,7 @@ struct Verb {
 Verb add_show(CLI::App& tree) {
     auto flags = std::make_shared<TreeFlags>();
     CLI::App* app = tree.add_subcommand("show", "draw a tree and count its tokens");
-    add_tree_flags(*app, *flags, "A file, a name of examples/trees, a short form (chain:5), or JSON");
+    add_tree_flags(*app, *flags, "A file, a name from examples/trees, a short form (chain:5), or JSON");
     app->add_flag("--mask", flags->mask, "Also print the ancestor mask");
     add_svg_flag(*app, *flags);
     add_common_flags(*app, flags->common);
@@ -190,11 +190,10 @@ Verb add_show(CLI::App& tree) {
 
 Verb add_optimise(CLI::App& tree) {
     auto flags = std::make_shared<TreeFlags>();
-    CLI::App* app = tree.add_subcommand("optimise", "find the tree of the largest accept length");
-    app->add_option("--nodes", flags->nodes, "Nodes at the most, root not counted")->type_name("N")->capture_default_str();
-    app->add_option("--depth", flags->depth, "Levels below the root at the most")->type_name("N")->capture_default_str();
-    app->add_option("--children", flags->children, "Children of a node at the most (default: as many as ranks)")
-        ->type_name("N");
+    CLI::App* app = tree.add_subcommand("optimise", "find the tree with the largest accept length");
+    app->add_option("--nodes", flags->nodes, "Most nodes, root excluded")->type_name("N")->capture_default_str();
+    app->add_option("--depth", flags->depth, "Most levels below the root")->type_name("N")->capture_default_str();
+    app->add_option("--children", flags->children, "Most children per node (default: as many as ranks)")->type_name("N");
     add_rank_flags(*app, *flags);
     add_svg_flag(*app, *flags);
     add_common_flags(*app, flags->common);
@@ -204,8 +203,9 @@ Verb add_optimise(CLI::App& tree) {
 
 Verb add_compare(CLI::App& tree) {
     auto flags = std::make_shared<TreeFlags>();
-    CLI::App* app = tree.add_subcommand("compare", "accept length of several trees, and what engines can run of them");
-    add_tree_flags(*app, *flags, "Files, names of examples/trees, short forms (chain:5), or JSON");
+    CLI::App* app =
+        tree.add_subcommand("compare", "compare the accept length of several trees, and which of them engines can run");
+    add_tree_flags(*app, *flags, "Files, names from examples/trees, short forms (chain:5), or JSON");
     add_common_flags(*app, flags->common);
     app->footer("Example:\n  treeline tree compare chain:5 binary:5 sglang:5,4,32 optimal:32,5 --ranks 0.63,0.11,0.06,0.02");
     return {app, flags, compare};
@@ -217,9 +217,9 @@ Verb add_search(CLI::App& tree) {
     app->add_option("FILE", flags->point, "Design point (JSON) as for `treeline estimate`; its shape and batch do not matter")
         ->required();
     app->add_option("--batches", flags->batches, "Sequences decoded together")->type_name("B1,B2,...")->delimiter(',');
-    app->add_option("--nodes", flags->nodes, "Nodes at the most, root not counted")->type_name("N")->capture_default_str();
-    app->add_option("--depth", flags->depth, "Levels below the root at the most")->type_name("N")->capture_default_str();
-    app->add_option("--children", flags->children_limits, "Limits on a node's children to try; 0: as many as ranks")
+    app->add_option("--nodes", flags->nodes, "Most nodes, root excluded")->type_name("N")->capture_default_str();
+    app->add_option("--depth", flags->depth, "Most levels below the root")->type_name("N")->capture_default_str();
+    app->add_option("--children", flags->children_limits, "Limits on children per node to try; 0 = as many as ranks")
         ->type_name("N1,N2,...")
         ->delimiter(',');
     app->add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
@@ -232,7 +232,7 @@ Verb add_search(CLI::App& tree) {
 
 Run add_tree(CLI::App& app) {
     const std::vector<Verb> verbs = {add_show(app), add_optimise(app), add_search(app), add_compare(app)};
-    app.footer("Example:\n  treeline tree show --chain 5\n\n`treeline tree VERB --help` explains one.");
+    app.footer("Example:\n  treeline tree show --chain 5\n\n`treeline tree VERB --help` explains a verb.");
     return [verbs] {
         for (const Verb& verb : verbs) {
             if (verb.app->parsed()) {

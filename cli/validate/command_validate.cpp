@@ -58,13 +58,14 @@ void run_validation(const ValidateFlags& flags) {
 Run add_validate(CLI::App& app) {
     auto flags = std::make_shared<ValidateFlags>();
     app.add_option("--experiments", flags->experiments,
-                   "Further experiments: files, or folders of them. Platforms that the published ones fit are only predicted")
+                   "Further experiments: files, or folders of them. Their rows are predicted with the numbers already fitted, "
+                   "not fitted again")
         ->type_name("FILE|DIR");
     app.add_flag("--rows", flags->rows, "Also print every row with its prediction");
     app.add_option("--html", flags->html, "Also write a page with the parity plot and the errors")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
-        "Example:\n  treeline validate --rows\n\nThe exit code is 2 where bad input left something out; the rest is shown.");
+        "Example:\n  treeline validate --rows\n\nExit code 2 if bad input caused rows to be left out; the rest is shown.");
     return [flags] { run_validation(*flags); };
 }
 

@@ -35,9 +35,10 @@ WorkloadAnswer recommend_json(std::string_view text, const Catalogue& catalogue 
                               const std::filesystem::path& folder = {}, unsigned threads = 0);
 
 /// Every combination of the lists' targets, platforms, drafters and rollback policies as the variants of `rest`, whose other
-/// fields (speculations, traffic, limits, objective) are kept. The first target is the one that answers speak of. Throws
-/// InputError with every problem.
-RecommendInput workload_of(const VariantLists& lists, Workload rest);
+/// fields (speculations, traffic, limits, objective) are kept. Prompts are as long as the context of the typical point if
+/// `rest.prompt_tokens` is 0; `output_tokens` is the mean length of an answer in the steady state, or 0 for decoding alone. The
+/// first target is the one that answers speak of. Throws InputError with every problem.
+RecommendInput workload_of(const VariantLists& lists, Workload rest, double output_tokens = 0.0);
 /// The answer to a workload of structs.
 WorkloadAnswer recommend(RecommendInput input, unsigned threads = 0);
 

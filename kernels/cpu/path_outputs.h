@@ -36,7 +36,7 @@ public:
 
     /// After tokens.move_to(), which says whether B and C are others than before.
     void move_to(const HeadTokens& tokens, const ScanShape& shape, bool other_group);
-    /// `products` holds <C, h_0 row> for each token and channel, head_dim (a multiple of 16) a token; a token's row of `y`
+    /// `products` holds <C, h_0 row> for each token and channel, head_dim (a multiple of 16) per token; a token's row of `y`
     /// receives the sum over states and tokens, D x included.
     void complete(const HeadTokens& tokens, int head_dim, const float* products, float* const* y) const;
     /// e^{L_token}, the decay from the initial state on.

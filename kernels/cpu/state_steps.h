@@ -32,7 +32,7 @@ struct Steps {
     const float* b;      ///< [tokens][size]
     const float* c;      ///< [tokens][size], or null
     float* y;            ///< [tokens][rows], written where c is given
-    float* sums;         ///< room for 64 floats a token
+    float* sums;         ///< room for 64 floats per token
 };
 
 /// Where the states of a scan go: after each token `token_stride` elements further, or (0) that after the last alone.

@@ -39,7 +39,7 @@ struct LayerPlan {
 /// What decides cycles beside the plan. Depths are those of a synthesis report or of the RTL.
 struct LayerDesign {
     int passes = 1;  ///< cycles of a weight tile: ceil(tokens / tokens that the MAC array serves at once)
-    /// The memory delivers `rate_numerator` weight tiles in `rate_denominator` cycles, at most one a cycle.
+    /// The memory delivers `rate_numerator` weight tiles in `rate_denominator` cycles, at most one per cycle.
     int rate_numerator = 1, rate_denominator = 1;
     int weight_fifo = 8;         ///< weight tiles ahead of the Linear unit
     int block_fifo = 2;          ///< blocks between Linear and SSM unit

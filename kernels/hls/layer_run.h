@@ -45,7 +45,7 @@ struct LayerData {
     std::vector<Input> cache_now;      ///< result
     std::vector<int> accepted;         ///< tokens of the round before, the root's side first
     ConvolutionData convolution;
-    const SpecialData* special = nullptr;  ///< where not given, decay, step, b and c are inputs
+    const SpecialData* special = nullptr;  ///< if not given, decay, step, b and c are inputs
     const NormData* norms = nullptr;
     std::vector<Output> y;  ///< result: [token][block][channel]
     int heads = 1, blocks_per_head = 1, input_shift = 0;

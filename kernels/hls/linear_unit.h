@@ -1,4 +1,4 @@
-// The Linear unit: INT4 weights, one tile of tile_outputs × tile_inputs a cycle, broadcast to `token_lanes` tokens.
+// The Linear unit: INT4 weights, one tile of tile_outputs × tile_inputs per cycle, broadcast to `token_lanes` tokens.
 #pragma once
 
 #include "kernels/hls/shape.h"

@@ -9,7 +9,7 @@ namespace treeline::accelerator {
 /// Fraction bits of B and C as the SSM unit takes them: -4 … 3.97.
 inline constexpr int coefficient_fraction_bits = 5;
 
-/// The columns in order: B, C, one step size a head.
+/// The columns in order: B, C, one step size per head.
 struct SpecialData {
     ConvolutionData convolution;  ///< channels: B, then C
     const Input* step_bias = nullptr;
@@ -43,7 +43,7 @@ Coefficient special_coefficient(const SpecialData& data, const Accumulator* sums
     return rounded > 127 ? 127 : rounded < -128 ? -128 : static_cast<long long>(rounded);
 }
 
-/// `sums` holds `stride` columns a token.
+/// `sums` holds `stride` columns per token.
 template <class S>
 void special_functions(const SpecialData& data, const Accumulator* sums, int stride, int tokens, const SpecialResult& result) {
     for (int token = 0; token < tokens; ++token) {

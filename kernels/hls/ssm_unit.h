@@ -1,7 +1,7 @@
-// The SSM unit: verifies a tree block by block while the Linear unit makes the next block. `lanes` state elements a cycle; the
-// states that children wait for are in a FIFO (SpecMamba's FIFO tree verification with tiling, arXiv 2509.19873). The accepted
-// tokens of the round before are recomputed first, from the activation cache (its memory-aware hybrid backtracking): a round
-// reads a block's state once and writes it once, whatever the tree.
+// The SSM unit: verifies a tree block by block while the Linear unit makes the next block. `lanes` state elements per cycle;
+// the states that children wait for are in a FIFO (SpecMamba's FIFO tree verification with tiling, arXiv 2509.19873). The
+// accepted tokens of the round before are recomputed first, from the activation cache (its memory-aware hybrid backtracking): a
+// round reads a block's state once and writes it once, whatever the tree.
 #pragma once
 
 #include "kernels/hls/shape.h"

@@ -1,6 +1,6 @@
 // The state controller's share of hybrid backtracking: no state of a tree is stored. Of the accepted tokens it keeps what
 // recomputing takes — x stays in the activation cache, decay, step size and B are moved to the head of the next round's
-// coefficients — and the SSM unit recomputes them before the next tree. 1 + 1 + n + p elements a head instead of p · n.
+// coefficients — and the SSM unit recomputes them before the next tree. 1 + 1 + n + p elements per head instead of p · n.
 #pragma once
 
 #include "kernels/hls/ssm_unit.h"

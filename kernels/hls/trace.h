@@ -37,7 +37,7 @@ struct TracedProcess {
 
 struct TracedStream {
     std::string name;
-    int depth = 0;  ///< elements it holds at the most
+    int depth = 0;  ///< elements it holds at most
 };
 
 /// Recorded while the hardware's functions run as ordinary C++, one process after the other.

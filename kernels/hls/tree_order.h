@@ -14,7 +14,7 @@ struct NodeLink {
 };
 
 /// parents[i] is the parent of tree token i, -1 the state that the round starts from; `replayed` tokens are recomputed before.
-/// Throws std::invalid_argument where a parent does not come before its child or the order is not breadth-first.
+/// Throws std::invalid_argument if a parent does not come before its child or the order is not breadth-first.
 std::vector<NodeLink> node_links(const std::vector<int>& parents, int replayed);
 
 }  // namespace treeline::accelerator

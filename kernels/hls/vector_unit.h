@@ -1,4 +1,4 @@
-// Units that go over a vector a few elements a cycle and must see all of it before the next unit may start: the norms (two
+// Units that go over a vector a few elements per cycle and must see all of it before the next unit may start: the norms (two
 // passes: sum of squares, then scaling) and the special functions (softplus and exponential of every step size).
 #pragma once
 

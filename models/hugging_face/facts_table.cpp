@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view learned_positions = "Learned position embeddings are left out of the parameter count.";
 constexpr std::string_view head_bias =
-    "The LM head's biases (one a token of the vocabulary) are left out of the parameter count.";
+    "The LM head's biases (one per token of the vocabulary) are left out of the parameter count.";
 
 constexpr Flag from_bias = {"bias"};
 constexpr Flag from_use_bias = {"use_bias"};
@@ -18,7 +18,7 @@ std::vector<TransformerFacts> dense_families() {
         {.family = "Apertus",
          .query_key_norm = head,
          .gated = false,
-         .left_out = "Two learned numbers a layer (xIELU) are left out."},
+         .left_out = "Two learned numbers per layer (xIELU) are left out."},
         {.family = "Aquila"},
         {.family = "Arcee", .gated = false},
         {.family = "Baichuan"},
@@ -184,8 +184,8 @@ std::vector<TransformerFacts> dense_families() {
          .mlp_bias = always,
          .hidden_multiple = 4,
          .tied = true,
-         .left_out = "Learned position embeddings are left out of the parameter count; layers with a window are priced as if "
-                     "they saw everything."},
+         .left_out = "Learned position embeddings are left out of the parameter count; layers with a window are priced as full "
+                     "attention."},
         {.family = "JAIS",
          .norm_vectors = 2,
          .qkv_bias = always,

@@ -63,7 +63,7 @@ void import_gemma4(Reader& config, Model& model) {
         blocks.insert(blocks.end(), feed_forward.begin(), feed_forward.end());
         add_layer(model, is_global ? "global" : "sliding", std::move(blocks));
     }
-    model.notes.emplace_back("One learned scale a layer is left out of the parameter count.");
+    model.notes.emplace_back("One learned scale per layer is left out of the parameter count.");
 }
 
 }  // namespace treeline::hugging_face

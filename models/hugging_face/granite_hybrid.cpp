@@ -95,8 +95,8 @@ void import_lfm2(Reader& config, Model& model) {
         }
     }
     model.notes.emplace_back(
-        "Short convolutions are priced as their two projections; the few taps a channel between them, and the state of as many "
-        "tokens, are left out.");
+        "Short convolutions are priced as their two projections; the few taps per channel between them, and the state of as "
+        "many tokens, are left out.");
 }
 
 }  // namespace treeline::hugging_face

@@ -127,8 +127,8 @@ std::string joined(const std::vector<std::string>& words) {
 void refuse(Reader& root, const std::vector<std::string>& names) {
     const std::string known =
         " Known families are " + joined(known_architectures()) +
-        ". Another one can be described in Treeline's own format: copy the description in models/ that is most like it "
-        "(models/README.md), or name a known class in \"architectures\" where the layers are the same";
+        ". Others can be described in Treeline's own format: copy the most similar description in models/ (models/README.md), "
+        "or name a known class in \"architectures\" if the layers are the same";
     if (names.empty()) {
         root.problem("architectures", "is missing, and so is model_type: the architecture is not known." + known);
         return;
@@ -215,7 +215,7 @@ void note_prediction_modules(Reader& root, Reader& text, Model& model) {
             const Count modules = at->count_or(key, 0, 0, 1 << 10);
             if (modules > 0) {
                 model.notes.push_back("Multi-token prediction (" + std::string(key) + " " + std::to_string(modules) +
-                                      ") is left out of the model: give it as a drafter of the kind \"mtp\".");
+                                      ") is left out of the model: give it as a drafter of kind \"mtp\".");
                 return;
             }
         }
@@ -269,7 +269,7 @@ Model import_hugging_face(json::Reader& root, const std::string& name, json::Rea
         hugging_face::import_by_facts(*found.facts, text, model);
     }
     if (inner) {
-        model.notes.emplace_back("Only the language model is described; image and sound towers are left out.");
+        model.notes.emplace_back("Only the language model is described; image and audio towers are left out.");
     }
     note_prediction_modules(root, text, model);
     model.vocabulary = inferred_vocabulary(model_type_of(root, text, found.name()), model.vocabulary_size);

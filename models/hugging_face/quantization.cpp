@@ -17,10 +17,9 @@ using json::Reader;
 void note_claim_of_name(Model& model) {
     for (const char* claim : {"NVFP4", "MXFP4", "FP8", "fp8", "AWQ", "GPTQ", "INT4", "Int4", "INT8", "Int8", "W4A16", "W8A8"}) {
         if (model.name.find(claim) != std::string::npos) {
-            model.notes.push_back(
-                std::string("The name says ") + claim +
-                ", but the config holds no quantization_config and there is no hf_quant_config.json beside it: "
-                "weights are priced as unquantised. Copy that file along, or state the precision.");
+            model.notes.push_back(std::string("The name says ") + claim +
+                                  ", but the config holds no quantization_config and there is no hf_quant_config.json next to "
+                                  "it: weights are priced as unquantised. Copy that file as well, or state the precision.");
             return;
         }
     }

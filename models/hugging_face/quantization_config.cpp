@@ -113,7 +113,7 @@ std::vector<std::string> texts_or_none(Reader& at, std::string_view key) {
 
 void add_pattern(ModulePatterns& patterns, const std::string& pattern, const StoredFormat& format, Model& model) {
     if (!patterns.add(pattern, format)) {
-        model.notes.push_back("The quantisation config's pattern \"" + pattern + "\" is not understood and left out.");
+        model.notes.push_back("The quantisation config's pattern \"" + pattern + "\" is not understood and is left out.");
     }
 }
 
@@ -151,9 +151,8 @@ void read_groups_or_algorithm(Reader& config, NumberFormat base, Quantization& r
         result.lm_head = true;
     } else {
         model.notes.emplace_back(
-            "The config says that weights are quantised but not which (it has neither quantized_layers nor config_groups): "
-            "they "
-            "are priced as unquantised.");
+            "The config says that weights are quantised but not which ones (it has neither quantized_layers nor "
+            "config_groups): they are priced as unquantised.");
     }
 }
 

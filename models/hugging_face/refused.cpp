@@ -15,8 +15,7 @@ struct Refusal {
     std::string_view reason;
 };
 
-constexpr std::string_view encoder =
-    "reads a text and does not generate one token after the other, so there is nothing to speculate on";
+constexpr std::string_view encoder = "encodes text and does not generate token by token, so there is nothing to speculate on";
 constexpr std::string_view encoder_decoder =
     "has an encoder whose output every decoder layer attends to; cross-attention has no block in a description yet";
 constexpr std::string_view rwkv = "mixes tokens by RWKV's recurrence, which has no block in a description yet";
@@ -26,9 +25,8 @@ constexpr std::string_view drafter =
 
 constexpr std::array<Refusal, 85> refusals = {{
     {"deepseekv4",
-     "caches compressed keys at another ratio in each layer (compress_ratios), projects its output in groups and carries "
-     "several "
-     "residual streams (hc_mult); no block of a description can express that yet"},
+     "caches compressed keys at a different ratio in each layer (compress_ratios), projects its output in groups and has "
+     "several residual streams (hc_mult); no block of a description can express that yet"},
     {"gemma3n", "has per-layer embeddings, several residual streams and shared KV caches, which cannot be priced yet"},
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
@@ -41,14 +39,15 @@ constexpr std::array<Refusal, 85> refusals = {{
     {"bailingmoev25", lightning},
     {"minicpmsala", lightning},
     {"phi4flash", "shares one KV cache among its upper layers (SambaY), which cannot be priced yet"},
-    {"plamo2", "has layers that no description of a hybrid here covers yet (normalised Mamba with heads)"},
+    {"plamo2", "has layers that no description of a hybrid covers yet (normalised Mamba with heads)"},
     {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"step3vl", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"mimov2flash", "has keys and values of different widths in grouped attention, which has no block in a description yet"},
     {"mimov2", "has keys and values of different widths in grouped attention, which has no block in a description yet"},
     {"mllama", encoder_decoder},
-    {"arctic", "runs a dense network beside routed experts on another branch of the residual, which has no block yet"},
-    {"blt", "groups bytes into patches of changing length, so there is no fixed cost a token"},
+    {"arctic",
+     "runs a dense network in parallel with routed experts on another branch of the residual, which has no block yet"},
+    {"blt", "groups bytes into patches of varying length, so there is no fixed cost per token"},
     {"t5", encoder_decoder},
     {"mt5", encoder_decoder},
     {"umt5", encoder_decoder},
@@ -81,10 +80,10 @@ constexpr std::array<Refusal, 85> refusals = {{
     {"clip", encoder},
     {"siglip", encoder},
     {"vit", encoder},
-    {"llada", "denoises many tokens at a time instead of decoding one after the other"},
-    {"dream", "denoises many tokens at a time instead of decoding one after the other"},
-    {"sdar", "denoises many tokens at a time instead of decoding one after the other"},
-    {"zamba", "shares an attention block among Mamba-1 layers in a form of its own; Zamba2 can be imported"},
+    {"llada", "denoises many tokens at a time instead of decoding them one by one"},
+    {"dream", "denoises many tokens at a time instead of decoding them one by one"},
+    {"sdar", "denoises many tokens at a time instead of decoding them one by one"},
+    {"zamba", "shares an attention block among Mamba-1 layers in its own way; Zamba2 can be imported"},
     {"megatronbert", encoder},
     {"rembert", encoder},
     {"roformer", encoder},
@@ -106,12 +105,12 @@ constexpr std::array<Refusal, 85> refusals = {{
     {"blenderbotsmall", encoder_decoder},
     {"musicgen", encoder_decoder},
     {"musicgenmelody", encoder_decoder},
-    {"moshi", "decodes sound in a small decoder of its own for each step, which cannot be priced yet"},
+    {"moshi", "decodes audio with a small decoder of its own at each step, which cannot be priced yet"},
     {"git", encoder_decoder},
     {"diffllama", "subtracts two attentions of half the heads from each other, which has no block in a description yet"},
     {"doge", "masks attention dynamically and looks up experts by product keys, which has no block in a description yet"},
     {"jetmoe", "routes tokens to attention heads as to experts, which has no block in a description yet"},
-    {"ouro", "runs its layers several times with an exit in between, so there is no fixed cost a token"},
+    {"ouro", "runs its layers several times with possible exits in between, so there is no fixed cost per token"},
     {"hymba", "runs attention and Mamba-1 heads in one block with tokens of its own, which has no block yet"},
 }};
 

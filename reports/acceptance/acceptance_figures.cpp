@@ -15,9 +15,10 @@ Figure lengths_over_temperature(const StudiedTreeAnswer& tree, std::size_t numbe
     Figure figure;
     figure.id = fmt::format("accept-length-{}", number);
     figure.title = "Accept length of " + tree.tree.label;
-    figure.reading = "Lines are closed forms, shaded the 99 % interval of decoding; tokens a round, bonus token included.";
+    figure.reading =
+        "Lines are closed forms, shading the 99 % interval of simulated decoding; tokens per round, bonus token included.";
     figure.x = {"temperature", "Temperature"};
-    figure.y = {"accept_length", "Tokens a round"};
+    figure.y = {"accept_length", "Tokens per round"};
     figure.series = "method";
     figure.low = "low";
     figure.high = "high";
@@ -28,7 +29,7 @@ Figure lengths_over_temperature(const StudiedTreeAnswer& tree, std::size_t numbe
                       {"high", "To", "", 3}};
     for (const StudiedMethod& method : tree.methods) {
         for (const StudiedCell& cell : method.cells) {
-            figure.rows.push_back({{"method", sampling::name_of(method.method)},
+            figure.rows.push_back({{"method", name_of(method.method)},
                                    {"temperature", cell.temperature},
                                    {"accept_length", cell.exact ? cell.exact->accept_length() : cell.decoded.accept_length},
                                    {"low", cell.decoded.accept_length - cell.decoded.margin()},
@@ -50,8 +51,8 @@ std::string best_at_last_temperature(const StudiedTreeAnswer& tree) {
             best = &method;
         }
     }
-    return fmt::format("At temperature {}, {} accepts most of {}: {} tokens a round.",
-                       exact_text(best->cells.back().temperature), sampling::name_of(best->method), tree.tree.label,
+    return fmt::format("At temperature {}, {} accepts most of {}: {} tokens per round.",
+                       exact_text(best->cells.back().temperature), name_of(best->method), tree.tree.label,
                        fixed_text(length(*best), 2));
 }
 

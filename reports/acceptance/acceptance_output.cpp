@@ -29,10 +29,10 @@ std::string fit_text(const AcceptanceStudyAnswer& answer) {
         text += fmt::format("{} at T = {} (they accept {}), ", fixed_text(measured.lengths[i].accept_length, 3),
                             exact_text(measured.lengths[i].at.target), fixed_text(answer.fitted_lengths[i], 3));
     }
-    return fmt::format("{}{}, {}", text, measured.tree.label, sampling::name_of(measured.method));
+    return fmt::format("{}{}, {}", text, measured.tree.label, name_of(measured.method));
 }
 
-/// "2.044 (2.03 to 2.06)"; only the interval where there is no closed form.
+/// "2.044 (2.03 to 2.06)"; only the interval if there is no closed form.
 std::string cell_text(const StudiedCell& cell) {
     const double low = cell.decoded.accept_length - cell.decoded.margin();
     const double high = cell.decoded.accept_length + cell.decoded.margin();
@@ -47,7 +47,7 @@ std::string tree_text(const StudiedTreeAnswer& answer, const std::vector<double>
     }
     TextTable table(columns);
     for (const StudiedMethod& method : answer.methods) {
-        std::vector<std::string> cells = {sampling::name_of(method.method)};
+        std::vector<std::string> cells = {std::string(name_of(method.method))};
         for (const StudiedCell& cell : method.cells) {
             cells.push_back(cell_text(cell));
         }
@@ -61,7 +61,7 @@ std::string tree_text(const StudiedTreeAnswer& answer, const std::vector<double>
 /// The methods that the answer uses, each once.
 std::vector<sampling::Method> used_methods(const AcceptanceStudyAnswer& answer) {
     std::vector<sampling::Method> used;
-    for (const sampling::Method method : sampling::all_methods()) {
+    for (const sampling::Method method : sampling::all_methods) {
         const auto uses = [&](const StudiedTreeAnswer& tree) {
             return std::any_of(tree.methods.begin(), tree.methods.end(),
                                [&](const StudiedMethod& each) { return each.method == method; });
@@ -106,7 +106,7 @@ Json world_json(const AcceptanceStudyAnswer& answer) {
 
 Json measured_json(const AcceptanceStudyAnswer& answer) {
     const MeasuredStudy& measured = *answer.study.measured;
-    Json json = {{"shape", measured.tree.label}, {"method", sampling::name_of(measured.method)}, {"points", Json::array()}};
+    Json json = {{"shape", measured.tree.label}, {"method", name_of(measured.method)}, {"points", Json::array()}};
     for (std::size_t i = 0; i < measured.lengths.size(); ++i) {
         json["points"].push_back({{"temperature", measured.lengths[i].at.target},
                                   {"accept_length", measured.lengths[i].accept_length},
@@ -139,10 +139,10 @@ std::string acceptance_table(const AcceptanceStudyAnswer& answer) {
     }
     FactList meanings;
     for (const sampling::Method method : used_methods(answer)) {
-        meanings.add(sampling::name_of(method), sampling::meaning_of(method));
+        meanings.add(std::string(name_of(method)), sampling::meaning_of(method));
     }
     return text + "\n" + meanings.text() + "\n" +
-           wrapped(fmt::format("Figures are closed forms, bonus token included; in brackets the 99 % interval of decoding {} "
+           wrapped(fmt::format("Figures are closed forms, bonus token included; in brackets the 99 % interval of {} simulated "
                                "rounds. This is a model of two small random language models, not a measurement: it tells "
                                "methods and temperatures apart, and measured accept lengths should replace it.",
                                grouped_text(answer.trees.front().methods.front().cells.front().decoded.rounds)),
@@ -170,7 +170,7 @@ std::string acceptance_json(const AcceptanceStudyAnswer& answer) {
             for (const StudiedCell& cell : method.cells) {
                 cells.push_back(cell_json(cell));
             }
-            methods.push_back({{"method", sampling::name_of(method.method)}, {"temperatures", std::move(cells)}});
+            methods.push_back({{"method", name_of(method.method)}, {"temperatures", std::move(cells)}});
         }
         json["trees"].push_back({{"tree", tree.tree.label}, {"parents", tree.tree.tree.parents()}, {"methods", methods}});
     }
@@ -184,7 +184,7 @@ std::string acceptance_csv(const AcceptanceStudyAnswer& answer) {
         for (const StudiedMethod& method : tree.methods) {
             for (const StudiedCell& cell : method.cells) {
                 text +=
-                    csv_line({tree.tree.label, sampling::name_of(method.method), exact_text(cell.temperature),
+                    csv_line({tree.tree.label, std::string(name_of(method.method)), exact_text(cell.temperature),
                               cell.exact ? exact_text(cell.exact->accept_length()) : "", exact_text(cell.decoded.accept_length),
                               exact_text(cell.decoded.margin()), std::to_string(cell.decoded.rounds)});
             }

@@ -102,11 +102,11 @@ std::string misled_text(const BanditAnswer& answer) {
             continue;
         }
         const bool by_cost = facts.favoured_by_means != facts.fastest;
-        text +=
-            fmt::format("On {}, the reward prefers {}, which is {} slower a token than {}, as {}.\n", problem.tasks[t].name,
-                        arm_name(answer, facts.favoured), percent_text(facts.loss_of_favoured), arm_name(answer, facts.fastest),
-                        by_cost ? "its cost, 1 + draft share x passes, is not the time of a round"
-                                : "the mean of 1/N is not 1 / the mean of N");
+        text += fmt::format("On {}, the reward prefers {}, which is {} slower per token than {}, because {}.\n",
+                            problem.tasks[t].name, arm_name(answer, facts.favoured), percent_text(facts.loss_of_favoured),
+                            arm_name(answer, facts.fastest),
+                            by_cost ? "its cost, 1 + draft share x passes, is not the time of a round"
+                                    : "the mean of 1/N is not 1 / the mean of N");
     }
     return text.empty() ? "On every task, the shape with the best mean reward is the fastest.\n" : text;
 }
@@ -136,7 +136,7 @@ std::string bandit_table(const BanditAnswer& answer) {
                             ? "-(1 + draft share x passes) / tokens, averaged (published)"
                             : "-(time of all rounds) / (their tokens)");
     facts.add("Exploration",
-              short_text(input.rule.exploration) + (input.rule.restart_with_task ? ", forgetting where the task changes" : ""));
+              short_text(input.rule.exploration) + (input.rule.restart_with_task ? ", forgetting when the task changes" : ""));
     facts.add("Simulated", fmt::format("{} repetitions, seed {}; +- is a 95 % interval", input.repetitions, answer.runs.seed));
     return (input.title.empty() ? "" : input.title + "\n\n") + wrapped(sentence_of(answer), 120) + "\n\n" + facts.text() +
            "\n" + arms_table(answer) + "\n" + stretches_table(answer) + "\n" + tasks_table(answer) + "\n" +

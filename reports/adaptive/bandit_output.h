@@ -13,9 +13,9 @@ namespace treeline {
 /// Of the shape with this index.
 inline const std::string& arm_name(const BanditAnswer& answer, std::size_t arm) { return answer.input.problem.arms[arm].name; }
 
-/// The answer: one sentence.
+/// The answer in one sentence.
 std::string sentence_of(const BanditAnswer& answer);
-/// Where the reward misleads: E[1/N] is not 1/E[N], and its cost is not the round's time. Sentences, one a line.
+/// Where the reward misleads: E[1/N] is not 1/E[N], and its cost is not the round's time. One sentence per line.
 std::string misled_text(const BanditAnswer& answer);
 std::string bandit_table(const BanditAnswer& answer);
 /// Format "treeline-bandit", version 1. "regret" holds columns of equal length, ready to plot.
@@ -24,7 +24,7 @@ nlohmann::ordered_json bandit_json(const BanditAnswer& answer);
 FigureSection bandit_section(const BanditAnswer& answer);
 /// A self-contained page of charts.
 std::string bandit_html(const BanditAnswer& answer);
-/// The regret curve, one line a round.
+/// The regret curve, one line per round.
 std::string bandit_csv(const BanditAnswer& answer);
 
 }  // namespace treeline

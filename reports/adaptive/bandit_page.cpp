@@ -19,7 +19,7 @@ Figure regret_figure(const BanditAnswer& answer, bool in_time) {
     figure.title = in_time ? "Time lost against the fastest shape of each task" : "Reward lost against the best of each task";
     figure.reading = in_time
                          ? "The flatter the line, the nearer the bandit runs to the fastest shape; the band is a 95 % interval."
-                         : "The regret that theory bounds: of one task it grows with the logarithm of the rounds.";
+                         : "The regret that theory bounds: for one task it grows with the logarithm of the rounds.";
     figure.x = {"round", "Rounds"};
     figure.y = {"lost", in_time ? "Time lost (s)" : "Reward lost"};
     figure.low = "low";
@@ -32,7 +32,7 @@ Figure regret_figure(const BanditAnswer& answer, bool in_time) {
     return figure;
 }
 
-/// "2 HumanEval": stretches of one task stay apart.
+/// "2 HumanEval": stretches of one task stay separate.
 std::string stretch_name(const BanditAnswer& answer, std::size_t stretch) {
     const BanditProblem& problem = answer.input.problem;
     return std::to_string(stretch + 1) + " " + problem.tasks[problem.sequence[stretch].task].name;
@@ -63,7 +63,7 @@ Figure speed_figure(const BanditAnswer& answer) {
     Figure figure;
     figure.id = "bandit-speed";
     figure.title = "Speed by stretch";
-    figure.reading = "The bandit beside every shape run alone; the last bars are the whole sequence.";
+    figure.reading = "The bandit next to every shape run alone; the last bars are the whole sequence.";
     figure.mark = FigureMark::bar;
     figure.x = {"stretch", "Stretch"};
     figure.y = {"tokens_per_second", "Tokens/s"};
@@ -87,16 +87,16 @@ Figure speed_figure(const BanditAnswer& answer) {
     return figure;
 }
 
-/// What the charts are about, for a reader who meets the word here.
+/// What the charts are about, for a reader to whom the word is new.
 std::string what_it_is(const BanditAnswer& answer) {
     std::int64_t rounds = 0;
     for (const auto& stretch : answer.input.problem.sequence) {
         rounds += stretch.rounds;
     }
     return fmt::format(
-        "A bandit is a rule that chooses the draft shape anew for each round while the engine decodes: it keeps a mean reward "
-        "of every shape, runs the one that looks best, and now and then tries the others, as the text may change. Here it "
-        "chooses among {} shapes, simulated over {} rounds.",
+        "A bandit is a rule that chooses the draft shape anew for each round while the engine decodes: it tracks the mean "
+        "reward of every shape, runs the one that looks best, and occasionally tries the others, as the text may change. Here "
+        "it chooses among {} shapes, simulated over {} rounds.",
         answer.input.problem.arms.size(), short_text(static_cast<double>(rounds)));
 }
 
@@ -105,15 +105,15 @@ std::string what_it_is(const BanditAnswer& answer) {
 FigureSection bandit_section(const BanditAnswer& answer) {
     std::string text = what_it_is(answer) + " " + sentence_of(answer) + " " + misled_text(answer);
     std::replace(text.begin(), text.end(), '\n', ' ');
-    return {"bandit", "Shapes picked while decoding", std::move(text), {regret_figure(answer, true), choice_figure(answer)}};
+    return {"bandit", "Choosing shapes while decoding", std::move(text), {regret_figure(answer, true), choice_figure(answer)}};
 }
 
 std::string bandit_html(const BanditAnswer& answer) {
-    const std::string title = answer.input.title.empty() ? "Tree shapes picked while decoding" : answer.input.title;
+    const std::string title = answer.input.title.empty() ? "Choosing tree shapes while decoding" : answer.input.title;
     const FigureSection speed{
         "speed", "Speed", what_it_is(answer) + " " + misled_text(answer), {speed_figure(answer), choice_figure(answer)}};
     const FigureSection regret{
-        "regret", "Regret", "What learning and exploring cost.", {regret_figure(answer, true), regret_figure(answer, false)}};
+        "regret", "Regret", "The cost of learning and exploring.", {regret_figure(answer, true), regret_figure(answer, false)}};
     return render_figures({title,
                            answer.input.priced.empty() ? answer.input.source : answer.input.priced,
                            "What the bandit gains",

@@ -1,4 +1,4 @@
-// Times in milliseconds. Every list over arrival rates has their number of elements, null where a queue grows without end.
+// Times in milliseconds. Every list over arrival rates has their number of elements, null if a queue grows without bound.
 #include <functional>
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One value of each point that has an outcome.
+/// One value for each point that has an outcome.
 template <class Point, class Outcome>
 Json column(const std::vector<Point>& points, std::optional<Outcome> Point::*outcome, auto value) {
     Json list = Json::array();
@@ -144,7 +144,7 @@ nlohmann::ordered_json traffic_json(const TrafficAnswer& answer) {
     json["priced"] = input.priced.empty() ? Json() : Json(input.priced);
     json["capacity"] = input.capacity;
     json["output_tokens"] = input.requests.output_tokens;
-    json["output_distribution"] = input.requests.length == OutputLength::geometric ? "geometric" : "fixed";
+    json["output_distribution"] = name_of(input.requests.length);
     json["prefill_ms"] = 1e3 * input.requests.prefill.value();
     json["simulation"] = {{"requests", input.size.requests},
                           {"warm_up", input.size.warm_up},

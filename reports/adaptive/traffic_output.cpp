@@ -19,7 +19,7 @@ std::string range_text(const ScheduleRange& range) {
 
 std::string schedule_table(const TrafficAnswer& answer) {
     TextTable table(
-        {{"Batch", Align::left}, {"setting", Align::left}, {"accept length"}, {"tokens/s at its ends"}, {"plain decoding"}});
+        {{"Batch", Align::left}, {"setting", Align::left}, {"accept length"}, {"tokens/s over the range"}, {"plain decoding"}});
     const SpeculationSetting& plain = answer.input.settings[answer.plain()];
     for (const ScheduleRange& range : ranges_of(answer.policies.back().schedule)) {
         const SpeculationSetting& setting = answer.input.settings[range.setting];
@@ -123,9 +123,9 @@ std::string clearing_text(const TrafficAnswer& answer) {
     }
     const ClearingWindow& window = *answer.input.clearing;
     const std::string head = fmt::format(
-        "Periodic clearing: a batch starts when {} requests are there or {} after {}. The closed form gives sizes, collecting "
-        "and "
-        "the latency of a server that is always free; waiting for a busy server is simulated, with {} times the requests.",
+        "Periodic clearing: a batch starts when {} requests have arrived or {} after {}. The closed form gives sizes, "
+        "collection time and the latency of an always-free server; waiting for a busy server is simulated, with {} times the "
+        "requests.",
         answer.input.capacity, text_of(window.wait),
         window.opens == WindowOpens::with_first_request ? "its first request" : "the last batch was collected",
         clearing_requests_factor);
@@ -141,7 +141,7 @@ std::string facts_text(const TrafficAnswer& answer) {
     facts.add("Requests", fmt::format("{} output tokens ({}), prefill {}", short_text(input.requests.output_tokens),
                                       input.requests.length == OutputLength::geometric ? "geometric" : "each",
                                       text_of(input.requests.prefill)));
-    facts.add("Batch", fmt::format("{} at most", input.capacity));
+    facts.add("Batch", fmt::format("at most {}", input.capacity));
     facts.add("Simulated", fmt::format("{} repetitions of {} requests after {} of warm-up, seed {}", input.size.repetitions,
                                        input.size.requests, input.size.warm_up, input.size.seed));
     return facts.text();
@@ -161,7 +161,7 @@ std::string traffic_table(const TrafficAnswer& answer) {
     const TrafficInput& input = answer.input;
     return (input.title.empty() ? "" : input.title + "\n\n") + wrapped(sentence_of(answer), 120) + "\n" +
            overload_text(answer) + "\n" + facts_text(answer) + "\n" + schedule_table(answer) +
-           "\nContinuous batching, times in ms (load 1 and above: the queue grows without end):\n\n" + serving_table(answer) +
+           "\nContinuous batching, times in ms (load 1 and above: the queue grows without bound):\n\n" + serving_table(answer) +
            clearing_text(answer) + (input.source.empty() ? "" : "\n" + wrapped("Source: " + input.source, 120) + "\n");
 }
 

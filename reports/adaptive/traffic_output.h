@@ -17,13 +17,13 @@ std::string sentence_of(const TrafficAnswer& answer);
 std::vector<std::string> overload_sentences(const TrafficAnswer& answer);
 
 std::string traffic_table(const TrafficAnswer& answer);
-/// Format "treeline-traffic", version 1. Columns over the arrival rates for each policy; null where a queue grows without end.
+/// Format "treeline-traffic", version 1. Columns over the arrival rates for each policy; null if a queue grows without bound.
 nlohmann::ordered_json traffic_json(const TrafficAnswer& answer);
 /// Latency by arrival rate, as a section of any page.
 FigureSection traffic_section(const TrafficAnswer& answer);
 /// A self-contained page of charts.
 std::string traffic_html(const TrafficAnswer& answer);
-/// One line an arrival rate and policy.
+/// One line per arrival rate and policy.
 std::string traffic_csv(const TrafficAnswer& answer);
 
 }  // namespace treeline

@@ -18,7 +18,7 @@ constexpr Statistic statistics[] = {{"mean", [](const LatencySummary& l) { retur
                                     {"P90", [](const LatencySummary& l) { return l.p90; }},
                                     {"P99", [](const LatencySummary& l) { return l.p99; }}};
 
-/// Lines over the arrival rate, one a policy; overloaded points are left out.
+/// Lines over the arrival rate, one per policy; overloaded points are left out.
 Figure latency_figure(const TrafficAnswer& answer, const std::string& id, const std::string& title,
                       const std::string& unit_title, LatencySummary ServedTraffic::*latency) {
     Figure figure;
@@ -55,7 +55,7 @@ Figure throughput_figure(const TrafficAnswer& answer) {
     figure.series = "setting";
     figure.columns = {{"batch", "Batch", "", 0}, {"setting", "Setting", ""}, {"tokens_per_second", "Tokens/s", ""}};
     for (const SpeculationSetting& setting : answer.input.settings) {
-        // Steps of a twentieth are as good as all batches to the eye.
+        // Steps of a twentieth look the same as all batches.
         for (int batch = 1; batch <= answer.input.capacity; batch += 1 + batch / 20) {
             figure.rows.push_back(
                 {{"batch", batch}, {"setting", setting.name}, {"tokens_per_second", tokens_per_second(setting, batch)}});
@@ -64,7 +64,7 @@ Figure throughput_figure(const TrafficAnswer& answer) {
     return figure;
 }
 
-/// Nothing where no policy could be simulated.
+/// Nothing if no policy could be simulated.
 const ClearingSimulation* simulated_at(const TrafficAnswer& answer, std::size_t rate) {
     for (const std::vector<ClearedPoint>& points : answer.cleared) {
         if (points[rate].simulated) {
@@ -78,7 +78,8 @@ Figure size_figure(const TrafficAnswer& answer) {
     Figure figure;
     figure.id = "clearing-sizes";
     figure.title = "Sizes of cleared batches";
-    figure.reading = "Rings are simulated, lines the closed form: a Poisson distribution with its tail lumped at the capacity.";
+    figure.reading =
+        "Rings are simulated, lines are the closed form: a Poisson distribution with its tail lumped at the capacity.";
     figure.x = {"size", "Requests in a batch"};
     figure.y = {"probability", "Share of batches (%)"};
     figure.points = "simulated";
@@ -101,8 +102,7 @@ Figure cleared_latency_figure(const TrafficAnswer& answer) {
     Figure figure;
     figure.id = "clearing-latency";
     figure.title = "Latency of periodic clearing";
-    figure.reading =
-        "Lines with rings: the closed form's server that is always free, and what the simulation adds by waiting for it.";
+    figure.reading = "Lines with rings: the closed form's always-free server, and what waiting adds in the simulation.";
     figure.x = {"arrivals", "Requests/s"};
     figure.y = {"free_server", "Mean, from arrival to the last token (ms)"};
     figure.series = "setting";
@@ -155,7 +155,7 @@ std::string traffic_html(const TrafficAnswer& answer) {
     if (input.clearing) {
         sections.push_back({"clearing",
                             "Periodic clearing",
-                            "Requests are collected until the batch is full or time is up, and served together.",
+                            "Requests are collected until the batch is full or time is up, then served together.",
                             {size_figure(answer), cleared_latency_figure(answer)}});
     }
     return render_figures({input.title.empty() ? "Speculation under traffic" : input.title,

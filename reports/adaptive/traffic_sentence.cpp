@@ -32,15 +32,15 @@ std::string sentence_of(const TrafficAnswer& answer) {
     const auto last =
         std::find_if(scheduled.rbegin(), scheduled.rend(), [](const ServedPoint& p) { return p.served.has_value(); });
     if (last == scheduled.rend()) {
-        return fmt::format("No setting keeps up with {} requests/s: full batches of the schedule serve {} at most.",
+        return fmt::format("No setting keeps up with {} requests/s: full batches of the schedule serve at most {}.",
                            short_text(rates.front()), short_text(scheduled.front().most_requests_per_second));
     }
     const auto rate = static_cast<std::size_t>(scheduled.rend() - last) - 1;
-    std::string text = fmt::format("At {} requests/s the schedule ends a request in {} in the mean", short_text(rates[rate]),
-                                   time_text(answer, answer.schedule(), rate));
+    std::string text = fmt::format("At {} requests/s the schedule completes a request in {} on average",
+                                   short_text(rates[rate]), time_text(answer, answer.schedule(), rate));
     text += answer.served[answer.plain()][rate].served
                 ? fmt::format(", plain decoding in {}", time_text(answer, answer.plain(), rate))
-                : std::string(", where plain decoding cannot keep up");
+                : std::string("; plain decoding cannot keep up");
     if (const std::optional<std::size_t> best = best_single(answer, rate); best && *best != answer.plain()) {
         text +=
             fmt::format(", the best single setting ({}) in {}", answer.policies[*best].name, time_text(answer, *best, rate));
@@ -55,9 +55,8 @@ std::vector<std::string> overload_sentences(const TrafficAnswer& answer) {
         for (std::size_t i = 0; i < rates.size(); ++i) {
             if (!answer.served[p][i].served) {
                 sentences.push_back(
-                    fmt::format("{} cannot keep up with {} requests/s or more: full batches of {} serve {} at most "
-                                "(utilisation {}), so its "
-                                "queue grows without end.",
+                    fmt::format("{} cannot keep up with {} requests/s or more: full batches of {} serve at most {} "
+                                "(utilisation {}), so its queue grows without bound.",
                                 answer.policies[p].name, short_text(rates[i]), answer.input.capacity,
                                 short_text(answer.served[p][i].most_requests_per_second),
                                 fixed_text(rates[i] / answer.served[p][i].most_requests_per_second, 2)));

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/number_text.h"
 #include "text/table.h"
 
 namespace treeline {
@@ -13,16 +14,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Six significant digits: more than any interval supports.
-double rounded(double value) { return std::stod(fmt::format("{:.6g}", value)); }
+constexpr int digits = 6;  ///< significant ones: more than any interval supports
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
 
 Json parameter_json(const KernelParameter& parameter, double value, const FittedKernelParameter* fitted) {
-    Json json = {{"value", rounded(value * parameter.in_unit)}, {"unit", parameter.unit}};
+    Json json = {{"value", rounded(value * parameter.in_unit, digits)}, {"unit", parameter.unit}};
     if (fitted != nullptr) {
-        json["low"] = rounded(fitted->low * parameter.in_unit);
-        json["high"] = rounded(fitted->high * parameter.in_unit);
+        json["low"] = rounded(fitted->low * parameter.in_unit, digits);
+        json["high"] = rounded(fitted->high * parameter.in_unit, digits);
     }
     return json;
 }
@@ -51,14 +51,16 @@ Json law_json(const KernelLaw& law, const KernelFit& fit) {
 }
 
 Json errors_json(const KernelErrors& errors) {
-    return {{"median", rounded(errors.median)}, {"p90", rounded(errors.p90)}, {"bias", rounded(errors.bias)}};
+    return {{"median", rounded(errors.median, digits)},
+            {"p90", rounded(errors.p90, digits)},
+            {"bias", rounded(errors.bias, digits)}};
 }
 
 Json kernel_json(const CalibratedTable& kernel) {
     const KernelFit& fit = kernel.fit;
     Json covariance = Json::array();
     for (const double value : fit.log_covariance) {
-        covariance.push_back(rounded(value));
+        covariance.push_back(rounded(value, digits));
     }
     return {{"kernel", name_of(kernel.table.kernel)},
             {"format", name_of(kernel.table.format)},
@@ -77,8 +79,8 @@ Json layers_json(const std::vector<CheckRow>& layers) {
     for (const CheckRow& row : layers) {
         rows.push_back({{"held_out", row.family},
                         {"pass", row.what},
-                        {"measured_us", rounded(1e6 * row.measured.value())},
-                        {"predicted_us", rounded(1e6 * row.predicted.value())}});
+                        {"measured_us", rounded(1e6 * row.measured.value(), digits)},
+                        {"predicted_us", rounded(1e6 * row.predicted.value(), digits)}});
     }
     return rows;
 }
@@ -86,8 +88,8 @@ Json layers_json(const std::vector<CheckRow>& layers) {
 /// [measured, predicted] of each phase of a round.
 Json phases_json(const DecoderCheck& check) {
     const auto both = [&](Seconds RoundPhases::*phase) {
-        return Json{rounded(1e6 * (check.measured_phases.*phase).value()),
-                    rounded(1e6 * (check.predicted_phases.*phase).value())};
+        return Json{rounded(1e6 * (check.measured_phases.*phase).value(), digits),
+                    rounded(1e6 * (check.predicted_phases.*phase).value(), digits)};
     };
     return {{"draft", both(&RoundPhases::draft)},
             {"verify", both(&RoundPhases::verify)},
@@ -101,8 +103,8 @@ Json decoders_json(const std::vector<DecoderCheck>& decoders) {
         rows.push_back({{"decoder", group_of(check.decoder)},
                         {"round", policy_of(check.decoder)},
                         {"tokens", check.tokens()},
-                        {"measured_us", rounded(1e6 * check.measured.value())},
-                        {"predicted_us", rounded(1e6 * check.predicted.value())},
+                        {"measured_us", rounded(1e6 * check.measured.value(), digits)},
+                        {"predicted_us", rounded(1e6 * check.predicted.value(), digits)},
                         {"phases_us", phases_json(check)}});
     }
     return rows;
@@ -122,7 +124,7 @@ Json check_json(const CalibrationAnswer& answer) {
         check["choices"].push_back({{"decoder", choice.group},
                                     {"best_measured", choice.best_measured},
                                     {"best_predicted", choice.best_predicted},
-                                    {"regret", rounded(choice.regret)}});
+                                    {"regret", rounded(choice.regret, digits)}});
     }
     return check;
 }

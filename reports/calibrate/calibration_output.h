@@ -14,18 +14,18 @@ namespace treeline {
 std::string calibration_table(const CalibrationAnswer& answer);
 /// Format "treeline-calibration", version 1: what hardware/calibrations holds (hardware/README.md).
 std::string calibration_json(const CalibrationAnswer& answer);
-/// One line a measurement: kernel, format, site, measured and held-out predicted time.
+/// One line per measurement: kernel, format, site, measured and held-out predicted time.
 std::string calibration_csv(const CalibrationAnswer& answer);
 
-/// The section of that page on what was held out altogether: predicted against measured, and the choices that follow. Not for
-/// an answer without a check.
+/// The section of that page on what was held out entirely: predicted against measured, and the choices that follow. Not for an
+/// answer without a check.
 FigureSection check_section(const CalibrationAnswer& answer);
 
-/// The section of that page on what launches cost: chains of nothing, and tiny kernels. Nothing where neither was measured.
+/// The section of that page on what launches cost: chains of empty kernels, and tiny kernels. Nothing if neither was measured.
 std::optional<FigureSection> launch_section(const CalibrationAnswer& answer);
 
-/// A self-contained page: the check where there is one, measured roofline, what launches cost, predicted against measured
-/// times, residuals. At least one kernel was fitted.
+/// A self-contained page: the check if there is one, measured roofline, what launches cost, predicted against measured times,
+/// residuals. At least one kernel was fitted.
 std::string calibration_page(const CalibrationAnswer& answer);
 
 /// "3.64 us", "0.897": a value with the parameter's unit.

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_marks = 800;  ///< of one figure: more only cover one another
+constexpr std::size_t most_marks = 800;  ///< of one figure: more would only overlap
 
 std::string kernel_name(const CalibratedTable& kernel) {
     return fmt::format("{}, {}", name_of(kernel.table.kernel), name_of(kernel.table.format));
@@ -30,7 +30,7 @@ Json sample_row(const KernelSample& sample, double log_residual) {
             {"attained", flops / sample.time.value() / 1e12}};
 }
 
-/// Every so many-th sample of a kernel, so that all shapes stay.
+/// Every n-th sample of a kernel, so that all shapes stay.
 Json rows_of(const CalibratedTable& kernel) {
     const std::vector<KernelSample>& samples = kernel.table.samples;
     const std::size_t stride = (samples.size() + most_marks - 1) / most_marks;
@@ -56,15 +56,15 @@ Figure figure_of(const std::string& id, const std::string& title, const std::str
 
 FigureSection kernel_section(const CalibratedTable& kernel, std::size_t number) {
     const Json rows = rows_of(kernel);
-    Figure parity =
-        figure_of(fmt::format("parity-{}", number), "Predicted against measured time",
-                  "Each mark is a measurement, predicted by a law that did not see its shape. On the line both agree.", rows);
+    Figure parity = figure_of(
+        fmt::format("parity-{}", number), "Predicted against measured time",
+        "Each mark is a measurement, predicted by a law that did not see its shape. On the line the two agree.", rows);
     parity.x = {"measured", "Measured (us)", true};
     parity.y = {"predicted", "Predicted (us)", true};
     parity.diagonal = true;
     Figure residuals =
         figure_of(fmt::format("residuals-{}", number), "Error against traffic",
-                  "Above zero the prediction is too slow. A slope or a bend would be something that the law lacks.", rows);
+                  "Above zero the prediction is too slow. A slope or a bend would show something that the law lacks.", rows);
     residuals.x = {"megabytes", "Traffic (MB)", true};
     residuals.y = {"error", "Predicted / measured - 1 (%)", false};
     residuals.rules = {{0.0, "exact"}};
@@ -78,7 +78,7 @@ FigureSection kernel_section(const CalibratedTable& kernel, std::size_t number) 
             {parity, residuals}};
 }
 
-/// What the kernels attained, all together, over their intensity.
+/// What all kernels attained, over their intensity.
 FigureSection roofline_section(const CalibrationAnswer& answer) {
     Json rows = Json::array();
     for (const CalibratedTable& kernel : answer.kernels) {
@@ -87,11 +87,10 @@ FigureSection roofline_section(const CalibrationAnswer& answer) {
             rows.push_back(std::move(row));
         }
     }
-    Figure figure = figure_of(
-        "roofline", "Measured roofline",
-        "Each mark is a measured kernel: what it computed a second over the FLOPs that it does for a byte of traffic. "
-        "The rising edge is the memory's bandwidth, the ceiling the peak.",
-        rows);
+    Figure figure = figure_of("roofline", "Measured roofline",
+                              "Each mark is a measured kernel: FLOP/s attained over FLOPs per byte of traffic. The rising edge "
+                              "is the memory's bandwidth, the ceiling the peak.",
+                              rows);
     figure.x = {"intensity", "Intensity (FLOP/byte)", true};
     figure.y = {"attained", "Attained (TFLOP/s)", true};
     figure.series = "kernel";
@@ -117,7 +116,7 @@ std::string calibration_page(const CalibrationAnswer& answer) {
     });
     page.sentence =
         worst == answer.kernels.end()
-            ? std::string("No law fits what was measured.")
+            ? std::string("No law fits the measurements.")
             : fmt::format("{} laws, fitted with whole shapes held out; the largest median error is {:.1f} %, of {}.",
                           answer.kernels.size(), 100.0 * worst->fit.held_out.median, kernel_name(*worst));
     if (!answer.check.empty() || !answer.decoders.empty()) {

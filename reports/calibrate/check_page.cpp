@@ -1,4 +1,4 @@
-// The section of a calibration's page that shows what was held out altogether.
+// The section of a calibration's page that shows what was held out entirely.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -37,8 +37,7 @@ Figure parity_figure(const CalibrationAnswer& answer) {
     figure.title = "Predicted against measured time";
     figure.reading =
         "Each mark is a whole layer, or a whole round of a speculative decoder, predicted by laws that saw neither. On the "
-        "dashed "
-        "line both agree; the dotted lines are 10 % off.";
+        "dashed line the two agree; the dotted lines are 10 % off.";
     figure.mark = FigureMark::point;
     figure.x = {"measured", "Measured (ms)", true};
     figure.y = {"predicted", "Predicted (ms)", true};
@@ -54,7 +53,7 @@ Figure parity_figure(const CalibrationAnswer& answer) {
     return figure;
 }
 
-/// As short as tells the choices of a group apart: "chain 4, replay", "tree 2x2, unrolled", "n-gram, chain 4".
+/// As short as possible while telling a group's choices apart: "chain 4, replay", "tree 2x2, unrolled", "n-gram, chain 4".
 std::string label_of(const HeldOutDecoder& decoder) {
     if (decoder.drafter == HeldOutDrafter::none) {
         return "plain decoding";
@@ -66,11 +65,11 @@ std::string label_of(const HeldOutDecoder& decoder) {
     return label + (decoder.rollback == Rollback::truncate ? "" : ", " + std::string(name_of(decoder.rollback)));
 }
 
-/// Two marks for each choice of a group: one may see at once which one is fastest, measured and predicted.
+/// Two marks for each choice of a group, to show which one is fastest, measured and predicted.
 Figure choices_figure(const CalibrationAnswer& answer) {
     Figure figure;
     figure.id = "check-choices";
-    figure.title = "Time of a produced token";
+    figure.title = "Time per generated token";
     figure.reading =
         "Each line is a choice for the same work: the leftmost measured mark is the best one, the leftmost predicted mark the "
         "one that would be recommended.";

@@ -1,3 +1,4 @@
+#include "numerics/quantile.h"
 #include "reports/calibrate/calibration_output.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ std::string decoder_check_text(const std::vector<DecoderCheck>& decoders) {
         regrets.push_back(choice.regret);
     }
     return text + fmt::format(
-                      "\nThe fastest choice by time of a produced token:\n\n{}\nRegret: median {:.1f} %, largest {:.1f} %.\n",
+                      "\nThe fastest choice by time per generated token:\n\n{}\nRegret: median {:.1f} %, largest {:.1f} %.\n",
                       chosen.text(), 100.0 * quantile(regrets, 0.5), 100.0 * *std::max_element(regrets.begin(), regrets.end()));
 }
 

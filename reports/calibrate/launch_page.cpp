@@ -12,11 +12,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// How launches are made, in words; chains of a stream or graph are dependent: each kernel waits for the one before.
+/// Ways of launching, in words; chains of a stream or graph are dependent: each kernel waits for the one before.
 std::string_view launching_by(const std::string& by) {
     return by == "stream"  ? "stream, launched one by one"
            : by == "graph" ? "nodes of one graph"
-           : by == "call"  ? "calls, threads meet after each"
+           : by == "call"  ? "calls, threads synchronise after each"
                            : std::string_view(by);
 }
 
@@ -47,8 +47,7 @@ Figure launch_figure(const std::vector<LaunchCost>& launches) {
     figure.id = "launch-chains";
     figure.title = "Time of a chain of launches";
     figure.reading =
-        "Kernels that do nothing, each waiting for the one before. Where the line of a graph falls below that of a stream, a "
-        "graph begins to pay.";
+        "Empty kernels, each waiting for the one before. A graph pays where its line falls below that of a stream.";
     figure.x = {"launches", "Launches in a chain", true};
     figure.y = {"all", "Time of the chain (us)", true};
     figure.series = "by";
@@ -79,9 +78,8 @@ Json tiny_rows(const CalibrationAnswer& answer) {
 Figure tiny_figure(Json rows) {
     Figure figure;
     figure.id = "launch-tiny";
-    figure.title = "What a tiny kernel takes";
-    figure.reading =
-        "The launch of each law: the time of a kernel whose traffic is next to nothing. No kernel of its class is faster.";
+    figure.title = "Time of a tiny kernel";
+    figure.reading = "The launch of each law: the time of a kernel with almost no traffic. No kernel of its class is faster.";
     figure.mark = FigureMark::point;
     figure.x = {"launch", "Time (us)"};
     figure.y = {"kernel", ""};
@@ -106,7 +104,7 @@ std::string break_even_text(const LaunchLine& stream, const LaunchLine& graph, c
         return fmt::format("Up to {:g} kernels a graph is no faster than launching them one by one.", longest);
     }
     const std::string from = *kernels <= 1.0 ? "even for one kernel" : fmt::format("from {:g} kernels on", *kernels);
-    return fmt::format("A graph pays {}; a pass of 500 kernels saves {:.0f} us by it.", from,
+    return fmt::format("A graph pays {}; it saves {:.0f} us in a pass of 500 kernels.", from,
                        1e6 * (stream.first - graph.first + 499.0 * (stream.further - graph.further)));
 }
 
@@ -133,8 +131,9 @@ std::optional<FigureSection> launch_section(const CalibrationAnswer& answer) {
     const auto call = launch_line(answer.launches, "call"), stream = launch_line(answer.launches, "stream"),
                graph = launch_line(answer.launches, "graph");
     if (call) {
-        section.text += cost_text(*call, "A kernel that does nothing");
-        section.text += "That is how fast the threads meet; a pass pays it once a kernel, whatever the kernel does.";
+        section.text += cost_text(*call, "An empty kernel");
+        section.text +=
+            "That is the time the threads take to synchronise; a pass pays it once per kernel, whatever the kernel does.";
     }
     if (stream) {
         section.text += cost_text(*stream, "A launch into a stream");
@@ -149,7 +148,7 @@ std::optional<FigureSection> launch_section(const CalibrationAnswer& answer) {
         section.figures.push_back(tiny_figure(std::move(rows)));
     }
     if (section.text.empty()) {
-        section.text = "Chains of launches were not measured; tiny kernels show what a launch costs at least.";
+        section.text = "Chains of launches were not measured; tiny kernels show the least that a launch costs.";
     }
     return section.figures.empty() ? std::nullopt : std::optional(std::move(section));
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/timings.h"
+#include "numerics/quantile.h"
 #include "reports/calibrate/serving_output.h"
 #include "text/number_text.h"
 #include "text/table.h"
@@ -20,7 +21,7 @@ double error_of(Seconds predicted, Seconds measured) { return predicted / measur
 
 std::string error_text(double error) { return fmt::format("{:+.1f} %", 100.0 * error); }
 
-/// Absolute errors of the rows by one of the predictions; rows without it are left out.
+/// Absolute errors of the rows by one of the predictions; rows without one are left out.
 std::vector<double> errors_of(const StackFit& fit, Seconds StepTimes::*prediction) {
     std::vector<double> errors;
     for (const StepTimes& step : fit.steps) {
@@ -54,8 +55,7 @@ std::string value_text(StackNumber number, double value) {
 
 std::string numbers_table(const ServingFit& serving) {
     if (serving.fit.numbers.empty()) {
-        return fmt::format("No number is fitted: {} foretells batches that are left out as well as any fit does.\n",
-                           serving.stack);
+        return fmt::format("No number is fitted: {} predicts left-out batches as well as any fit.\n", serving.stack);
     }
     TextTable table({{"Number", Align::left}, {"before"}, {"fitted"}, {"90 % interval"}});
     for (const FittedStackNumber& number : serving.fit.numbers) {
@@ -80,9 +80,9 @@ std::string rows_table(const ServingFit& serving) {
     return table.text();
 }
 
-/// A time in microseconds or a share, rounded to four digits, as descriptions hold it.
+/// A time in microseconds or a share, rounded to four digits as in descriptions.
 Json quantity(double value, const char* unit, const std::string& source) {
-    Json json = {{"value", std::stod(fmt::format("{:.4g}", value))}};
+    Json json = {{"value", rounded(value, 4)}};
     if (unit != nullptr) {
         json["unit"] = unit;
     }
@@ -111,7 +111,7 @@ Json stack_description(const ServingFit& serving, Json base) {
     for (const FittedStackNumber& number : serving.fit.numbers) {
         const std::string name(name_of(number.number));
         if (number.number == StackNumber::host_per_draft_pass && !base.contains("host_per_rollback")) {
-            base["host_per_rollback"] = base["host_per_draft_pass"];  // which it is unless it is stated
+            base["host_per_rollback"] = base["host_per_draft_pass"];  // which it is unless stated
         }
         if (number.number != StackNumber::kernel_time) {
             base[name] = quantity(1e6 * number.value, "us", source);

@@ -13,7 +13,7 @@ namespace treeline {
 std::string serving_fit_table(const ServingFit& fit);
 /// Format "treeline-serving-fit", version 1.
 nlohmann::ordered_json serving_fit_json(const ServingFit& fit);
-/// One line a row.
+/// One line per row.
 std::string serving_fit_csv(const ServingFit& fit);
 
 }  // namespace treeline

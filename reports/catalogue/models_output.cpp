@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What of a model matters for its cost, one value a column.
+/// What matters for a model's cost, one value per column.
 struct ModelFacts {
     std::string family, heads, experts;
     double parameters = 0.0, active = 0.0;
@@ -36,7 +36,7 @@ bool mixes_tokens(const BlockKind& kind) {
            !std::holds_alternative<Projection>(kind);
 }
 
-/// "attention", "Mamba-2 MoE", or how many layers mix tokens in which way: "28 Mamba-2 + 4 attention".
+/// "attention", "Mamba-2 MoE", or how many layers mix tokens in each way: "28 Mamba-2 + 4 attention".
 std::string family_of(const Model& model) {
     std::map<std::string, Count> mixers;
     bool experts = false;
@@ -149,11 +149,11 @@ std::string model_table(const Described<Model>& described) {
     list.add("Parameters",
              grouped_text(parameter_count(model)) +
                  (model.published_parameters ? " (published: " + grouped_text(*model.published_parameters) + ")" : ""));
-    list.add("Active a token", parameters_text(facts.active));
+    list.add("Active per token", parameters_text(facts.active));
     list.add("Precision", text_of(model.precision));
     list.add("Weights", text_of(facts.weights));
-    list.add("Key-value cache", none_or(facts.cache_per_token) + " a token");
-    list.add("Recurrent state", none_or(facts.state) + " a sequence");
+    list.add("Key-value cache", none_or(facts.cache_per_token) + " per token");
+    list.add("Recurrent state", none_or(facts.state) + " per sequence");
     list.add("Source", model.source);
     TextTable layers({{"Layer", Align::left}, {"times"}, {"blocks", Align::left}});
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
@@ -184,7 +184,7 @@ std::string models_table(const std::vector<Model>& models) {
     }
     return table.text() +
            "\nCaches and states in the published precision. `treeline models NAME` describes one; a path to a\n"
-           "description or to a Hugging Face config.json is accepted, too.\n";
+           "description or to a Hugging Face config.json also works.\n";
 }
 
 std::string model_rows_csv(const Json& rows) {

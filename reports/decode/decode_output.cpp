@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "numerics/quantile.h"
 #include "text/number_text.h"
 #include "text/table.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using decoder::DecodeResult;
-using decoder::median;
 
 struct NamedPhase {
     const char* name;
@@ -42,10 +42,10 @@ std::string phase_table(const DecodeAnswer& answer) {
         if (phase.seconds == &decoder::PhaseSeconds::round) {
             table.add_rule();
         }
-        std::vector<std::string> cells = {phase.name, text_of(Seconds(median(seconds))), text_of(Seconds(total(seconds))),
-                                          percent_text(total(seconds) / all)};
+        std::vector<std::string> cells = {phase.name, text_of(Seconds(quantile(seconds, 0.5))),
+                                          text_of(Seconds(total(seconds))), percent_text(total(seconds) / all)};
         if (answer.plain) {
-            cells.push_back(text_of(Seconds(median(answer.plain->seconds.*phase.seconds))));
+            cells.push_back(text_of(Seconds(quantile(answer.plain->seconds.*phase.seconds, 0.5))));
         }
         table.add(std::move(cells));
     }
@@ -89,7 +89,7 @@ std::string facts(const DecodeAnswer& answer) {
     if (answer.plain) {
         list.add("Tokens", same_tokens_text(answer));
     }
-    list.add("Peak memory", fmt::format("{}, of which weights {}", text_of(Bytes(double(answer.decoded.peak_bytes))),
+    list.add("Peak memory", fmt::format("{}, of which {} are weights", text_of(Bytes(double(answer.decoded.peak_bytes))),
                                         text_of(Bytes(double(answer.decoded.weight_bytes)))));
     list.add("Prompt", text_of(Seconds(answer.decoded.prompt_seconds)));
     return list.text();
@@ -100,7 +100,7 @@ Json result_json(const DecodeResult& result) {
     for (const NamedPhase& phase : phases) {
         const std::vector<double>& seconds = result.seconds.*phase.seconds;
         if (!seconds.empty()) {
-            medians[phase.name] = median(seconds);
+            medians[phase.name] = quantile(seconds, 0.5);
             totals[phase.name] = total(seconds);
             rounds[phase.name] = seconds;
         }
@@ -125,11 +125,11 @@ Json result_json(const DecodeResult& result) {
 std::string sentence_of(const DecodeAnswer& answer) {
     const DecodeResult& result = answer.decoded;
     if (result.seconds.round.empty()) {
-        return "Too few rounds ran to time any: ask for more tokens.";
+        return "Too few rounds ran to time any; ask for more tokens.";
     }
-    std::string sentence = fmt::format("A round takes {} (median) and yields {} tokens a sequence: {} tokens/s",
-                                       text_of(Seconds(median(result.seconds.round))), fixed_text(result.accept_length(), 2),
-                                       short_text(result.tokens_per_second()));
+    std::string sentence = fmt::format("A round takes {} (median) and yields {} tokens per sequence: {} tokens/s",
+                                       text_of(Seconds(quantile(result.seconds.round, 0.5))),
+                                       fixed_text(result.accept_length(), 2), short_text(result.tokens_per_second()));
     if (answer.plain && !answer.plain->seconds.round.empty()) {
         sentence += fmt::format(", {} of plain decoding", ratio_text(answer.speedup()));
     }

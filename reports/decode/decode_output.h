@@ -15,7 +15,7 @@ std::string sentence_of(const DecodeAnswer& answer);
 std::string decode_table(const DecodeAnswer& answer);
 /// Format "treeline-decode", version 1. "rounds" holds columns of equal length.
 nlohmann::ordered_json decode_json(const DecodeAnswer& answer);
-/// A line for each timed round.
+/// One line per timed round.
 std::string decode_csv(const DecodeAnswer& answer);
 
 }  // namespace treeline

@@ -111,6 +111,7 @@ Json configuration_json(const PointEstimate& estimate) {
     json["batch"] = input.batch;
     json["context"] = input.context;
     json["prompt_tokens"] = input.prompt_tokens;
+    json["output_tokens"] = input.output_tokens > 0.0 ? Json(input.output_tokens) : Json();
     json["decoding"] = name_of(input.decoding);
     json["rollback"] = name_of(estimate.rollback);
     return json;
@@ -141,6 +142,7 @@ Json estimate_json(const PointEstimate& estimate, const Json& echo) {
               {"verify", milliseconds(round.verify)},
               {"rollback", milliseconds(round.rollback)},
               {"host", milliseconds(round.host)},
+              {"prompts", milliseconds(round.prompts)},
               {"total", milliseconds(round.round)}}},
             {"memory", memory_json(estimate)},
             {"policies_tried", policies_json(estimate)},

@@ -15,7 +15,7 @@ std::string sentence_of(const PointEstimate& estimate);
 std::string estimate_table(const PointEstimate& estimate);
 /// Format "treeline-estimate", version 1; `echo` is the point itself, so that the result can be run again.
 nlohmann::ordered_json estimate_json(const PointEstimate& estimate, const nlohmann::ordered_json& echo);
-/// One line an operation.
+/// One line per operation.
 std::string estimate_csv(const PointEstimate& estimate);
 
 }  // namespace treeline

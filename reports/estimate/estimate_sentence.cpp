@@ -36,13 +36,13 @@ std::string sentence_of(const PointEstimate& estimate) {
     }
     const std::string where = fmt::format("at batch {:.0f} and context {:.0f}", point.batch, point.context);
     if (!estimate.input.speculates()) {
-        return fmt::format("{} decodes {}: {} a token, {} tokens/s for each user.", what_runs(estimate), where,
+        return fmt::format("{} decodes {}: {} per token, {} tokens/s for each user.", what_runs(estimate), where,
                            text_of(round.time_per_token), short_text(round.tokens_per_second_user));
     }
     const bool gains = round.throughput_multiplier >= 1.0;
     return fmt::format(
-        "{} runs {} {} the speed of plain decoding {}: {} a token instead of {}; it breaks even at {} accepted tokens a round, "
-        "and {} are {}.",
+        "{} runs {} {} the speed of plain decoding {}: {} per token instead of {}; it breaks even at {} accepted tokens per "
+        "round, and {} are {}.",
         what_runs(estimate), gains ? "at" : "at only", ratio_text(round.throughput_multiplier), where,
         text_of(round.time_per_token), text_of(estimate.plain.time_per_token), fixed_text(round.iteration_multiplier, 2),
         fixed_text(round.accept_length, 2), "expected");

@@ -9,6 +9,7 @@
 #include "reports/shape_text.h"
 #include "text/number_text.h"
 #include "text/precision_text.h"
+#include "text/steady_text.h"
 #include "text/table.h"
 
 namespace treeline {
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::size_t page_width = 110;
 
-/// Whether the input leaves the way of verifying to be chosen.
+/// Whether the input leaves the way of verifying open.
 bool open_verification(const PointInput& input) { return input.speculations.size() > 2; }
 
 std::string configuration(const PointEstimate& estimate) {
@@ -38,13 +39,16 @@ std::string configuration(const PointEstimate& estimate) {
     }
     facts.add("Decoding", std::string(name_of(input.decoding)));
     facts.add("Batch", exact_text(input.batch));
+    if (input.batch > 1.0) {
+        facts.add("Prompts", steady_text(setup_of(input, estimate.rollback)));
+    }
     facts.add("Context", fmt::format("{} tokens (prompt of {})", exact_text(input.context), exact_text(input.prompt_tokens)));
     return facts.text();
 }
 
 std::string ratio_or_nothing(bool wanted, double ratio) { return wanted ? ratio_text(ratio) : ""; }
 
-/// Plain decoding beside speculation.
+/// Plain decoding next to speculation.
 std::string gains(const PointEstimate& estimate) {
     const bool both = estimate.input.speculates();
     const RoundEstimate& with = estimate.speculative;
@@ -89,7 +93,7 @@ std::string round_facts(const PointEstimate& estimate) {
     const RoundEstimate& round = estimate.speculative;
     FactList facts;
     facts.add("Speed-up", ratio_text(round.throughput_multiplier));
-    facts.add("Accept length", fmt::format("{} tokens a round, bonus token included{}", fixed_text(round.accept_length, 2),
+    facts.add("Accept length", fmt::format("{} tokens per round, bonus token included{}", fixed_text(round.accept_length, 2),
                                            basis_text(row_of(estimate).accepted.basis)));
     facts.add("Break-even accept length", fixed_text(round.iteration_multiplier, 2));
     facts.add("Wasted drafts", percent_text(round.wasted_draft_share));
@@ -124,6 +128,7 @@ std::string phases(const PointEstimate& estimate) {
     add(estimate.input.speculates() ? "verify" : "decode", round.verify);
     add("roll back", round.rollback);
     add("host", round.host);
+    add("prompts of others", round.prompts);
     table.add_rule();
     table.add({"sum", text_of(round.round), percent_text(1.0)});
     return table.text();
@@ -172,7 +177,7 @@ std::string operations(const ExplainedPass& pass) {
     std::string heading =
         fmt::format("{}: {} ({} x {} tokens on {} cached", title, text_of(pass.time), short_text(pass.shape.sequences),
                     short_text(pass.shape.tokens), fixed_text(pass.shape.context, 0));
-    heading += pass.runs == 1.0 ? ")\n" : fmt::format("; {} runs a round)\n", short_text(pass.runs));
+    heading += pass.runs == 1.0 ? ")\n" : fmt::format("; {} runs per round)\n", short_text(pass.runs));
     TextTable table({{"operation", Align::left}, {"runs"}, {"FLOPs"}, {"bytes"}, {"time"}, {"share"}, {"bound", Align::left}});
     for (const OperationEstimate& operation : pass.operations) {
         table.add({operation.name, short_text(operation.count), text_of(operation.flops), text_of(operation.bytes),

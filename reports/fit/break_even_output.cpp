@@ -29,7 +29,7 @@ const char* verdict(const BreakEvenPoint& point) { return !point.gain ? "" : poi
 
 bool is_best(const BreakEvenAnswer& answer, std::size_t i) { return answer.result.best == i; }
 
-/// All rows of a short list; of a long one those of growing steps, with the best, the last paying and the first losing one.
+/// All rows of a short list; of a long one rows at growing steps, plus the best, the last paying and the first losing one.
 std::set<std::size_t> rows_shown(const BreakEven& result) {
     std::set<std::size_t> shown;
     const std::size_t count = result.points.size();
@@ -53,7 +53,7 @@ std::string facts_text(const BreakEvenAnswer& answer) {
     facts.add("Tree", text_of(answer.input.tree));
     facts.add("Chain", text_of(answer.input.chain));
     facts.add("",
-              fmt::format("{} draft tokens, {} a round{}", chain.draft_tokens, text_of(chain.time),
+              fmt::format("{} draft tokens, {} per round{}", chain.draft_tokens, text_of(chain.time),
                           chain.accept_length ? fmt::format(", accept length {}", fixed_text(*chain.accept_length, 2)) : ""));
     return facts.text();
 }
@@ -91,13 +91,12 @@ std::string sentence_of(const BreakEvenAnswer& answer) {
     const BreakEven& result = answer.result;
     const BreakEvenPoint& last = result.points.back();
     if (!result.best) {
-        const std::string needed = last.accept_length_needed ? fmt::format(" ({} tokens a round against {})",
+        const std::string needed = last.accept_length_needed ? fmt::format(" ({} tokens per round against {})",
                                                                            fixed_text(*last.accept_length_needed, 2),
                                                                            fixed_text(*result.chain.accept_length, 2))
                                                              : "";
         return fmt::format(
-            "A tree of {} must reach {} times the accept length of {}{}; whether trees do, only their acceptance "
-            "tells.",
+            "A tree of {} must reach {} times the accept length of {}{}; only their acceptance tells whether trees do.",
             nodes_text(last.tree.nodes), fixed_text(last.ratio_needed, 3), chain_text(result.chain), needed);
     }
     const BreakEvenPoint& best = result.points[*result.best];
@@ -112,7 +111,7 @@ std::string sentence_of(const BreakEvenAnswer& answer) {
                                   : fmt::format("A tree pays from {} to {} nodes{} and most at {}", *result.pays_from,
                                                 *result.pays_to, gaps, best.tree.nodes);
     const std::string end = result.stops_at ? fmt::format("from {} on it is slower", nodes_text(*result.stops_at))
-                                            : "it still pays at the largest size asked for";
+                                            : "it still pays at the largest size given";
     return fmt::format("{}, with {} the speed of {}; {}.", sizes, ratio_text(*best.gain), chain_text(result.chain), end);
 }
 

@@ -8,12 +8,12 @@
 
 namespace treeline {
 
-/// From which to which size a tree pays, where most, and where it stops; or why none does.
+/// The sizes at which a tree pays, where it pays most, and where it stops; or why none does.
 std::string sentence_of(const BreakEvenAnswer& answer);
 std::string break_even_table(const BreakEvenAnswer& answer);
 /// Format "treeline-break-even", version 1.
 std::string break_even_json(const BreakEvenAnswer& answer);
-/// One line a size.
+/// One line per size.
 std::string break_even_csv(const BreakEvenAnswer& answer);
 /// Its charts, as a section of any page.
 FigureSection break_even_section(const BreakEvenAnswer& answer);

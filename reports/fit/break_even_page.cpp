@@ -41,7 +41,7 @@ Figure gain_figure(const BreakEven& result) {
     Figure figure;
     figure.id = "break-even-gain";
     figure.title = "Speed of the tree against the chain";
-    figure.reading = "Tokens a second with the best tree of each size, divided by those with the chain; below 1 trees lose.";
+    figure.reading = "Tokens/s with the best tree of each size, divided by those with the chain; below 1 trees lose.";
     figure.x = nodes_axis;
     figure.y = {"gain", "Speed / speed of the chain", false};
     figure.rules = {{1.0, "break-even"}};
@@ -66,7 +66,7 @@ Figure time_figure(const BreakEven& result) {
     Figure figure;
     figure.id = "break-even-time";
     figure.title = "Time of a round against tree size";
-    figure.reading = "Drafting and verification; the line across is the chain.";
+    figure.reading = "Drafting and verification; the horizontal line is the chain.";
     figure.x = nodes_axis;
     figure.y = {"time", "Time (ms)", false};
     figure.rules = {{to_ms * result.chain.time.value(), fmt::format("chain of {}", result.chain.draft_tokens)}};

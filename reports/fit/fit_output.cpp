@@ -31,7 +31,7 @@ std::string candidates_text(const SeriesFit& series) {
             cells.insert(cells.end(), {percent_text(errors.median), percent_text(errors.p90), signed_percent(errors.bias),
                                        fmt::format("{} +- {}", percent_text(errors.mean), percent_text(errors.standard_error)),
                                        i == series.selection.chosen ? "<- chosen"
-                                       : i == series.shown          ? "<- asked for"
+                                       : i == series.shown          ? "<- requested"
                                                                     : ""});
         }
         table.add(std::move(cells));

@@ -12,7 +12,7 @@ std::string fit_table(const FitAnswer& answer);
 /// Format "treeline-fit", version 1. Its `rows` are the measurements, so `treeline fit` reads it again, and its `series` hold
 /// the laws, which `treeline break-even` reads.
 std::string fit_json(const FitAnswer& answer);
-/// One line a measurement.
+/// One line per measurement.
 std::string fit_csv(const FitAnswer& answer);
 /// A self-contained page: data, law, prediction interval, residuals, laws compared.
 std::string fit_page(const FitAnswer& answer);

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The cell as text, numbers by `number`; `unknown` where there is nothing.
+/// The cell as text, numbers by `number`; `unknown` if there is nothing.
 std::string cell_text(const ClaimCell& cell, std::string (*number)(double), std::string_view unknown) {
     const auto* value = std::get_if<double>(&cell);
     const auto* text = std::get_if<std::string>(&cell);

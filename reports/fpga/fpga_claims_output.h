@@ -13,7 +13,7 @@ namespace treeline {
 std::string claims_table(const FpgaClaimsInput& input, const std::vector<FpgaClaim>& claims);
 /// Format "treeline-fpga-claims", version 1.
 nlohmann::ordered_json claims_json(const FpgaClaimsInput& input, const std::vector<FpgaClaim>& claims);
-/// One line a row: the experiment's id, then its cells.
+/// One line per row: the experiment's id, then its cells.
 std::string claims_csv(const std::vector<FpgaClaim>& claims);
 
 }  // namespace treeline

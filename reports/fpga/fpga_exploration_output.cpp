@@ -46,7 +46,7 @@ std::vector<std::string> row_of(const FpgaExploration& exploration, const FpgaCa
             speculates ? std::to_string(candidate.fifo_depth) : "",
             speculates ? how.drafter : "none",
             speculates ? how.tree_label : "",
-            speculates ? std::string(fpga::name_of(exploration.space.plans[candidate.plan])) : ""};
+            speculates ? std::string(name_of(exploration.space.plans[candidate.plan])) : ""};
 }
 
 std::string rows_text(const FpgaExploration& exploration, const std::vector<FpgaCandidate>& candidates) {
@@ -76,7 +76,7 @@ Json candidate_json(const FpgaExploration& exploration, const FpgaCandidate& can
         result["fifo_depth"] = candidate.fifo_depth;
         result["tree"] = how.tree_label;
         result["accept_length"] = how.accept_length;
-        result["plan"] = fpga::name_of(exploration.space.plans[candidate.plan]);
+        result["plan"] = name_of(exploration.space.plans[candidate.plan]);
     }
     return result;
 }

@@ -18,12 +18,12 @@ using Json = nlohmann::ordered_json;
 Figure breakdown_figure(const FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-cycles";
-    figure.title = "Cycles of a layer";
-    figure.reading = "Each bar is one layer of a pass from bottom to top in the order of time.";
+    figure.title = "Cycles per layer";
+    figure.reading = "Each bar is one layer of a pass, in time order from bottom to top.";
     figure.mark = FigureMark::bar;
     figure.stacked = true;
     figure.x = {"pass", "Pass"};
-    figure.y = {"cycles", "Cycles of a layer"};
+    figure.y = {"cycles", "Cycles per layer"};
     figure.series = "term";
     figure.columns = {{"pass", "Pass", ""}, {"term", "Term", ""}, {"cycles", "Cycles", "", 0}};
     for (const FpgaNamedPass& pass : passes_of(estimate)) {
@@ -42,7 +42,7 @@ Figure timeline_figure(const FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-timeline";
     figure.title = "Units at work in one layer of the verification";
-    figure.reading = "Bars above each other overlap; the gated norm waits for all of the scan, and out_proj for the norm.";
+    figure.reading = "Bars above each other overlap; the gated norm waits for the whole scan, and out_proj for the norm.";
     figure.mark = FigureMark::range;
     figure.x = {"start", "Cycle"};
     figure.y = {"unit", "Unit"};
@@ -159,7 +159,7 @@ const char* unit_of(fpga::LayerBound bound) {
 }
 
 const char* cause_of(fpga::TileBound bound) {
-    return bound == fpga::TileBound::array    ? "nothing else: the array takes one a cycle"
+    return bound == fpga::TileBound::array    ? "nothing else: the array takes one tile per cycle"
            : bound == fpga::TileBound::memory ? "the memory"
                                               : "the multipliers, which serve the tokens in turn";
 }
@@ -168,7 +168,7 @@ Figure ablation_figure(const FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-ablation";
     figure.title = "What each technique gains";
-    figure.reading = "Each bar has the techniques of the bars before it.";
+    figure.reading = "Each bar includes the techniques of the bars before it.";
     figure.mark = FigureMark::bar;
     figure.x = {"bar", "Stage"};
     figure.y = {"rate", "Tokens/s"};
@@ -178,7 +178,7 @@ Figure ablation_figure(const FpgaEstimate& estimate) {
     for (const fpga::AblationRow& row :
          fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
         figure.rows.push_back({{"bar", short_name_of(row.stage)},
-                               {"stage", fpga::name_of(row.stage)},
+                               {"stage", name_of(row.stage)},
                                {"rate", row.round.tokens_per_second},
                                {"gain", row.latency_gain},
                                {"energy_gain", row.energy_gain}});
@@ -186,12 +186,12 @@ Figure ablation_figure(const FpgaEstimate& estimate) {
     return figure;
 }
 
-/// Power of each stage by cause; empty where it is not known.
+/// Power of each stage by cause; empty if unknown.
 Figure power_figure(const FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-power";
-    figure.title = "What the power goes into";
-    figure.reading = "At the rate of each stage; tokens per joule in the table.";
+    figure.title = "Where the power goes";
+    figure.reading = "At the rate of each stage; tokens per joule are in the table.";
     figure.mark = FigureMark::bar;
     figure.stacked = true;
     figure.x = {"bar", "Stage"};
@@ -210,7 +210,7 @@ Figure power_figure(const FpgaEstimate& estimate) {
                                   std::pair{"memory traffic", power.memory}, std::pair{"products", power.products}};
         for (const auto& [cause, watts] : parts) {
             figure.rows.push_back({{"bar", short_name_of(row.stage)},
-                                   {"stage", fpga::name_of(row.stage)},
+                                   {"stage", name_of(row.stage)},
                                    {"cause", cause},
                                    {"watts", watts.value()},
                                    {"tokens_per_joule", row.round.tokens_per_joule},

@@ -14,10 +14,14 @@ Json resources_json(const fpga::Resources& resources) {
 }
 
 Json stream_json(const fpga::TileStream& stream) {
-    return {{"tiles_per_block", stream.tiles_per_block}, {"blocks", stream.blocks},
-            {"cycles_per_tile", stream.cycles_per_tile}, {"array_cycles", stream.array_cycles},
-            {"memory_cycles", stream.memory_cycles},     {"multiplier_cycles", stream.multiplier_cycles},
-            {"bound", fpga::name_of(stream.bound)},      {"padded_share", stream.padded_share}};
+    return {{"tiles_per_block", stream.tiles_per_block},
+            {"blocks", stream.blocks},
+            {"cycles_per_tile", stream.cycles_per_tile},
+            {"array_cycles", stream.array_cycles},
+            {"memory_cycles", stream.memory_cycles},
+            {"multiplier_cycles", stream.multiplier_cycles},
+            {"bound", name_of(stream.bound)},
+            {"padded_share", stream.padded_share}};
 }
 
 Json layer_json(const fpga::LayerCycles& layer) {
@@ -34,7 +38,7 @@ Json layer_json(const fpga::LayerCycles& layer) {
             {"replay_cycles", layer.replay},
             {"padded_state_share", layer.padded_state_share},
             {"convolution_cycles", layer.convolution_busy},
-            {"scan_bound", fpga::name_of(layer.bound)},
+            {"scan_bound", name_of(layer.bound)},
             {"linear_stall_cycles", layer.linear_stall},
             {"ssm_stall_cycles", layer.ssm_stall}};
 }
@@ -47,7 +51,7 @@ Json pass_json(const FpgaNamedPass& pass) {
             {"compute_seconds", cost.compute.value()},
             {"memory_seconds", cost.memory.value()},
             {"exposed_seconds", cost.exposed.value()},
-            {"bound", fpga::name_of(cost.bound)},
+            {"bound", name_of(cost.bound)},
             {"bytes",
              {{"weights", cost.bytes.weights.value()},
               {"lm_head", cost.bytes.head.value()},

@@ -11,7 +11,7 @@
 
 namespace treeline {
 
-/// Columns of text beside tables.
+/// Columns of text next to tables.
 inline constexpr std::size_t fpga_page_width = 110;
 
 /// The answer: one sentence.

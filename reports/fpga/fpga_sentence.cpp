@@ -12,7 +12,7 @@ std::string sentence_of(const FpgaEstimate& estimate) {
     const std::string where = fmt::format("{} with {} on {}", run.target.name, run.design.name, run.board.name);
     if (!run.speculates()) {
         return fmt::format("{} decodes {} tokens/s; each pass is bound by {}.", where, short_text(round.tokens_per_second),
-                           fpga::name_of(round.plain.bound));
+                           name_of(round.plain.bound));
     }
     return fmt::format(
         "{} drafting with {} yields {} tokens/s, {} the speed of plain decoding; speculation pays above an accept "

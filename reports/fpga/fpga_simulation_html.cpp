@@ -33,14 +33,14 @@ Figure passes_figure(const FpgaSimulation& simulation) {
     Figure figure;
     figure.id = "fpga-simulated-passes";
     figure.title = "Passes of a round, simulated";
-    figure.reading = "All layers of all runs of a pass in a round; the closed form beside the simulation in the table.";
+    figure.reading = "All layers of all runs of a pass in a round; the table shows the closed form next to the simulation.";
     figure.mark = FigureMark::bar;
     figure.x = {"pass", "Pass"};
-    figure.y = {"all", "Cycles of a round"};
+    figure.y = {"all", "Cycles per round"};
     figure.columns = {{"pass", "Pass", ""},
                       {"runs", "Runs", "", 0},
-                      {"all", "Cycles of a round", "", 0},
-                      {"cycles", "Cycles of a layer", "", 0},
+                      {"all", "Cycles per round", "", 0},
+                      {"cycles", "Cycles per layer", "", 0},
                       {"closed", "By the closed form", "", 0},
                       {"difference", "Difference", "%", 3}};
     for (const FpgaSimulatedPass& pass : simulation.passes) {
@@ -58,7 +58,7 @@ Figure waits_figure(const FpgaSimulation& simulation) {
     Figure figure;
     figure.id = "fpga-simulated-waits";
     figure.title = "Cycles that units wait";
-    figure.reading = "For want of an element of the stream named, or because a full output stops the unit.";
+    figure.reading = "For lack of an element of the named stream, or because a full output stops the unit.";
     figure.mark = FigureMark::bar;
     figure.stacked = true;
     figure.x = {"unit", "Unit"};
@@ -162,7 +162,7 @@ std::string fpga_simulation_html(const FpgaSimulation& simulation) {
                       {block_figure(simulation), layer_figure(simulation)}},
                      {"fpga-round",
                       "The round",
-                      "Drafting passes have their own tiles and trees without waiting.",
+                      "Drafting passes have their own tiles, and trees that never wait.",
                       {passes_figure(simulation)}}};
     return render_figures(page);
 }

@@ -17,7 +17,7 @@ using accelerator::StreamSchedule;
 
 std::string count(double number) { return grouped_text(static_cast<long long>(number + 0.5)); }
 
-/// Cycles in which a unit starts an iteration or is between two of one loop.
+/// Cycles in which a unit starts an iteration or is between two iterations of one loop.
 std::int64_t busy_cycles(const FpgaSimulation& simulation, std::size_t process) {
     return simulation.schedule.processes[process].iterations *
            simulation.trace.trace.processes()[process].timing.initiation_interval;
@@ -88,7 +88,7 @@ std::string comparison(const FpgaSimulation& simulation) {
     facts.add("Simulated", fmt::format("{} cycles{}", count(simulation.cycles()),
                                        simulation.layer.exposed_cycles == 0
                                            ? ""
-                                           : fmt::format(", {} of them phases of the design that overlap nothing",
+                                           : fmt::format(", {} of them in phases of the design that overlap nothing",
                                                          count(static_cast<double>(simulation.layer.exposed_cycles)))));
     facts.add("Closed form",
               fmt::format("{} cycles, {:+.3f} %", count(simulation.closed_form.total), 100.0 * simulation.difference()));
@@ -108,7 +108,7 @@ std::string pass_table(const FpgaSimulation& simulation) {
     }
     table.add_rule();
     add("all layers of a round", "", "", simulation.round_cycles(), simulation.round_closed_form());
-    return "Cycles of a layer\n" + table.text("  ");
+    return "Cycles per layer\n" + table.text("  ");
 }
 
 Json pass_json(const FpgaSimulatedPass& pass) {

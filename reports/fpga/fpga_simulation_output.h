@@ -22,7 +22,7 @@ std::int64_t stretch_of_layer(const FpgaSimulation& simulation);
 std::string fpga_simulation_table(const FpgaSimulation& simulation);
 /// Format "treeline-fpga-simulation", version 1, with the FIFO's contents over time.
 nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, const nlohmann::ordered_json& echo);
-/// One line a unit.
+/// One line per unit.
 std::string fpga_simulation_csv(const FpgaSimulation& simulation);
 /// A page of charts: units over time, where they wait, FIFOs over time.
 std::string fpga_simulation_html(const FpgaSimulation& simulation);

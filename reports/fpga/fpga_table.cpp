@@ -27,7 +27,7 @@ std::string configuration(const FpgaEstimate& estimate) {
         facts.add("Changed", change);
     }
     facts.add("Formats",
-              fmt::format("weights {} bits, states {} bits an element, scales included",
+              fmt::format("weights {} bits, states {} bits per element, scales included",
                           short_text(design.weights.bits_per_element()), short_text(design.state.bits_per_element())));
     facts.add("Target", run.target.name);
     if (run.speculates()) {
@@ -36,10 +36,10 @@ std::string configuration(const FpgaEstimate& estimate) {
                                       estimate.work.verified_tokens, estimate.round.draft_passes));
         const std::string source = run.accept_source.empty() ? "" : " (" + run.accept_source + ")";
         facts.add("Accept length", wrapped(fixed_text(run.accept_length, 2) + source, fpga_page_width - 16, "               "));
-        facts.add("Backtracking", fmt::format("{}, states of the tree {}", fpga::name_of(run.options.plan),
+        facts.add("Backtracking", fmt::format("{}, states of the tree {}", name_of(run.options.plan),
                                               run.options.tree_states == fpga::TreeStates::fifo ? "in the FIFO" : "off chip"));
     }
-    facts.add("Overlap", design.overlap ? "Linear and SSM unit side by side" : "Linear and SSM unit in turn");
+    facts.add("Overlap", design.overlap ? "Linear and SSM unit overlap" : "Linear and SSM unit in turn");
     return facts.text();
 }
 
@@ -76,7 +76,7 @@ std::string round_table(const FpgaEstimate& estimate) {
     for (const FpgaNamedPass& pass : passes_of(estimate)) {
         const fpga::PassCost& cost = *pass.cost;
         table.add({pass.name, short_text(pass.runs), text_of(cost.time), text_of(cost.compute), text_of(cost.memory),
-                   text_of(cost.exposed), std::string(fpga::name_of(cost.bound)), text_of(cost.bytes.weights),
+                   text_of(cost.exposed), std::string(name_of(cost.bound)), text_of(cost.bytes.weights),
                    text_of(cost.bytes.head), text_of(cost.bytes.states + cost.bytes.exposed_states),
                    text_of(cost.bytes.activations)});
     }
@@ -87,7 +87,7 @@ std::string round_table(const FpgaEstimate& estimate) {
 
 std::string layer_table(const FpgaEstimate& estimate) {
     const std::vector<FpgaNamedPass> passes = passes_of(estimate);
-    std::vector<Column> columns = {{"Cycles of a layer", Align::left}};
+    std::vector<Column> columns = {{"Cycles per layer", Align::left}};
     for (const FpgaNamedPass& pass : passes) {
         columns.push_back({pass.name});
     }
@@ -110,12 +110,12 @@ std::string layer_table(const FpgaEstimate& estimate) {
     add("Tile: array", [](const Layer& layer) { return fixed_text(layer.in_stream.array_cycles, 2); });
     add("Tile: memory", [](const Layer& layer) { return fixed_text(layer.in_stream.memory_cycles, 2); });
     add("Tile: multipliers", [](const Layer& layer) { return fixed_text(layer.in_stream.multiplier_cycles, 2); });
-    add("  the longest", [](const Layer& layer) { return std::string(fpga::name_of(layer.in_stream.bound)); });
+    add("  the longest", [](const Layer& layer) { return std::string(name_of(layer.in_stream.bound)); });
     add("Scan: Linear unit", [](const Layer& layer) { return cycles_text(layer.scan_linear); });
     add("Scan: SSM unit", [](const Layer& layer) { return cycles_text(layer.ssm_busy); });
     add("  of that replay", [](const Layer& layer) { return cycles_text(layer.replay); });
     add("Scan: convolution", [](const Layer& layer) { return cycles_text(layer.convolution_busy); });
-    add("  the longest", [](const Layer& layer) { return std::string(fpga::name_of(layer.bound)); });
+    add("  the longest", [](const Layer& layer) { return std::string(name_of(layer.bound)); });
     add("Linear unit idle", [](const Layer& layer) { return cycles_text(layer.linear_stall); });
     add("SSM unit idle", [](const Layer& layer) { return cycles_text(layer.ssm_stall); });
     add("Padding of in_proj", [](const Layer& layer) { return percent_text(layer.in_stream.padded_share); });
@@ -127,8 +127,7 @@ std::string layer_table(const FpgaEstimate& estimate) {
 std::string fifo_text(const FpgaEstimate& estimate) {
     const fpga::IssueSchedule& schedule = estimate.work.schedule;
     return fmt::format(
-        "Tree FIFO: {} of {} tiles at most, {} needed; {} of {} cycles of a tile group lost to parents that are not "
-        "done.\n",
+        "Tree FIFO: at most {} of {} tiles, {} needed; {} of {} cycles of a tile group lost to parents that are not done.\n",
         schedule.fifo_high_water, estimate.run.design.ssm.fifo_depth, schedule.fifo_depth_needed, schedule.stall_cycles,
         schedule.cycles);
 }

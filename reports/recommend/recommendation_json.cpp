@@ -71,22 +71,7 @@ Json policies_json(const Recommendation& found) {
     return policies;
 }
 
-Json limit_json(const std::optional<Limit>& limit) {
-    if (!limit) {
-        return nullptr;
-    }
-    switch (*limit) {
-        case Limit::memory:
-            return "memory";
-        case Limit::time_per_token:
-            return "tpot";
-        case Limit::time_to_first_token:
-            return "ttft";
-        case Limit::gain:
-            return "minimum_gain";
-    }
-    return nullptr;
-}
+Json limit_json(const std::optional<Limit>& limit) { return limit ? Json(name_of(*limit)) : Json(nullptr); }
 
 Json schedule_json(const Recommendation& found) {
     const Schedule& schedule = found.schedule;

@@ -20,9 +20,9 @@ std::string recommendation_table(const Answer& answer, const std::vector<Engine>
 /// Format "treeline-recommendation", version 1; "input" repeats the workload file.
 nlohmann::ordered_json recommendation_json(const Answer& answer, const nlohmann::ordered_json& input,
                                            const std::vector<Engine>& engines);
-/// The data of the report's page (reports/html.h), studies included. Where nothing keeps the limits, the page says why.
+/// The data of the report's page (reports/html.h), studies included. If nothing meets the limits, the page says why.
 nlohmann::ordered_json report_page_data(const Answer& answer, const std::vector<Engine>& engines);
-/// One line for each candidate that keeps the limits, best first.
+/// One line per candidate that meets the limits, best first.
 std::string recommendation_csv(const Answer& answer);
 
 /// Target, drafter, platform and so on as name and value.

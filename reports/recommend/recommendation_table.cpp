@@ -53,7 +53,7 @@ std::string averages(const Answer& answer) {
     add("Time to first token (TTFT)", [](const Candidate& c) { return text_of(c.time_to_first_token); });
     add("Tokens/s/user", [](const Candidate& c) { return short_text(c.tokens_per_second_user); });
     add("Tokens/s/device", [](const Candidate& c) { return short_text(c.tokens_per_second_device); });
-    add("Peak memory of a device", [](const Candidate& c) { return text_of(c.peak_memory); });
+    add("Peak memory per device", [](const Candidate& c) { return text_of(c.peak_memory); });
     add("Energy per accepted token",
         [&](const Candidate& c) { return device.knows_energy() ? text_of(c.energy_per_token) : std::string(unknown_text); });
     add("Money per million tokens", [&](const Candidate& c) {
@@ -68,7 +68,7 @@ std::string averages(const Answer& answer) {
 std::string schedule(const Answer& answer) {
     const Recommendation& found = *answer.result.recommendation;
     const Schedule& schedule = found.schedule;
-    TextTable table({{"Batch", Align::left}, {"draft tokens"}, {"speed-up at its ends"}});
+    TextTable table({{"Batch", Align::left}, {"draft tokens"}, {"speed-up over the range"}});
     for (const ScheduleEntry& entry : schedule.entries) {
         table.add({entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
                                                       : fmt::format("{} to {}", entry.batch_from, entry.batch_to),
@@ -76,13 +76,13 @@ std::string schedule(const Answer& answer) {
                    fmt::format("{} to {}", ratio_text(entry.speedup_from), ratio_text(entry.speedup_to))});
     }
     return table.text() +
-           wrapped(fmt::format("Followed over the traffic: {}. {}", gain_text(schedule.gain, answer.input.workload.objective),
-                               schedule_text(schedule)),
+           wrapped(fmt::format("Over the traffic this schedule reaches {}. {}",
+                               gain_text(schedule.gain, answer.input.workload.objective), schedule_text(schedule)),
                    page_width) +
            "\n\n";
 }
 
-/// Every rollback and way of verifying with the recommended drafter; nothing where there is no choice.
+/// Every rollback and way of verifying with the recommended drafter; nothing if there is no choice.
 std::string policies(const Recommendation& found) {
     const std::vector<PolicyOutcome> outcomes = compare_policies(found);
     if (outcomes.size() < 2) {
@@ -129,7 +129,7 @@ std::string runners_up(const Answer& answer) {
     return text + "\n";
 }
 
-/// What each device can do at its best, where there are several.
+/// What each device can do at its best, if there are several.
 std::string devices(const Answer& answer) {
     const Recommendation& found = *answer.result.recommendation;
     const std::vector<DeviceChoice> choices = best_of_each_device(found);
@@ -196,7 +196,7 @@ std::string uncertainty(const Answer& answer) {
     if (!answer.interval) {
         return "";
     }
-    std::string text = fmt::format("The gain in {} lies between {} and {} when each input is moved over its range:\n",
+    std::string text = fmt::format("The gain in {} lies between {} and {} as each input moves over its range:\n",
                                    quantity_text(answer.input.workload.objective), ratio_text(answer.interval->low),
                                    ratio_text(answer.interval->high));
     TextTable table({{"Uncertain input", Align::left}, {"gain from"}, {"to"}, {"range", Align::left}});

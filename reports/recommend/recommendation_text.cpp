@@ -6,18 +6,10 @@
 #include "reports/report_data.h"
 #include "reports/shape_text.h"
 #include "text/precision_text.h"
+#include "text/steady_text.h"
 
 namespace treeline {
 namespace {
-
-const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant) {
-    for (const DrafterChoice& drafter : answer.input.drafters) {
-        if (drafter.label == variant.labels.drafter) {
-            return &drafter;
-        }
-    }
-    return nullptr;
-}
 
 /// "packed", and for a chain what that means.
 std::string verification_text(const Recommendation& found, const Candidate& candidate) {
@@ -32,7 +24,7 @@ std::string verification_text(const Recommendation& found, const Candidate& cand
 std::string sentence_of(const Answer& answer) {
     return answer.result.recommendation
                ? answer_sentence(answer.input.workload, *answer.result.recommendation)
-               : fmt::format("No configuration for {} fits in memory and keeps the limits.", answer.input.target.label);
+               : fmt::format("No configuration for {} fits in memory and meets the limits.", answer.input.target.label);
 }
 
 std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& answer) {
@@ -59,6 +51,9 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
     }
     facts.emplace_back("Decoding", std::string(name_of(variant.setup.decoding)));
     facts.emplace_back("Objective", goal_text(answer.input.workload.objective));
+    if (largest_batch_of(answer.input.workload.traffic) > 1.0) {
+        facts.emplace_back("Prompts", steady_text(variant.setup));
+    }
     facts.emplace_back("Shares of traffic", std::string("of ") + std::string(name_of(answer.input.workload.traffic.shares_of)));
     return facts;
 }

@@ -13,15 +13,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of each variant, what its drafter's acceptance rests on.
+/// For each variant, the source of its drafter's acceptance.
 std::vector<AcceptanceNote> acceptance_notes(const RecommendInput& input) {
     std::vector<AcceptanceNote> notes;
     for (const Variant& variant : input.workload.variants) {
-        for (const DrafterChoice& drafter : input.drafters) {
-            if (drafter.label == variant.labels.drafter) {
-                notes.push_back({drafter.acceptance_text, drafter.acceptance_source});
-            }
-        }
+        const DrafterChoice& drafter = input.drafters.at(variant.origin.drafter.value());
+        notes.push_back({drafter.acceptance_text, drafter.acceptance_source});
     }
     return notes;
 }
@@ -40,7 +37,7 @@ std::vector<std::string> notes_of(const RecommendInput& input) {
     return notes;
 }
 
-/// Where nothing keeps the limits, the page still says why.
+/// If nothing meets the limits, the page still says why.
 Json reasons_only(const Answer& answer) {
     Json data = {{"format", "treeline-report"}, {"version", 1}, {"title", answer.input.title}};
     data["summary"] = {{"sentence", sentence_of(answer)}};

@@ -25,10 +25,8 @@ ShapesPoint point_of(const Answer& answer, const std::vector<int>& shapes) {
     ShapesPoint point;
     point.target = answer.input.target;
     point.platform = variant.setup.platform;
-    for (const DrafterChoice& drafter : answer.input.drafters) {
-        if (drafter.label == variant.labels.drafter) {
-            point.drafter = drafter;
-        }
+    if (const DrafterChoice* drafter = drafter_of(answer, variant)) {
+        point.drafter = *drafter;
     }
     point.rollback = variant.setup.rollback;
     point.decoding = variant.setup.decoding;
@@ -125,8 +123,8 @@ FigureSection bandit_study(const Answer& answer, const std::vector<int>& shapes)
     study.outcome = simulate_bandit(problem, study.input.rule, study.runs);
     FigureSection section = bandit_section(study);
     section.text += fmt::format(
-        " Assumed: batch {}, {} rounds as stated, as many with a third fewer drafts accepted, and as stated again; the bandit "
-        "counts time per token and starts afresh with each.",
+        " Assumed: batch {}, {} rounds as stated, as many with a third fewer drafts accepted, and as many as stated again; the "
+        "bandit counts time per token and starts afresh with each.",
         batch, rounds_a_task);
     return section;
 }
@@ -147,7 +145,7 @@ std::vector<PricedShape> priced_up_to(int& capacity, const ShapesPoint& point) {
     }
 }
 
-/// Requests of 256 tokens in the mean, at up to 95 % of what the schedule can serve.
+/// Requests of 256 tokens on average, at up to 95 % of what the schedule can serve.
 FigureSection traffic_study(const Answer& answer) {
     const Recommendation& found = *answer.result.recommendation;
     const ShapesPoint point = point_of(answer, scheduled_shapes(answer));
@@ -174,7 +172,7 @@ FigureSection traffic_study(const Answer& answer) {
     const int capacity = input.capacity;
     FigureSection section = traffic_section(study_traffic(std::move(input)));
     section.text += fmt::format(
-        " Assumed: Poisson arrivals, answers of 256 tokens in the mean (geometric), at most {} at a time.", capacity);
+        " Assumed: Poisson arrivals, answers of 256 tokens on average (geometric), at most {} at a time.", capacity);
     return section;
 }
 

@@ -1,4 +1,4 @@
-// What the report shows beside the recommendation: the studies of `treeline break-even`, `bandit` and `traffic` for the
+// What the report shows besides the recommendation: the studies of `treeline break-even`, `bandit` and `traffic` for the
 // recommended configuration.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace treeline {
 
-/// Those that apply: break-even where siblings' acceptance is known and trees can be verified, the bandit where several shapes
-/// are among the candidates, traffic wherever speculation is recommended. Requests and tasks are assumed, and say so.
+/// Those that apply: break-even if siblings' acceptance is known and trees can be verified, the bandit if several shapes are
+/// among the candidates, traffic if speculation is recommended. Requests and tasks are assumed, and the page says so.
 std::vector<FigureSection> study_sections(const Answer& answer);
 
 }  // namespace treeline

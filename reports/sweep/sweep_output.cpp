@@ -51,7 +51,7 @@ std::string label_fields(const Variant& variant, Quoted quoted) {
     return fields;
 }
 
-/// "<shape>,<verification>," likewise.
+/// "<shape>,<verification>,", in the same way.
 template <class Quoted>
 std::string shape_field(const Speculation& speculation, Quoted quoted) {
     const auto [shape, verification] = sweep_labels(speculation);

@@ -87,7 +87,7 @@ std::string too_large_text(const SweepAnswer& answer) {
     if (answer.summary.too_large == 0) {
         return count;
     }
-    return count + (answer.options.ignore_memory ? " (they are listed, too)" : " (they are not listed; see --ignore-memory)");
+    return count + (answer.options.ignore_memory ? " (also listed)" : " (not listed; see --ignore-memory)");
 }
 
 /// A sentence for each column that some device's description cannot fill.
@@ -96,7 +96,7 @@ std::string gaps_text(const SweepAnswer& answer, const std::vector<const SweepCo
     for (const SweepColumn* column : columns) {
         const std::vector<std::string> devices = devices_without(*column, answer.input);
         if (!devices.empty()) {
-            text += wrapped(fmt::format("Not listed: points on {}, whose description does not say what {} needs.",
+            text += wrapped(fmt::format("Not listed: points on {}, whose description lacks what {} needs.",
                                         listed(devices, "and"), column->name),
                             110, "  ") +
                     "\n";

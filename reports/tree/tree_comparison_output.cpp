@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Tokens of a round for each node drafted; nothing for a tree without nodes.
+/// Tokens per round for each node drafted; nothing for a tree without nodes.
 double per_node(double tokens, const DraftTree& tree) { return tree.nodes() > 0 ? tokens / tree.nodes() : 0.0; }
 
 std::string loss_text(const EngineTree& engine, double accept_length) {
@@ -33,7 +33,7 @@ std::string comparison_table(const std::vector<ComparedTree>& trees) {
                      {"unrolled"},
                      {"accept length"},
                      {"a node"},
-                     {"accepted a node"}});
+                     {"accepted per node"}});
     TextTable engines(
         {{"Tree", Align::left}, {"engine", Align::left}, {"best it can", Align::left}, {"nodes"}, {"accept length"}, {"loss"}});
     for (const ComparedTree& each : trees) {
@@ -51,7 +51,7 @@ std::string comparison_table(const std::vector<ComparedTree>& trees) {
     }
     return table.text() + "\n" + engines.text() +
            "\nEngines: the best tree with no more nodes and levels. SGLang and TensorRT-LLM choose anew each round by the\n"
-           "drafter's confidence, which yields more than the static tree priced here where confidences are calibrated.\n";
+           "drafter's confidence; if that is calibrated, they yield more than the static tree priced here.\n";
 }
 
 std::string comparison_json(const std::vector<ComparedTree>& trees) {

@@ -27,7 +27,7 @@ std::vector<std::string> labels_of(const DraftTree& tree, const std::optional<Ra
     return labels;
 }
 
-/// "name   value" lines, long values wrapped under themselves.
+/// "name   value" lines, long values wrapped in their column.
 class Facts {
 public:
     void add(std::string name, std::string value) {
@@ -50,7 +50,7 @@ private:
 std::string counted(int count, const std::string& what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 void add_counts(Facts& facts, const DraftTree& tree) {
-    facts.add("Nodes", fmt::format("{} (root not counted) on {}", tree.nodes(), counted(tree.depth(), "level")));
+    facts.add("Nodes", fmt::format("{} (root excluded) on {}", tree.nodes(), counted(tree.depth(), "level")));
     facts.add("Levels", tree.nodes() == 0 ? "-" : joined(tree.level_widths()));
     facts.add("Leaves", std::to_string(tree.leaves()));
     facts.add("Packed", counted(tree.verified_tokens(), "token") + " verified, 1 state");
@@ -69,9 +69,9 @@ void add_acceptance(Facts& facts, const DraftTree& tree, const RankAcceptance& a
     facts.add("P(1, 2, ... drafts)", shares.empty() ? "-" : shares);
     if (tree.most_children() > acceptance.ranks()) {
         facts.add("Ranks",
-                  fmt::format("the tree has {} siblings, but acceptance is known for {} ranks; the others count as never "
-                              "accepted",
-                              tree.most_children(), acceptance.ranks()));
+                  fmt::format(
+                      "the tree has {} siblings, but acceptance is known for {} ranks; the others are taken as never accepted",
+                      tree.most_children(), acceptance.ranks()));
     }
 }
 
@@ -180,7 +180,7 @@ std::string tree_csv(const TreeAnswer& answer) {
 }
 
 std::string best_trees_table(const BestTrees& answer) {
-    TextTable table({{"Budget"}, {"nodes"}, {"depth"}, {"leaves"}, {"accept length"}, {"gain a node"}, {"chain"}});
+    TextTable table({{"Budget"}, {"nodes"}, {"depth"}, {"leaves"}, {"accept length"}, {"gain per node"}, {"chain"}});
     double before = 1.0;
     int nodes_before = 0;
     for (const BestTree& best : answer.best) {
@@ -195,14 +195,14 @@ std::string best_trees_table(const BestTrees& answer) {
     const DraftTree& tree = answer.best.back().tree;
     Facts facts;
     facts.add("Best tree of",
-              fmt::format("{} nodes, {} levels, {} children a node at the most", answer.limits.nodes, answer.limits.depth,
+              fmt::format("at most {} nodes, {} levels, {} children per node", answer.limits.nodes, answer.limits.depth,
                           answer.limits.children > 0 ? answer.limits.children : answer.acceptance.ranks()));
     add_counts(facts, tree);
     add_acceptance(facts, tree, answer.acceptance);
     return facts.text() + "\n" + tree_as_text(tree, labels_of(tree, answer.acceptance)) +
            "\nNumbers: P(the token is accepted).\n\n" + table.text() +
-           "\nGain a node: accept length gained by each node more than the line above. Chain: accept length of a chain\n"
-           "with no more nodes and levels. Time is not weighed here.\n";
+           "\nGain per node: accept length gained per additional node over the line above. Chain: accept length of a chain\n"
+           "with no more nodes and levels. Time is not considered here.\n";
 }
 
 std::string best_trees_json(const BestTrees& answer) {

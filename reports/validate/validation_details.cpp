@@ -1,4 +1,4 @@
-// What stands behind one row of `treeline validate`: conditions, source, terms of the prediction, numbers of the fit.
+// The details of one row of `treeline validate`: conditions, source, terms of the prediction, numbers of the fit.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ Json validation_details(const Validation& validation, const PredictedRow& row) {
     groups.push_back({{"heading", "Conditions"}, {"entries", conditions}});
     const Breakdown breakdown = breakdown_of(data, fit.fitted);
     add_terms(groups, "Predicted", breakdown.terms);
-    add_terms(groups, "Predicted, what it is relative to", breakdown.relative_to);
+    add_terms(groups, "Predicted reference", breakdown.relative_to);
     if (Json fitted = fit_entries(fit); !fitted.empty()) {
         groups.push_back({{"heading", fmt::format("Fitted for {}, on {} rows", fit.platform, fit.rows)}, {"entries", fitted}});
     }

@@ -16,15 +16,14 @@ std::string line_of(const std::string& name, const ErrorSummary& summary, const 
 std::string validation_markdown(const Validation& validation) {
     std::string text =
         "<!-- Written by `treeline validate --format markdown --output docs/trust.md`; a test fails when it is stale. -->\n"
-        "<!-- The table and what follows it also stand in the README. -->\n"
+        "<!-- The table and what follows it are also in the README. -->\n"
         "# How far to trust it\n\n"
-        "Predictions against published measurements. Few numbers of each platform (what kernels reach, host times) are fitted "
-        "on few\n"
+        "Predictions against published measurements. A few numbers per platform (kernel efficiencies, host times) are fitted "
+        "to a few\n"
         "rows; every other row is predicted. The last column counts published numbers that cannot be predicted, mostly because "
         "the\n"
-        "accept length behind them is not printed; `treeline validate` lists each with its reason. SPIRe's rows are the output "
-        "of\n"
-        "another model, which the HOI mode repeats: they are not part of the sums.\n\n"
+        "accept length behind them is not printed; `treeline validate` lists each with its reason. SPIRe's rows are another\n"
+        "model's output, which HOI mode reproduces; they are not in the totals.\n\n"
         "| published results | predicted rows | median error | p90 | bias | fitted numbers (rows) | not reproduced |\n"
         "|---|---|---|---|---|---|---|\n";
     std::size_t numbers = 0, fit_rows = 0, left_out = 0;
@@ -44,13 +43,13 @@ std::string validation_markdown(const Validation& validation) {
         right += choices.outcome.right ? 1 : 0;
     }
     text += fmt::format(
-        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits into memory, "
-        "predicted right:\n{}.\n",
+        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits in memory is "
+        "predicted\n"
+        "correctly for {}.\n",
         right, validation.choices.size(), percent_text(validation.regret), memory_counts_text(validation));
     return text +
-           "\nAccept lengths are inputs. The model was improved while its errors were in sight, so that new results of other "
-           "authors may\n"
-           "be missed by more than these tables say.\n";
+           "\nAccept lengths are inputs. The model was improved with its errors in sight, so errors on new results\n"
+           "may be larger than these tables say.\n";
 }
 
 }  // namespace treeline

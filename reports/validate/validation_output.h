@@ -1,4 +1,4 @@
-// What `treeline validate` finds out, as text, JSON, CSV and Markdown.
+// What `treeline validate` finds, as text, JSON, CSV and Markdown.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ std::string validation_table(const Validation& validation, bool all_rows);
 /// Format "treeline-validation", version 1: fits, scores, choices, and the rows of the parity plot in the units they are
 /// printed in, with tokens, batch, parameters and context for error plots.
 nlohmann::ordered_json validation_json(const Validation& validation);
-/// One line a row.
+/// One line per row.
 std::string validation_csv(const Validation& validation);
-/// docs/trust.md, whose tables and sentences also stand in the README.
+/// docs/trust.md, whose tables and sentences are also in the README.
 std::string validation_markdown(const Validation& validation);
 
-/// What stands behind a row: [{"heading", "entries": [{"name", "value"}]}], texts.
+/// The details of a row: [{"heading", "entries": [{"name", "value"}]}], texts.
 nlohmann::ordered_json validation_details(const Validation& validation, const PredictedRow& row);
 
 /// A self-contained page: parity plot, error by table, errors against tokens, batch, size and context, and every row with its

@@ -19,7 +19,7 @@ const std::vector<FigureColumn> row_columns = {
     {"percent", "Error", "%", 1},     {"role", "Role", "", -1},           {"platform", "Platform", "", -1},
     {"source", "Source", "", -1}};
 
-/// Rows of tables that are measurements, with what the charts need besides.
+/// Rows of tables that are measurements, with what else the charts need.
 Json measured_rows(const Validation& validation) {
     Json rows = Json::array();
     const Json all = validation_json(validation).at("rows");
@@ -39,7 +39,7 @@ Figure parity_figure(const Json& rows) {
     Figure figure;
     figure.id = "parity";
     figure.title = "Predicted against measured";
-    figure.reading = "Each mark is a published number in its printed unit; hollow ones were fitted. On the line, both agree.";
+    figure.reading = "Each mark is a published number in its printed unit; hollow ones were fitted. On the line the two agree.";
     figure.mark = FigureMark::point;
     figure.x = {"measured", "Measured (printed unit)", true};
     figure.y = {"predicted", "Predicted (the same unit)", true};
@@ -56,7 +56,7 @@ Figure error_figure(const Json& rows, const std::string& key, const std::string&
     Figure figure;
     figure.id = "error-" + key;
     figure.title = "Error against " + title;
-    figure.reading = "Predicted / measured - 1; a model that is right leaves a band around zero without a trend.";
+    figure.reading = "Predicted / measured - 1; a correct model leaves a band around zero without a trend.";
     figure.mark = FigureMark::point;
     figure.x = {key, axis, true};
     figure.y = {"percent", "Error (%)", false};
@@ -76,7 +76,7 @@ Figure table_figure(const Validation& validation) {
     Figure figure;
     figure.id = "error-by-table";
     figure.title = "Error by table";
-    figure.reading = "Absolute errors of the rows that nothing was fitted to.";
+    figure.reading = "Absolute errors of the rows that were not used for fitting.";
     figure.mark = FigureMark::bar;
     figure.x = {"table", "Table", false};
     figure.y = {"error", "Error (%)", false};
@@ -102,7 +102,7 @@ Json records_of(const Validation& validation) {
     Json columns = Json::array();
     for (const FigureColumn& column : row_columns) {
         if (column.key == "platform" || column.key == "source") {
-            continue;  // stand in the details
+            continue;  // are in the details
         }
         columns.push_back({{"key", column.key}, {"title", column.title}, {"unit", column.unit}});
         if (column.digits >= 0) {
@@ -117,8 +117,8 @@ Json records_of(const Validation& validation) {
     }
     return {{"heading", "Every row"},
             {"text",
-             "A click on a row, or on a mark of the charts above, shows its source, its conditions, the terms of its "
-             "prediction and what was fitted."},
+             "Click a row, or a mark in the charts above, for its source, its conditions, the terms of its prediction and what "
+             "was fitted."},
             {"columns", columns},
             {"rows", rows}};
 }
@@ -151,8 +151,8 @@ Json fit_notes(const Validation& validation) {
 std::string validation_page(const Validation& validation) {
     const Json rows = measured_rows(validation);
     const std::string sentence = fmt::format(
-        "{} published measurements that nothing was fitted to are predicted with a median error of {} and a 90th "
-        "percentile of {}; {} numbers cannot be predicted. Whether a run fits into memory is predicted right in {}.",
+        "{} published measurements that were not used for fitting are predicted with a median error of {} and a 90th "
+        "percentile of {}; {} numbers cannot be predicted. Whether a run fits into memory is predicted correctly in {}.",
         validation.measured.rows, percent_text(validation.measured.median), percent_text(validation.measured.p90),
         validation.left_out.size(), memory_counts_text(validation));
     Json data = {{"format", "treeline-report"},
@@ -164,7 +164,7 @@ std::string validation_page(const Validation& validation) {
                         section_json({"errors",
                                       "What errors depend on",
                                       "",
-                                      {error_figure(rows, "tokens", "verified tokens", "Verified tokens of a sequence"),
+                                      {error_figure(rows, "tokens", "verified tokens", "Verified tokens per sequence"),
                                        error_figure(rows, "batch", "batch", "Sequences in the batch"),
                                        error_figure(rows, "size", "size of the target", "Parameters of the target"),
                                        error_figure(rows, "context", "context", "Cached tokens")}})};

@@ -35,8 +35,7 @@ std::string parameter_value(const FittedNumber& fitted, double value) {
     return short_text(value / unit.base_units) + (unit.name.empty() ? "" : " " + std::string(unit.name));
 }
 
-/// As many rows as parameters leave no residual to judge by; then, and where rows hardly depend on a number, there is no
-/// interval.
+/// As many rows as parameters leave no residual to judge by; then, and if rows hardly depend on a number, there is no interval.
 std::string interval_text(const FittedNumber& fitted) {
     return fitted.determined() ? parameter_value(fitted, fitted.low) + " to " + parameter_value(fitted, fitted.high)
                                : "not determined";
@@ -58,7 +57,7 @@ std::string fits_text(const Validation& validation) {
             remarks += fmt::format("{}: {}\n", fit.platform, remark);
         }
     }
-    return "Fitted, on rows with the role fit alone\n" + table.text() + remarks;
+    return "Fitted, on rows with role fit only\n" + table.text() + remarks;
 }
 
 std::string scores_text(const Validation& validation) {
@@ -89,7 +88,7 @@ std::string scores_text(const Validation& validation) {
     add(table, {"All papers", "memory"}, validation.memory, {"", "", ""});
     add(table, {"All papers", "measurements"}, validation.measured,
         {"", "", fmt::format("{:.0f} %", 100.0 * validation.choices_right)});
-    return "Error of predictions: rows that nothing was fitted to\n" + table.text();
+    return "Error of predictions: rows that were not used for fitting\n" + table.text();
 }
 
 std::string choices_text(const Validation& validation) {
@@ -110,7 +109,7 @@ std::string choices_text(const Validation& validation) {
 }
 
 std::string memory_text(const Validation& validation) {
-    std::string text = fmt::format("Whether it fits into memory, predicted right: {}\n", memory_counts_text(validation));
+    std::string text = fmt::format("Whether it fits in memory is predicted correctly for {}\n", memory_counts_text(validation));
     for (const MemoryCell& cell : validation.memory_cells) {
         if (cell.measured_fits != cell.predicted_fits) {
             const Experiments& paper = validation.papers[cell.paper];

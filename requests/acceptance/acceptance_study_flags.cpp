@@ -1,5 +1,4 @@
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "requests/acceptance/acceptance_study_reader.h"
+#include "text/parse_number.h"
 #include "text/split.h"
 
 namespace treeline {
@@ -18,7 +18,7 @@ struct FlagKey {
     const char* key;
     const char* flag;
 };
-/// Longer keys first where one begins another.
+/// Longer keys first if one is a prefix of another.
 constexpr std::array<FlagKey, 15> flag_keys = {{{"world.vocabulary", "--vocabulary"},
                                                 {"world.sharpness", "--sharpness"},
                                                 {"world.mismatch", "--mismatch"},
@@ -40,25 +40,24 @@ constexpr std::array<FlagKey, 15> flag_keys = {{{"world.vocabulary", "--vocabula
 }
 
 Json number_in(const std::string& flag, const std::string& wanted, const std::string& text) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    const std::optional<double> value = parse_number(text);
+    if (!value) {
         refuse(flag, wanted, text);
     }
-    const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
-    return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);  // so that messages show it as it was written
+    const bool whole = *value == std::floor(*value) && std::abs(*value) < 1e15;
+    return whole ? Json(static_cast<std::int64_t>(*value)) : Json(*value);  // so that messages show it as it was written
 }
 
 Json numbers_in(const std::string& flag, const std::string& text) {
     Json numbers = Json::array();
     for (const std::string& part : split(text, ',')) {
-        numbers.push_back(number_in(flag, "numbers with commas between, such as 0,0.7,1", part));
+        numbers.push_back(number_in(flag, "comma-separated numbers, such as 0,0.7,1", part));
     }
     return numbers;
 }
 
 Json points_in(const std::string& text) {
-    const std::string wanted = "temperature:length with commas between, such as 0:2.04,1:1.55";
+    const std::string wanted = "comma-separated temperature:length pairs, such as 0:2.04,1:1.55";
     Json points = Json::array();
     for (const std::string& part : split(text, ',')) {
         const std::vector<std::string> pair = split(part, ':');

@@ -87,7 +87,7 @@ void read_world(json::Reader& root, AcceptanceStudy& study) {
     study.worlds = static_cast<int>(at->count_or("worlds", study.worlds, 1, most_worlds));
     world.seed = static_cast<std::uint64_t>(at->count_or("seed", 1, 0, most_seed));
     if (fits_mismatch) {
-        at->problem("mismatch", "is given beside measured, which determines it; give one of them");
+        at->problem("mismatch", "is given together with measured, which determines it; give one of them");
     }
     at->finish();
 }
@@ -95,12 +95,12 @@ void read_world(json::Reader& root, AcceptanceStudy& study) {
 double read_length(json::Reader& at, const DraftTree& tree) {
     const bool length = at.has("accept_length"), positions = at.has("per_position");
     if (length == positions) {
-        at.problem({}, length ? "gives accept_length and per_position, but exactly one of them is needed"
+        at.problem({}, length ? "gives accept_length and per_position, but exactly one is needed"
                               : "needs one of accept_length and per_position");
         return 1.0;
     }
     if (length) {
-        const int depth = tree.nodes() > 0 ? tree.depth() : most_nodes;  // a tree at fault has been reported
+        const int depth = tree.nodes() > 0 ? tree.depth() : most_nodes;  // a faulty tree has been reported
         return at.number("accept_length", 1.0, depth + 1.0);
     }
     const std::vector<double> rates = at.numbers("per_position", 0.0, 1.0);
@@ -119,12 +119,9 @@ sampling::Method read_method(json::Reader& at, const DraftTree& tree) {
         return sampling::methods_for(tree).front();
     }
     const std::string name = at.text("method");
-    const std::optional<sampling::Method> method = sampling::method_named(name);
+    const std::optional<sampling::Method> method = value_named<sampling::Method>(name);
     if (!method) {
-        std::vector<std::string> names;
-        for (const sampling::Method known : sampling::all_methods()) {
-            names.push_back(sampling::name_of(known));
-        }
+        const std::vector<std::string> names = names_of<sampling::Method>();
         at.problem("method", fmt::format("must be {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),
                                          did_you_mean(name, names)));
     } else if (const std::string problem = sampling::problem(*method, tree); !problem.empty()) {
@@ -160,10 +157,10 @@ void read_measured(json::Reader& root, AcceptanceStudy& study, const Description
                                           measured.lengths.size()));
     } else if (measured.lengths.size() == 2) {
         if (measured.lengths[0].at.target == measured.lengths[1].at.target) {
-            at->problem("points", "gives two accept lengths at one temperature");
+            at->problem("points", "gives two accept lengths for one temperature");
         }
         if (std::optional<json::Reader> world = root.optional_object("world"); world && world->has("caution")) {
-            world->problem("caution", "is given beside two measured accept lengths, which determine it");
+            world->problem("caution", "is given together with two measured accept lengths, which determine it");
         }
     }
     at->finish();

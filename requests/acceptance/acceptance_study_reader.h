@@ -1,4 +1,4 @@
-// What `treeline acceptance` is asked, by file and flags.
+// The input of `treeline acceptance`, from file and flags.
 #pragma once
 
 #include <string>

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::int64_t default_repetitions = 40;
 constexpr double most_round_ms = 1e7;
-/// Above it a run takes minutes.
+/// A longer run would take minutes.
 constexpr std::int64_t most_simulated_rounds = 200'000'000;
 
-/// A shape of the file, with its tree where the file gives one.
+/// A shape of the file, with its tree if the file gives one.
 struct Arm {
     std::optional<TreeShape> shape;
     Seconds round;
@@ -26,7 +26,7 @@ struct Arm {
 struct TaskInput {
     std::string name;
     std::optional<DraftAcceptance> acceptance;
-    std::vector<std::vector<double>> exactly;  ///< by arm; empty where acceptance is given
+    std::vector<std::vector<double>> exactly;  ///< by arm; empty if acceptance is given
 };
 
 std::vector<std::string> names_of(const BanditProblem& problem) {
@@ -37,7 +37,7 @@ std::vector<std::string> names_of(const BanditProblem& problem) {
     return names;
 }
 
-/// The index of a name; a problem, and 0, where there is none.
+/// The index of a name; a problem and 0 if there is none.
 std::size_t index_of(json::Reader& at, std::string_view key, const std::vector<std::string>& names) {
     if (names.empty()) {  // which is a problem of its own
         static_cast<void>(at.has(key));
@@ -52,7 +52,7 @@ Arm read_arm(json::Reader& at, Descriptions& descriptions, BanditProblem& proble
     Arm arm;
     BanditArm named;
     if (at.has("shape") == at.has("draft_passes")) {
-        at.problem({}, at.has("shape") ? "gives shape and draft_passes, but exactly one of them is needed"
+        at.problem({}, at.has("shape") ? "gives shape and draft_passes, but exactly one is needed"
                                        : "needs \"shape\" (a tree) or \"draft_passes\" (its levels)");
     } else if (at.has("shape")) {
         arm.shape = read_shape_under(at, "shape", descriptions);
@@ -69,7 +69,7 @@ Arm read_arm(json::Reader& at, Descriptions& descriptions, BanditProblem& proble
     arm.round = Seconds(1e-3 * at.number("round_ms", 1e-9, most_round_ms));
     const std::vector<std::string> names = names_of(problem);
     if (std::find(names.begin(), names.end(), named.name) != names.end()) {
-        at.problem({}, fmt::format("\"{}\" is the name of an earlier shape, too", named.name));
+        at.problem({}, fmt::format("\"{}\" is also the name of an earlier shape", named.name));
     }
     at.finish();
     problem.arms.push_back(std::move(named));
@@ -83,7 +83,7 @@ TaskInput read_task(json::Reader& at, Descriptions& descriptions, const BanditPr
     const bool by_rank = at.has("acceptance");
     const bool exactly = at.has("accepted_exactly");
     if (by_rank && exactly) {
-        at.problem({}, "gives acceptance and accepted_exactly, but exactly one of them is needed");
+        at.problem({}, "gives acceptance and accepted_exactly, but exactly one is needed");
     }
     if (by_rank) {
         task.acceptance = read_acceptance(at.object("acceptance"), descriptions).acceptance;
@@ -127,12 +127,12 @@ BanditTask task_with_table(const TaskInput& task, const std::vector<Arm>& arms, 
     return made;
 }
 
-/// λ_γ of the first shape that drafts; 0 where none does.
+/// λ_γ of the first shape that drafts; 0 if none does.
 void set_draft_share(const std::vector<PricedShape>& shapes, BanditInput& input) {
     for (const PricedShape& shape : shapes) {
         if (shape.levels > 0.0) {
             input.problem.draft_share = shape.draft.front() / shape.levels / shape.plain.front();
-            input.draft_share_meaning = fmt::format("drafting time of {} per level by the time of a plain step", shape.label);
+            input.draft_share_meaning = fmt::format("drafting time of {} per level / time of a plain step", shape.label);
             return;
         }
     }
@@ -179,7 +179,7 @@ void read_sequence(json::Reader& root, const std::vector<TaskInput>& tasks, Band
     input.repetitions = root.count_or("repetitions", default_repetitions, 2, 100'000);
     if (total > most_simulated_rounds / input.repetitions) {
         root.problem("sequence",
-                     fmt::format("has {} rounds, which {} repetitions make more than the {} that are simulated at most", total,
+                     fmt::format("has {} rounds; with {} repetitions that is more than the {} that can be simulated", total,
                                  input.repetitions, most_simulated_rounds));
     }
 }
@@ -249,12 +249,10 @@ BanditInput read_bandit(json::Document& document, Descriptions& descriptions) {
     input.title = root.text_or("title", "");
     input.source = root.text_or("source", "");
     input.rule.exploration = root.number("exploration", 0.0, 1e6);
-    if (root.has("reward") && root.choice("reward", {"published", "time_per_token"}) == "time_per_token") {
-        input.rule.reward = BanditReward::time_per_token;
-    }
+    input.rule.reward = root.choice_or("reward", BanditReward::published);
     input.rule.restart_with_task = root.flag_or("restart_with_task", false);
     if (root.has("arms") && root.has("design_point")) {
-        root.problem({}, "gives arms and design_point, but exactly one of them is needed");
+        root.problem({}, "gives arms and design_point, but exactly one is needed");
         document.throw_if_problems();
     }
     if (root.has("design_point")) {

@@ -1,4 +1,4 @@
-// What `treeline bandit` simulates, as its input file states it.
+// The input file of `treeline bandit`.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ namespace treeline {
 /// and the shapes with the times of their rounds, either
 ///  "arms": [{"name"?, "shape"? or "draft_passes"?, "round_ms", "source"?}], "draft_share": T_draft / T_target
 /// or
-///  "design_point": see read_shapes_point; plain decoding is no arm unless draft_tokens has 0. With it "batch"?: 1; tasks may
-///  leave out the acceptance (the drafter's counts then), and draft_share? is the first shape's drafting time per level by the
-///  time of a plain step.
+///  "design_point": see read_shapes_point; plain decoding is an arm only if draft_tokens has 0. With it "batch"?: 1; tasks may
+///  leave out the acceptance (the drafter's counts then), and draft_share? is the first shape's drafting time per level over
+///  the time of a plain step.
 /// Throws InputError with every problem.
 BanditInput read_bandit(json::Document& document, Descriptions& descriptions);
 

@@ -13,8 +13,8 @@ namespace treeline {
 /// Reads {"target", "platform", "drafter", "draft_tokens"? and "shapes"?, "verification"?, "context"?, "rollback"?,
 /// "decoding"?}, each as `treeline estimate` and `sweep` take it.
 ShapesPoint read_shapes_point(json::Reader at, Descriptions& descriptions);
-/// P(exactly 0, 1, … drafts accepted) under `key`. Rounded values may miss 1 by 0.001 and are brought to it; what misses it by
-/// more is a problem.
+/// P(exactly 0, 1, … drafts accepted) under `key`. Rounded values may miss 1 by 0.001 and are scaled to it; a larger gap is a
+/// problem.
 std::vector<double> read_accepted_exactly(json::Reader& at, std::string_view key);
 
 }  // namespace treeline

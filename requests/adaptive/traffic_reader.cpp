@@ -18,7 +18,7 @@ constexpr int largest_capacity = 4096;
 constexpr double most_output_tokens = 1e6;
 constexpr double most_milliseconds = 1e7;
 
-/// A number, or a list of rising ones.
+/// A number, or a list of increasing ones.
 std::vector<double> read_arrivals(json::Reader& root) {
     constexpr std::string_view key = "arrivals_per_second";
     constexpr double least = 1e-6;
@@ -27,7 +27,7 @@ std::vector<double> read_arrivals(json::Reader& root) {
     }
     const std::vector<double> rates = root.numbers(key, least, most_arrivals);
     if (std::adjacent_find(rates.begin(), rates.end(), std::greater_equal<>()) != rates.end()) {
-        root.problem(key, "must rise from one to the next");
+        root.problem(key, "must increase from one to the next");
     }
     return rates;
 }
@@ -36,8 +36,8 @@ void read_lengths(json::Reader& root, Requests& requests) {
     constexpr auto most = static_cast<std::int64_t>(most_output_tokens);
     if (root.has("output_tokens") && root.raw().at("output_tokens").is_object()) {
         json::Reader at = root.object("output_tokens");
-        if (at.choice("distribution", {"fixed", "geometric"}) == "geometric") {
-            requests.length = OutputLength::geometric;
+        requests.length = at.choice<OutputLength>("distribution");
+        if (requests.length == OutputLength::geometric) {
             requests.output_tokens = at.number("mean", 1.0, most_output_tokens);
         } else {
             requests.output_tokens = static_cast<double>(at.count("mean", 1, most));
@@ -78,7 +78,7 @@ SimulationSize read_size(json::Reader& root) {
 std::vector<double> read_distribution(json::Reader& at, Descriptions& descriptions) {
     const bool shaped = at.has("shape");
     if (shaped && at.has("accepted_exactly")) {
-        at.problem({}, "gives shape and accepted_exactly, but at most one of them is needed");
+        at.problem({}, "gives shape and accepted_exactly, but at most one is allowed");
     }
     if (at.has("accepted_exactly")) {
         return read_accepted_exactly(at, "accepted_exactly");
@@ -109,7 +109,7 @@ std::vector<int> read_batches(json::Reader& root, int capacity) {
         return batches;
     }
     if (batches.front() != 1 || std::adjacent_find(batches.begin(), batches.end(), std::greater_equal<>()) != batches.end()) {
-        root.problem("batch", "must rise and start at 1");
+        root.problem("batch", "must increase and start at 1");
     } else if (batches.back() < capacity) {
         root.problem("batch", fmt::format("ends at {}, below the capacity of {}", batches.back(), capacity));
     }
@@ -160,15 +160,16 @@ void read_priced(json::Document& document, json::Reader& root, Descriptions& des
     }
 }
 
-/// Above it a run takes minutes.
+/// A longer run would take minutes.
 constexpr double most_simulated_tokens = 2e9;
 
 void check_effort(json::Reader& root, const TrafficInput& input) {
     const auto requests = static_cast<double>((input.size.requests + input.size.warm_up) * input.size.repetitions);
     const double tokens = requests * input.requests.output_tokens;
     if (tokens > most_simulated_tokens) {
-        root.problem("simulation", fmt::format("asks for {} tokens at each arrival rate and setting; at most {} are simulated",
-                                               short_text(tokens), short_text(most_simulated_tokens)));
+        root.problem("simulation",
+                     fmt::format("asks for {} tokens at each arrival rate and setting; at most {} can be simulated",
+                                 short_text(tokens), short_text(most_simulated_tokens)));
     }
 }
 
@@ -181,7 +182,7 @@ void check_settings(json::Reader& root, const TrafficInput& input) {
         names.push_back(setting.name);
     }
     if (std::none_of(input.settings.begin(), input.settings.end(), [](const auto& s) { return s.plain(); })) {
-        root.problem("settings", "none decodes plainly; one without acceptance is needed, to compare with");
+        root.problem("settings", "none is plain decoding; one setting without acceptance is needed for comparison");
     }
 }
 
@@ -198,7 +199,7 @@ TrafficInput read_traffic(json::Document& document, Descriptions& descriptions) 
     input.clearing = read_clearing(root);
     input.size = read_size(root);
     if (root.has("settings") && root.has("design_point")) {
-        root.problem({}, "gives settings and design_point, but exactly one of them is needed");
+        root.problem({}, "gives settings and design_point, but exactly one is needed");
         document.throw_if_problems();
     }
     if (root.has("design_point")) {

@@ -1,4 +1,4 @@
-// What `treeline traffic` simulates, as its input file states it.
+// The input file of `treeline traffic`.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace treeline {
 ///  "clearing"?: {"wait_ms", "opens"?: "last_clearing" or "first_request"},
 ///  "simulation"?: {"requests"?, "warm_up"?, "repetitions"?}}
 /// and the settings with the times of their rounds, either
-///  "batch": [1, 8, 32], "settings": [{"name", "round_ms": [one a batch], and nothing (plain decoding), "accepted_exactly":
+///  "batch": [1, 8, 32], "settings": [{"name", "round_ms": [one per batch], and nothing (plain decoding), "accepted_exactly":
 ///  [P(0), P(1), ...] or "shape" and "acceptance"; "source"?}]
 /// or
 ///  "design_point": see read_shapes_point; plain decoding is a setting in any case.

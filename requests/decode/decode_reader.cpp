@@ -1,6 +1,5 @@
 #include "requests/decode/decode_reader.h"
 
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,13 +13,14 @@
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
 #include "sim/rollback/rollback.h"
+#include "text/parse_number.h"
 
 namespace treeline {
 namespace {
 
 constexpr std::int64_t most_tokens = 1 << 20;
 
-/// A catalogue name, a path, or a description in place.
+/// A catalogue name, a path, or an inline description.
 Model read_model(json::Reader& at, std::string_view key, Descriptions& descriptions) {
     const nlohmann::ordered_json& raw = at.raw();
     if (raw.contains(key) && raw.at(std::string(key)).is_object()) {
@@ -57,12 +57,12 @@ decoder::Drafter read_decode_drafter(json::Reader at, Descriptions& descriptions
     return drafter;
 }
 
-/// "draft_tokens" or "shape". Shapes that grow by acceptance take ranks that halve.
+/// "draft_tokens" or "shape". Shapes that grow by acceptance assume ranks that halve.
 DraftTree read_decode_tree(json::Reader& root, Descriptions& descriptions, const decoder::DecodeSetup& setup,
                            std::string& label) {
     TreeShape shape = ChainShape{0};
     if (root.has("draft_tokens") && root.has("shape")) {
-        root.problem("shape", "is given beside draft_tokens, but only one of them can be");
+        root.problem("shape", "is given together with draft_tokens, but only one is allowed");
     } else if (root.has("shape")) {
         shape = read_shape_under(root, "shape", descriptions);
     } else {
@@ -98,20 +98,13 @@ std::optional<decoder::GivenAcceptance> read_decode_acceptance(json::Reader at) 
 
 /// Chains run unrolled, trees packed; states are replayed.
 void read_policy(json::Reader& root, decoder::DecodeSetup& setup) {
-    std::vector<std::string> names;
-    for (const Verification verification : all_verifications) {
-        names.emplace_back(name_of(verification));
-    }
     const bool is_chain = setup.tree.depth() == setup.tree.nodes();
-    setup.verification = is_chain ? Verification::unrolled : Verification::packed;
-    if (root.has("verification")) {
-        setup.verification = verification_named(root.choice("verification", names)).value_or(setup.verification);
-    }
+    setup.verification = root.choice_or("verification", is_chain ? Verification::unrolled : Verification::packed);
     const Rollback usual = has_recurrent_state(setup.target) ? Rollback::replay : Rollback::truncate;
     setup.rollback = read_rollback(root, "rollback").value_or(usual);
 }
 
-/// The text of `flag` where it is given, else that under `key`.
+/// The text of `flag` if it is given, else that under `key`.
 std::string flag_or_key(json::Reader& root, const std::string& flag, std::string_view key, const char* fallback) {
     const std::string of_file = root.text_or(key, fallback);
     return flag.empty() ? of_file : flag;
@@ -123,9 +116,10 @@ void read_device(json::Reader& root, const std::string& name, decoder::DecodeSet
     if (name == "cpu" || name == "cuda") {
         return;
     }
-    const char* end = rest.data() + rest.size();
-    const bool numbered = setup.device == decoder::DeviceKind::cuda && rest.size() > 1 && rest.front() == ':';
-    if (!numbered || std::from_chars(rest.data() + 1, end, setup.device_index).ptr != end) {
+    const bool numbered = setup.device == decoder::DeviceKind::cuda && rest.starts_with(':');
+    const std::optional<int> index = numbered ? parse_number<int>(std::string_view(rest).substr(1)) : std::nullopt;
+    setup.device_index = index.value_or(0);
+    if (!index) {
         root.problem("device",
                      fmt::format(R"(must be "cpu", "cuda" or "cuda:" and a number, not "{}")", json::shown_key(name)));
     }

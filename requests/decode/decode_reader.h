@@ -19,7 +19,7 @@
 
 namespace treeline {
 
-/// What flags put in place of keys; empty: the file's.
+/// Flags that override keys; empty: the file's value.
 struct DecodeFlags {
     std::string device, seed, repeat;
 };

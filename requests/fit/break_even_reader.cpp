@@ -50,19 +50,19 @@ SimulatedRounds read_simulated(json::Reader at, Descriptions& descriptions) {
     return rounds;
 }
 
-/// The source of a side; nothing set where it states none.
+/// The source of a side; nothing set if it states none.
 RoundSource read_source(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& folder) {
     RoundSource source;
     const bool timed = at.has("verify"), simulated = at.has("simulate");
     if (timed && simulated) {
-        at.problem({}, "gives verify and simulate, but exactly one of them is needed");
+        at.problem({}, "gives verify and simulate, but exactly one is needed");
     } else if (timed) {
         source.timed = read_timed(at, folder);
     } else if (simulated) {
         source.simulated = read_simulated(at.object("simulate"), descriptions);
     }
     if (at.has("drafting") && !timed) {
-        at.problem("drafting", "is set, but there is no verify beside it");
+        at.problem("drafting", "is set, but verify is missing");
     }
     return source;
 }
@@ -85,7 +85,7 @@ std::vector<Speculation> without_plain(std::vector<Speculation> speculations) {
 void read_trees(json::Reader& at, Descriptions& descriptions, BreakEvenInput& input, bool with_shapes) {
     if (at.has("shapes")) {
         if (at.has("nodes") || at.has("depth")) {
-            at.problem("shapes", "is given beside nodes or depth, but exactly one of them is needed");
+            at.problem("shapes", "is given together with nodes or depth, but exactly one is needed");
         }
         input.shapes = without_plain(read_speculations(at, descriptions).speculations);
         return;
@@ -100,7 +100,7 @@ void read_trees(json::Reader& at, Descriptions& descriptions, BreakEvenInput& in
     } else if (with_shapes && !input.nodes.empty()) {
         nlohmann::ordered_json grid = best_trees_of(input.nodes, depth, children);
         grid["verification"] = verification;
-        json::Document shapes = json::Document::parse(grid.dump(), at.place());
+        json::Document shapes = json::Document::of(grid, at.place());
         json::Reader root = shapes.root();
         input.shapes = without_plain(read_speculations(root, descriptions).speculations);
         for (const std::string& problem : shapes.problems()) {
@@ -115,25 +115,25 @@ void read_chain(json::Reader& at, Descriptions& descriptions, BreakEvenInput& in
     }
     input.chains = without_plain(read_speculations(at, descriptions).speculations);
     if (at.has("shapes")) {
-        at.problem("shapes", "does not belong here: a chain is given by draft_tokens");
+        at.problem("shapes", "does not belong here; draft_tokens describes a chain");
     } else if (input.chains.empty()) {
         at.problem("draft_tokens", "must be above zero");
     }
     if (input.chains.size() > 1 && input.chain_accept_length) {
-        at.problem("accept_length", "is one number, but several chains are given");
+        at.problem("accept_length", "is a single number, but several chains are given");
     }
 }
 
 void check(json::Reader& root, const BreakEvenInput& input) {
     if (input.acceptance && input.tree.simulated && input.chain.simulated) {
-        root.problem("acceptance", "is set, but simulated rounds take the acceptance of their drafter");
+        root.problem("acceptance", "is set, but simulated rounds use the acceptance of their drafter");
     }
     if (input.chains.size() > 1 && input.chain.timed && !input.acceptance) {
-        root.problem("chain.draft_tokens", "holds several values, but without acceptance it is not known which is fastest");
+        root.problem("chain.draft_tokens", "holds several values, but without acceptance the fastest is unknown");
     }
     const bool levels = input.tree.timed && input.tree.timed->drafting.per_level > Seconds(0.0);
     if (levels && input.shapes.empty()) {
-        root.problem("tree.drafting.per_level", "needs acceptance or shapes, which say how many levels the trees have");
+        root.problem("tree.drafting.per_level", "needs acceptance or shapes, which determine how many levels the trees have");
     }
 }
 

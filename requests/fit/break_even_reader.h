@@ -1,4 +1,4 @@
-// What `treeline break-even` compares, as its input file states it.
+// The input file of `treeline break-even`.
 #pragma once
 
 #include <filesystem>

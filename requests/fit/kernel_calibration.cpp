@@ -13,7 +13,7 @@ namespace treeline {
 namespace {
 
 /// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
-/// peaks scale them; the traffic at which the startup is complete scales with the cache.
+/// peaks scale them; the traffic at which startup ends scales with the cache.
 void derive(const std::string& from, const std::filesystem::path& catalogue, CalibrationAnswer& answer) {
     const Device other = load_device(catalogue, from).value;
     if (!other.calibration) {
@@ -33,18 +33,18 @@ void derive(const std::string& from, const std::filesystem::path& catalogue, Cal
                     answer.kernels.empty() ? "every kernel" : "other kernels", other.name, other.calibration->source);
 }
 
-/// The device without its calibration: the one that is being made may not be there yet, or be faulty.
+/// The device without its calibration, which may not exist yet or may be faulty: it is about to be made.
 Device device_to_calibrate(const std::string& name, const Catalogue& catalogue) {
     Device device = load_uncalibrated_device(catalogue.hardware, name).value;
     if (device.cache <= Bytes(0.0)) {
-        throw InputError(
-            {fmt::format("{}: its description does not state \"cache\", so measurements that ran from the cache cannot be told",
-                         device.name)});
+        throw InputError({fmt::format(
+            "{}: its description does not state \"cache\", so measurements that ran from the cache cannot be recognised",
+            device.name)});
     }
     return device;
 }
 
-/// What the user says, or else which files the times stand in: a calibration without a source is refused.
+/// What the user says, or else the files that hold the times: a calibration without a source is refused.
 std::string source_of(const KernelCalibrationInput& input) {
     if (!input.source.empty() || input.from.empty()) {
         return input.source;

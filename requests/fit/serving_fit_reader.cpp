@@ -11,10 +11,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Measured and predicted times that differ by more than this factor are a slip: of the unit, the batch, or the model.
+/// Measured and predicted times that differ by more than this factor point to a slip in the unit, the batch or the model.
 constexpr double absurd_factor = 30.0;
-/// Drafts taken as accepted where a round was measured and its accept length is not known: only what is rolled back depends on
-/// it.
+/// Share of drafts assumed accepted if a round was measured without its accept length: only the rollback depends on it.
 constexpr double assumed_share_accepted = 0.5;
 
 /// The point of a row: what the flags say, at the row's batch, context, draft tokens and accept length.
@@ -70,7 +69,7 @@ void check_plausible(const ServingTable& table, const std::vector<MeasuredStep>&
         if (factor > absurd_factor || factor < 1.0 / absurd_factor) {
             throw InputError(
                 at_line(table, table.rows[i],
-                        {fmt::format("says {} a round where the model says {}; check the unit, the batch and the model",
+                        {fmt::format("says {} per round, but the model says {}; check the unit, the batch and the model",
                                      text_of(steps[i].time), text_of(predicted))}));
         }
     }
@@ -78,7 +77,7 @@ void check_plausible(const ServingTable& table, const std::vector<MeasuredStep>&
 
 Json point_of_flags(const PointFlags& flags) {
     if (flags.stack.empty()) {
-        throw InputError({"--serving needs --stack: the software stack to begin with, such as vllm or sglang"});
+        throw InputError({"--serving needs --stack: the software stack to start from, such as vllm or sglang"});
     }
     if (flags.model.empty()) {
         throw InputError({"--serving needs --model: what the deployment serves"});
@@ -95,10 +94,10 @@ ServingFit fit_serving(const std::string& csv, const PointFlags& flags, const Ca
     Descriptions descriptions(catalogue, {});
     for (const ServingRow& row : result.table.rows) {
         if (row.draft_tokens > 0 && flags.drafter.empty()) {
-            throw InputError(at_line(result.table, row, {"drafts tokens, so --drafter must say what drafts them"}));
+            throw InputError(at_line(result.table, row, {"drafts tokens, so --drafter must name their drafter"}));
         }
         try {
-            json::Document document = json::Document::parse(point_of(row, point).dump(), "flags");
+            json::Document document = json::Document::of(point_of(row, point), "flags");
             const PointInput input = read_point(document, descriptions);
             if (input.platform.accelerator) {
                 throw InputError({fmt::format("--device: {} is an accelerator without a software stack to fit",

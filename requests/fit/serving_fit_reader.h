@@ -1,4 +1,4 @@
-// `treeline calibrate --serving`: a software stack fitted to measured steps of one's own deployment.
+// `treeline calibrate --serving`: a software stack fitted to measured steps of the user's deployment.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace treeline {
 /// and the context of rows that give none. Throws InputError with every problem.
 ServingFit fit_serving(const std::string& csv, const PointFlags& flags, const Catalogue& catalogue);
 
-/// The description of the fitted stack: `base`, the description of the one to begin with, with the fitted numbers replaced.
+/// The description of the fitted stack: `base`, the description it started from, with the fitted numbers replaced.
 nlohmann::ordered_json stack_description(const ServingFit& fit, nlohmann::ordered_json base);
 
 }  // namespace treeline

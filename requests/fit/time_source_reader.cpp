@@ -13,20 +13,13 @@
 #include "calibrate/timings/timing_formats.h"
 #include "calibrate/timings/timing_reader.h"
 #include "json/wording.h"
+#include "numerics/student_t.h"
 #include "text/number_text.h"
 
 namespace treeline {
 namespace {
 
 constexpr double largest_coefficient = 1e12;
-
-std::vector<std::string> law_names() {
-    std::vector<std::string> names;
-    for (const LawForm form : all_law_forms) {
-        names.emplace_back(name_of(form));
-    }
-    return names;
-}
 
 /// A law without errors, which holds everywhere.
 RuntimeFit stated(RuntimeLaw law) {
@@ -48,14 +41,13 @@ std::vector<double> coefficients_in(json::Reader& at, std::string_view key, doub
 }
 
 TimeSource read_law(json::Reader& at) {
-    const std::string name = at.choice("law", law_names());
+    const auto form = at.choice<LawForm>("law");
     const std::string unit = at.choice("unit", {"s", "ms", "us", "ns"});
     static_cast<void>(at.text("source"));
     static_cast<void>(at.choice("kind", {"datasheet", "measured", "published", "assumed", "derived"}));
     const auto* const scale =
         std::find_if(std::begin(time_units), std::end(time_units), [&](const TimeUnit& known) { return known.name == unit; });
-    RuntimeLaw law{law_form_named(name).value_or(LawForm::constant),
-                   coefficients_in(at, "coefficients", scale == std::end(time_units) ? 1.0 : scale->seconds)};
+    RuntimeLaw law{form, coefficients_in(at, "coefficients", scale == std::end(time_units) ? 1.0 : scale->seconds)};
     if (law.coefficients.empty()) {
         return harmless();  // the reader has noted why
     }
@@ -76,7 +68,7 @@ std::filesystem::path file_under(json::Reader& at, std::string_view key, const s
 RuntimeFit read_fit(json::Reader& series) {
     RuntimeFit fit;
     json::Reader law = series.object("law");
-    fit.law.form = law_form_named(law.choice("form", law_names())).value_or(LawForm::constant);
+    fit.law.form = law.choice<LawForm>("form");
     json::Reader coefficients = law.object("coefficients");
     for (const LawParameter& parameter : parameters_of(fit.law.form)) {
         fit.law.coefficients.push_back(coefficients.number(parameter.name, -largest_coefficient, largest_coefficient));
@@ -129,7 +121,7 @@ TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) 
 
 TimeSource fitted(json::Reader& at, const TimingSeries& series, const std::string& as, const std::string& name) {
     std::vector<std::string> found;
-    const std::optional<LawForm> form = law_form_named(as);
+    const std::optional<LawForm> form = value_named<LawForm>(as);
     if (form) {
         if (const std::string problem = why_not_fitted(*form, series.timings, {}); !problem.empty()) {
             found.push_back(problem);
@@ -151,7 +143,7 @@ TimeSource fitted(json::Reader& at, const TimingSeries& series, const std::strin
 TimeSource read_measured(json::Reader& at, const std::filesystem::path& folder) {
     const std::filesystem::path path = file_under(at, "measured", folder);
     const std::string series_name = at.text_or("series", "");
-    std::vector<std::string> ways = law_names();
+    std::vector<std::string> ways = names_of<LawForm>();
     ways.insert(ways.begin(), {"auto", "table"});
     const std::string as = at.has("as") ? at.choice("as", ways) : "auto";
     if (path.empty()) {
@@ -179,7 +171,7 @@ TimeSource read_time_source(json::Reader at, const std::filesystem::path& folder
     TimeSource result = harmless();
     if (named.size() != 1) {
         at.problem({}, named.empty() ? "needs one of law, fit and measured"
-                                     : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+                                     : "gives " + listed(named, "and") + ", but exactly one is needed");
         return result;
     }
     try {

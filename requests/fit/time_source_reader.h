@@ -1,4 +1,4 @@
-// The time of a pass by its tokens, from where an input takes it.
+// The time of a pass by its tokens, from the sources an input may name.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What `treeline fpga claims` is asked, as its input file states it.
+// The input file of `treeline fpga claims`.
 #pragma once
 
 #include <filesystem>

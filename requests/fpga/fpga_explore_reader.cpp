@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/wording.h"
 #include "requests/fpga/fpga_explore_reader.h"
 #include "requests/setup_reader.h"
 #include "requests/speculation_reader.h"
@@ -108,23 +109,13 @@ std::vector<fpga::Backtracking> read_plans(json::Reader& at) {
     }
     std::vector<fpga::Backtracking> plans;
     for (const std::string& name : at.texts("plans")) {
-        const auto& all = all_backtracking_plans();
-        const auto found = std::find_if(all.begin(), all.end(), [&](auto plan) { return fpga::name_of(plan) == name; });
-        if (found == all.end()) {
-            at.problem("plans", fmt::format("must hold hybrid, store-states, recompute or naive, not \"{}\"", name));
+        if (const auto plan = value_named<fpga::Backtracking>(name)) {
+            plans.push_back(*plan);
         } else {
-            plans.push_back(*found);
+            at.problem("plans", fmt::format("must hold {}, not \"{}\"", listed(names_of<fpga::Backtracking>(), "or"), name));
         }
     }
     return plans;
-}
-
-FpgaObjective read_objective(json::Reader& at) {
-    if (!at.has("objective")) {
-        return FpgaObjective::throughput;
-    }
-    const std::string name = at.choice("objective", {"throughput", "latency", "energy"});
-    return name == "latency" ? FpgaObjective::latency : name == "energy" ? FpgaObjective::energy : FpgaObjective::throughput;
 }
 
 }  // namespace
@@ -148,7 +139,7 @@ FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& de
         read_drafters(root, descriptions, space);
     }
     space.plans = read_plans(root);
-    exploration.objective = read_objective(root);
+    exploration.objective = root.choice_or("objective", FpgaObjective::throughput);
     space.utilisation = root.number_or("utilisation", space.utilisation, 0.01, 1.0);
     root.finish();
     document.throw_if_problems();
@@ -156,7 +147,7 @@ FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& de
     document.add_problems(space.problems());
     if (space.size() > most_designs) {
         document.add_problems(
-            {fmt::format("asks for {} designs; at most {} are searched", grouped_text(static_cast<long long>(space.size())),
+            {fmt::format("asks for {} designs; at most {} can be searched", grouped_text(static_cast<long long>(space.size())),
                          grouped_text(static_cast<long long>(most_designs)))});
     }
     if (exploration.objective == FpgaObjective::energy && !fpga::knows_power(space.board, space.base)) {

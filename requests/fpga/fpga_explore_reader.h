@@ -1,4 +1,4 @@
-// What `treeline fpga explore` is asked, as its input file states it.
+// The input file of `treeline fpga explore`.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@ namespace treeline {
 
 /// Reads {"design", "board"?, "changes"?, "target"?, "overlap"?: as read_fpga_run; "tile_inputs"?, "tile_outputs"?, "lanes"?,
 /// "tokens"?: axes (default: the design's own value; tokens: as many as the tree verifies), "drafters"?: [{"model",
-/// "acceptance" or "accept_lengths": [one a tree]}], "trees"?: [shapes], "plans"?: names, "objective"?: "throughput", "latency"
-/// or "energy", "utilisation"?: 0.7}. Plain decoding always takes part. Throws InputError with every problem.
+/// "acceptance" or "accept_lengths": [one per tree]}], "trees"?: [shapes], "plans"?: names, "objective"?: "throughput",
+/// "latency" or "energy", "utilisation"?: 0.7}. Plain decoding is always included. Throws InputError with every problem.
 FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& descriptions,
                                       const std::filesystem::path& hardware);
 

@@ -92,7 +92,7 @@ FpgaRun read_fpga_run(const FpgaFlags& flags, const Catalogue& catalogue) {
     if (flags.file.empty() && flags.design.empty()) {
         throw InputError({"fpga: needs a design; give FILE or --design"});
     }
-    json::Document document = json::Document::parse(run_of(flags).dump(), flags.file.empty() ? "flags" : flags.file);
+    json::Document document = json::Document::of(run_of(flags), flags.file.empty() ? "flags" : flags.file);
     json::Reader root = document.root();
     Descriptions descriptions(catalogue, {});
     FpgaRun run = read_fpga_run(root, descriptions, catalogue.hardware);

@@ -119,7 +119,7 @@ void read_hardware(json::Reader& at, Descriptions& descriptions, const std::file
     }
 }
 
-/// That a tree grown by preference is grown with.
+/// Ranks for growing a tree by preference.
 RankAcceptance ranks_of(const FpgaRun& run) {
     return run.acceptance ? RankAcceptance::known_or_assumed(run.acceptance->siblings) : RankAcceptance::assumed();
 }
@@ -130,9 +130,9 @@ void read_accept_length(json::Reader& at, const TreeShape& shape, FpgaRun& run) 
         run.accept_length = at.number("accept_length", 1.0, most_tree_nodes + 1.0);
         run.accept_source = at.text_or("accept_source", "");
         if (run.accept_length > most) {
-            at.problem("accept_length", fmt::format("is {}, but a tree of depth {} yields at most {} tokens a round, the bonus "
-                                                    "token included",
-                                                    short_text(run.accept_length), run.tree.depth(), short_text(most)));
+            at.problem("accept_length",
+                       fmt::format("is {}, but a tree of depth {} yields at most {} tokens per round, bonus token included",
+                                   short_text(run.accept_length), run.tree.depth(), short_text(most)));
         }
     } else if (!run.acceptance) {
         at.problem("accept_length", "is missing: give accept_length or acceptance");
@@ -167,20 +167,8 @@ void read_speculation_part(json::Reader& at, Descriptions& descriptions, FpgaRun
 }
 
 void read_options(json::Reader& at, FpgaRun& run) {
-    std::vector<std::string> names;
-    for (const fpga::Backtracking plan : all_backtracking_plans()) {
-        names.emplace_back(fpga::name_of(plan));
-    }
-    if (at.has("plan")) {
-        const std::string chosen = at.choice("plan", names);
-        for (const fpga::Backtracking plan : all_backtracking_plans()) {
-            run.options.plan = chosen == fpga::name_of(plan) ? plan : run.options.plan;
-        }
-    }
-    if (at.has("tree_states")) {
-        run.options.tree_states =
-            at.choice("tree_states", {"fifo", "off-chip"}) == "fifo" ? fpga::TreeStates::fifo : fpga::TreeStates::off_chip;
-    }
+    run.options.plan = at.choice_or("plan", run.options.plan);
+    run.options.tree_states = at.choice_or("tree_states", run.options.tree_states);
     run.design.overlap = at.flag_or("overlap", run.design.overlap);
 }
 

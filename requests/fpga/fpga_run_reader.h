@@ -1,4 +1,4 @@
-// What `treeline fpga` is asked, by file and flags.
+// The input of `treeline fpga`, from file and flags.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,7 @@ namespace treeline {
 /// Reads {"design": name or path, "board"?: name or path (default: the design's own), "changes"?: {...}, "target": model,
 /// "drafter"?: model, "shape"?: tree, "accept_length"?: number, "accept_source"?, "acceptance"?: {...}, "plan"?: "hybrid",
 /// "tree_states"?: "fifo", "overlap"?: true, "title"?, "source"?}. Models are names or paths. `changes` replaces numbers of the
-/// design or board: those of design_changes(). Problems are left in the document; what is returned is only fit for use when it
-/// has none.
+/// design or board: those of design_changes(). Problems are left in the document; use the result only if there are none.
 FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware);
 
 /// The keys that "changes" may hold.
@@ -31,7 +30,7 @@ struct FpgaFlags {
     bool no_overlap = false;
 };
 
-/// The run in the flags' file with the keys that flags give replaced.
+/// The run in the flags' file with the keys that flags override.
 nlohmann::ordered_json run_of(const FpgaFlags& flags);
 
 /// Reads, checks and returns the run that the flags describe. Throws InputError with every problem.

@@ -30,7 +30,7 @@ std::string one_line(const Json& node) {
     return node.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-/// `node` behind `column` characters of its line, and indented by `indent` where it takes several.
+/// `node` after `column` characters of its line, indented by `indent` if it takes several lines.
 std::string laid_out(const Json& node, std::size_t column, std::size_t indent) {
     const std::string line = one_line(node);
     if (!node.is_structured() || (indent > 0 && column + line.size() <= longest_line)) {
@@ -53,7 +53,7 @@ WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, co
     const Json unchanged = changed;
     changed = with_flags(std::move(changed), flags);
     const bool as_it_stands = changed == unchanged;
-    json::Document document = json::Document::parse((as_it_stands ? raw : changed).dump(), file);
+    json::Document document = json::Document::of((as_it_stands ? raw : changed), file);
     Descriptions descriptions(catalogue, as_it_stands ? folder : std::filesystem::path());
     return {read_workload(document, descriptions), std::move(as_it_stands ? raw : changed)};
 }
@@ -65,12 +65,12 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
             throw InputError(
                 {"give a FILE (a workload), or at least --target, --device and --drafter; --help lists all flags"});
         }
-        json::Document document = json::Document::parse(workload.dump(), "flags");
+        json::Document document = json::Document::of(workload, "flags");
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload)};
     } catch (const InputError& error) {
         std::vector<std::string> problems = in_terms_of_workload_flags(error.problems());
-        problems.emplace_back("no FILE is given, so that flags must say the whole workload (see --help)");
+        problems.emplace_back("no FILE is given, so flags must describe the whole workload (see --help)");
         throw InputError(std::move(problems));
     }
 }
@@ -84,7 +84,7 @@ WorkloadSource read_workload(const std::string& file, const WorkloadFlags& flags
 WorkloadSource read_workload_text(std::string_view text, const std::string& name, const std::filesystem::path& folder,
                                   const Catalogue& catalogue) {
     Json raw = workload_in(json::Document::parse(text, name));
-    json::Document document = json::Document::parse(raw.dump(), name);
+    json::Document document = json::Document::of(raw, name);
     Descriptions descriptions(catalogue, folder);
     return {read_workload(document, descriptions), std::move(raw)};
 }

@@ -14,12 +14,12 @@ namespace treeline {
 
 struct WorkloadSource {
     RecommendInput input;
-    nlohmann::ordered_json raw;  ///< the workload as the file or the flags have it
+    nlohmann::ordered_json raw;  ///< the workload as given by the file or the flags
 };
 
-/// Reads the workload (or, in an earlier result of `recommend`, the "input" that it repeats), with the keys that flags give
-/// replaced. Throws InputError, problems of a workload without a file in terms of its flags.
-/// An empty `file`: the flags are the whole workload.
+/// Reads the workload (or, in an earlier result of `recommend`, the "input" that it repeats), with the keys that flags
+/// override. Throws InputError, problems of a workload without a file in terms of its flags. An empty `file`: the flags are the
+/// whole workload.
 WorkloadSource read_workload(const std::string& file, const WorkloadFlags& flags, const Catalogue& catalogue);
 
 /// The same from a text, which messages call `name`; paths in it are relative to `folder`.

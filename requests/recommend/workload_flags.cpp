@@ -8,12 +8,13 @@
 
 #include "json/reader.h"
 #include "requests/flag_values.h"
+#include "text/parse_number.h"
 #include "text/split.h"
 
 namespace treeline {
 namespace {
 
-/// The elements of a list, or the one that stands without brackets.
+/// The elements of a list, or the single one without brackets.
 std::vector<FlagJson> elements_of(const FlagJson& list) {
     if (list.is_array()) {
         return {list.begin(), list.end()};
@@ -21,7 +22,7 @@ std::vector<FlagJson> elements_of(const FlagJson& list) {
     return list.is_null() ? std::vector<FlagJson>{} : std::vector<FlagJson>{list};
 }
 
-/// Every platform once with each of the values with commas between.
+/// Every platform once with each of the comma-separated values.
 std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const char* key, const std::string& values) {
     if (values.empty()) {
         return platforms;
@@ -77,7 +78,7 @@ bool is_called(const FlagJson& drafter, const std::string& text) {
 FlagJson drafter_meant(const std::vector<FlagJson>& known, const DrafterFlags& flags) {
     if (flags.drafter.empty()) {
         if (known.size() != 1 || !known.front().is_object()) {
-            throw InputError({"--acceptance and --accept-length belong to the --drafter before them; name it"});
+            throw InputError({"--acceptance and --accept-length belong to the preceding --drafter; name it"});
         }
         return known.front();
     }
@@ -94,7 +95,7 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
     for (const DrafterFlags& each : flags.drafters) {
         FlagJson drafter = drafter_meant(known, each);
         if (!each.acceptance.empty() && !each.accept_length.empty()) {
-            throw InputError({"--acceptance and --accept-length say the same thing twice; give one of them"});
+            throw InputError({"--acceptance and --accept-length say the same thing; give one of them"});
         }
         if (!each.acceptance.empty()) {
             drafter["acceptance"] = acceptance_of_flag(each.acceptance);
@@ -102,10 +103,9 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
             drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(flags.draft_tokens));
         } else if (!drafter.contains("acceptance")) {
             throw InputError(
-                {fmt::format("--drafter {}: say behind it how many of its drafts are accepted, as your engine logs it: "
-                             "--acceptance 0.7,0.5,0.35 "
-                             "(P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) or --accept-length 4:2.6 "
-                             "(tokens a round)",
+                {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
+                             "--acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) "
+                             "or --accept-length 4:2.6 (tokens per round)",
                              each.drafter)});
         }
         drafters.push_back(std::move(drafter));
@@ -146,6 +146,7 @@ void set_traffic(FlagJson& workload, const WorkloadFlags& flags) {
         set_flag(traffic, "shares_of", flags.shares_of);
     }
     set_flag(workload, "prompt_tokens", flags.prompt);
+    set_flag(workload, "output_tokens", flags.output_tokens);
 }
 
 void set_limits(FlagJson& workload, const WorkloadFlags& flags) {
@@ -159,7 +160,7 @@ void set_limits(FlagJson& workload, const WorkloadFlags& flags) {
     set_flag(workload, "objective", flags.objective);
 }
 
-/// Draft tokens that the acceptance was measured to; 0 where it is a rate, which holds for any number.
+/// Draft tokens that the acceptance was measured for; 0 if it is a rate, which holds for any number.
 int measured_positions(const FlagJson& drafter) {
     const FlagJson acceptance = drafter.is_object() ? drafter.value("acceptance", FlagJson()) : FlagJson();
     if (!acceptance.is_object()) {
@@ -171,12 +172,12 @@ int measured_positions(const FlagJson& drafter) {
     const FlagJson curve = acceptance.value("curve", FlagJson::object());
     int longest = 0;
     for (const auto& [draft_tokens, length] : curve.items()) {
-        longest = std::max(longest, std::atoi(draft_tokens.c_str()));
+        longest = std::max(longest, parse_number<int>(draft_tokens).value_or(0));
     }
     return longest;
 }
 
-/// What a command line without FILE need not say. Drafts beyond the measured positions would rest on a guess.
+/// What a command line without FILE may omit. Drafts beyond the measured positions would rest on a guess.
 FlagJson with_defaults(FlagJson workload) {
     constexpr int usual = 8;
     int most = 0;
@@ -196,11 +197,11 @@ FlagJson with_defaults(FlagJson workload) {
     return workload;
 }
 
-/// As a person writes a workload: what runs where, what is tried, for which traffic, to which end.
+/// In the order in which a person writes a workload: what runs where, what is tried, for which traffic and objective.
 FlagJson in_usual_order(const FlagJson& workload) {
     FlagJson ordered = FlagJson::object();
     for (const char* key : {"title", "target", "platforms", "drafters", "decoding", "draft_tokens", "shapes", "verification",
-                            "rollback", "traffic", "prompt_tokens", "limits", "objective"}) {
+                            "rollback", "traffic", "prompt_tokens", "output_tokens", "limits", "objective"}) {
         if (workload.contains(key)) {
             ordered[key] = workload[key];
         }
@@ -226,6 +227,7 @@ constexpr auto workload_flag_keys = std::to_array<FlagKey>({{"--acceptance", "dr
                                                             {"--context", "traffic.context"},
                                                             {"--shares-of", "traffic.shares_of"},
                                                             {"--prompt", "prompt_tokens"},
+                                                            {"--output-tokens", "output_tokens"},
                                                             {"--max-tpot-ms", "limits.tpot_ms"},
                                                             {"--max-ttft-ms", "limits.ttft_ms"},
                                                             {"--max-memory-gb", "limits.memory_gb"},

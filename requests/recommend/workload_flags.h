@@ -1,4 +1,4 @@
-// Flags of `treeline recommend` and `treeline report`, which stand for a workload file or change one.
+// Flags of `treeline recommend` and `treeline report`, which replace or override a workload file.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace treeline {
 
-/// A --drafter and what follows it on the command line. Without a drafter of its own it speaks of the file's only one.
+/// A --drafter and what follows it on the command line. Without a name it refers to the file's only drafter.
 struct DrafterFlags {
     std::string drafter, acceptance, accept_length;
 };
@@ -21,14 +21,14 @@ struct WorkloadFlags {
     std::string draft_tokens;
     std::vector<std::string> shapes;
     std::string verification, rollback, decoding;
-    std::string batch, context, shares_of, prompt;
+    std::string batch, context, shares_of, prompt, output_tokens;
     std::string max_tpot_ms, max_ttft_ms, max_memory_gb, minimum_gain, objective;
 };
 
-/// `workload` with the keys that flags give replaced; a list of flags replaces the whole list. A --device without braces, a
-/// --stack and so on make a platform each with each; flags of the platform without a --device change every platform. A
-/// --drafter that names one of the workload's (its name, model or kind) keeps that one's other keys. Of an empty workload the
-/// keys without a flag get the defaults of the help text. Throws InputError.
+/// `workload` with the keys that flags override; a list of flags replaces the whole list. A --device without braces, a --stack
+/// and so on are combined into platforms; flags of the platform without a --device change every platform. A --drafter that
+/// names one of the workload's (its name, model or kind) keeps that one's other keys. In an empty workload the keys without a
+/// flag get the defaults of the help text. Throws InputError.
 nlohmann::ordered_json with_flags(nlohmann::ordered_json workload, const WorkloadFlags& flags);
 
 /// "flags: platforms[0].device: ..." → "--device: ...".

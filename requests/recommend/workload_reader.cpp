@@ -12,7 +12,7 @@
 namespace treeline {
 namespace {
 
-/// [{"value": 8, "share": 0.5}, ...], or whole numbers of equal shares.
+/// [{"value": 8, "share": 0.5}, ...], or whole numbers with equal shares.
 std::vector<WeightedValue> read_distribution(json::Reader& traffic, const char* key, int low, int high) {
     std::vector<WeightedValue> values;
     const auto& raw = traffic.raw();
@@ -38,13 +38,13 @@ std::vector<WeightedValue> read_distribution(json::Reader& traffic, const char* 
 Traffic read_traffic(json::Reader traffic) {
     const std::vector<WeightedValue> batch = read_distribution(traffic, "batch", 1, largest_batch);
     const std::vector<WeightedValue> context = read_distribution(traffic, "context", 0, longest_context);
-    const bool of_tokens = traffic.has("shares_of") && traffic.choice("shares_of", {"time", "tokens"}) == "tokens";
+    const ShareOf shares_of = traffic.choice_or("shares_of", ShareOf::time);
     traffic.finish();
     if (static_cast<double>(batch.size()) * static_cast<double>(context.size()) > 1e6) {
         traffic.problem({}, "has more than a million combinations of batch and context");
         return {};
     }
-    return traffic_from(batch, context, of_tokens ? ShareOf::tokens : ShareOf::time);
+    return traffic_from(batch, context, shares_of);
 }
 
 Limits read_limits(json::Reader& root) {
@@ -67,18 +67,7 @@ Limits read_limits(json::Reader& root) {
     return limits;
 }
 
-Objective read_objective(json::Reader& root) {
-    if (!root.has("objective")) {
-        return Objective::throughput;
-    }
-    const std::string word = root.choice("objective", {"throughput", "latency", "cost", "energy"});
-    return word == "latency"  ? Objective::latency
-           : word == "cost"   ? Objective::cost
-           : word == "energy" ? Objective::energy
-                              : Objective::throughput;
-}
-
-/// An objective that some device's description says nothing about would rank it best.
+/// An objective that a device's description does not cover would rank that device best.
 void check_objective(json::Reader& root, Objective objective, const std::vector<Platform>& platforms) {
     for (const Platform& platform : platforms) {
         const Device& device = platform.device;
@@ -92,7 +81,7 @@ void check_objective(json::Reader& root, Objective objective, const std::vector<
     }
 }
 
-/// A tree that no drafter's acceptance says anything about would be left out without a word.
+/// A tree that no drafter's acceptance covers would be left out silently.
 void check_shapes(json::Reader& root, const std::vector<Speculation>& speculations,
                   const std::vector<DrafterChoice>& drafters) {
     for (const Speculation& speculation : speculations) {
@@ -144,16 +133,19 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
     workload.prompt_tokens =
         static_cast<double>(root.count_or("prompt_tokens", static_cast<std::int64_t>(typical_context), 0, longest_context));
+    const double output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
     workload.limits = read_limits(root);
-    workload.objective = read_objective(root);
+    workload.objective = root.choice_or("objective", Objective::throughput);
     check_objective(root, workload.objective, lists.platforms);
     root.finish();
     if (document.problems().empty()) {
         check_shapes(root, workload.speculations, lists.drafters);
         document.add_problems(platform_problems(lists));
         workload.variants = all_variants(lists);
-        for (Variant& variant : workload.variants) {  // memory is that of the prompts where the file says how long they are
-            variant.setup.prompt_tokens = root.has("prompt_tokens") ? workload.prompt_tokens : 0.0;
+        for (Variant& variant : workload.variants) {  // memory is that of the prompts if the file says how long they are
+            const bool of_prompts = root.has("prompt_tokens") || output_tokens > 0.0;
+            variant.setup.prompt_tokens = of_prompts ? workload.prompt_tokens : 0.0;
+            variant.setup.output_tokens = output_tokens;
         }
         document.add_problems(problems_of(workload));
     }

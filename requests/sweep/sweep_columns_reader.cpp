@@ -18,7 +18,7 @@ void check_known(const SweepColumn& column, const SweepInput& input) {
         return std::find(missing.begin(), missing.end(), variant.labels.device) == missing.end();
     });
     if (!somewhere) {
-        throw InputError({fmt::format("no device of this sweep can be ordered by {}: {} what it needs", column.name,
+        throw InputError({fmt::format("no device of this sweep can be ranked by {}: {} what it needs", column.name,
                                       missing.size() == 1 ? "the description of " + missing.front() + " does not say"
                                                           : "their descriptions do not say")});
     }
@@ -43,7 +43,7 @@ std::array<const SweepColumn*, 2> tradeoff_columns(const std::string& flag, cons
                                                    const std::string& second) {
     const std::array<const SweepColumn*, 2> columns = {sweep_column_of(flag, first), sweep_column_of(flag, second)};
     if (columns[0] == columns[1]) {
-        throw InputError({fmt::format("{}: names {} twice; a trade-off has two sides", flag, first)});
+        throw InputError({fmt::format("{}: names {} twice; give two different columns", flag, first)});
     }
     return columns;
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double most_points = 1e11;
 
-/// Every target in every precision of the axis, where there is one.
+/// Every target in every precision of the axis, if there is one.
 std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descriptions) {
     std::vector<TargetChoice> targets;
     for (json::Reader& element : axes.objects_or_texts("target", "model")) {
@@ -43,7 +43,7 @@ std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descrip
 std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descriptions) {
     for (const char* key : {"device", "tensor_parallel", "stack", "mode", "interconnect"}) {
         if (axes.has(key)) {
-            axes.problem(key, "is already said by \"platform\"");
+            axes.problem(key, "is already given by \"platform\"");
         }
     }
     std::vector<Platform> platforms;
@@ -195,10 +195,20 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     space.batch = as_numbers(read_axis(axes, "batch", 1, largest_batch));
     space.context = as_numbers(read_axis(axes, "context", 0, longest_context));
     axes.finish();
+    const auto prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", 0, 0, longest_context));
+    const auto output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
+    if (output_tokens > 0.0 && prompt_tokens == 0.0) {
+        root.problem("output_tokens",
+                     "is set, so \"prompt_tokens\" must say how long the prompts are that the server reads meanwhile");
+    }
     const bool readable = document.problems().empty();
     if (readable) {
         document.add_problems(platform_problems(lists));
         space.variants = all_variants(lists);
+        for (Variant& variant : space.variants) {
+            variant.setup.prompt_tokens = prompt_tokens;
+            variant.setup.output_tokens = output_tokens;
+        }
     }
     space.conditions = read_conditions(root, space.variants);
     root.finish();

@@ -1,4 +1,4 @@
-// Rows of accelerators: their conditions are those of `treeline fpga estimate`, with the design named by the platform.
+// Rows of accelerators: their conditions are those of `treeline fpga estimate`; the platform names the design.
 #include <fmt/format.h>
 
 #include "hardware/fpga.h"
@@ -69,7 +69,7 @@ ExperimentPoint ExperimentPoints::fpga_point(Json conditions, const ExperimentPl
     conditions.erase("draft_tokens");
     conditions.erase("platform");
     conditions["design"] = platform.design;
-    json::Document document = json::Document::parse(conditions.dump(), "");
+    json::Document document = json::Document::of(conditions, "");
     json::Reader root = document.root();
     const FpgaRun run = read_fpga_run(root, descriptions_, hardware_);
     ExperimentPoint result;

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Keys of a row that are no conditions.
+/// Keys of a row that are not conditions.
 constexpr const char* own_keys[] = {"name",    "value",          "source",      "role",       "case",
                                     "unit",    "not_reproduced", "relative_to", "observable", "choice_of",
                                     "printed", "out_of_memory",  "ran"};
@@ -23,7 +23,7 @@ void put(const Json& from, Json& into) {
     }
 }
 
-/// The order of siblings, for shapes that are grown by it; lengths measured for a shape do not depend on it.
+/// The order of siblings, for shapes that grow by it; lengths measured for a shape do not depend on it.
 const Json assumed_siblings = {0.6, 0.15, 0.07, 0.04, 0.03, 0.02, 0.01, 0.01};
 
 void add_acceptance(double length, Json& conditions) {
@@ -77,7 +77,7 @@ const ExperimentPlatform& platform_of(const Json& conditions, const std::vector<
                                     : fmt::format("unknown platform \"{}\"{}", shown, did_you_mean(shown, names))});
 }
 
-/// What was stated without any number of drafts would be priced with the default of `treeline estimate`.
+/// A row without any number of drafts would be priced with the default of `treeline estimate`.
 void require_draft_tokens(const Json& conditions) {
     if (conditions.contains("drafter") && !conditions.contains("draft_tokens") && !conditions.contains("shape")) {
         throw InputError({"has a drafter, but neither \"draft_tokens\" nor \"shape\"; plain decoding is \"draft_tokens\": 0"});
@@ -121,7 +121,7 @@ ExperimentPoints::ExperimentPoints(json::Reader root, const std::filesystem::pat
         for (const auto& [name, of_file] : shared.files) {
             names.push_back(name);
         }
-        root.problem("extends", fmt::format("names \"{}\", which is no file before this one{}; known are {}", extended,
+        root.problem("extends", fmt::format("names \"{}\", which is not an earlier file{}; known are {}", extended,
                                             did_you_mean(extended, names), listed(names, "and")));
     }
     put(object("conditions"), conditions_);
@@ -135,7 +135,7 @@ Platform ExperimentPoints::platform(const std::string& name, json::Reader& at) {
     plain.erase("source");
     plain.erase("inherits");
     shared_.platforms[name] = with_whole_paths(plain, folder_);
-    json::Document document = json::Document::parse(plain.dump(), "");
+    json::Document document = json::Document::of(plain, "");
     Platform platform = read_platform(document.root(), descriptions_);
     for (const std::string& problem : document.problems()) {
         at.problem({}, problem);
@@ -185,11 +185,11 @@ ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatfor
     } else if (accept_length > 0.0) {
         add_acceptance(accept_length, conditions);
     }
-    json::Document document = json::Document::parse(conditions.dump(), "");
+    json::Document document = json::Document::of(conditions, "");
     const PointInput input = read_point(document, descriptions_);
     const std::vector<Rollback> policies = policies_to_try(input);
     if (input.speculates() && (policies.size() != 1 || input.speculations.size() != 2)) {
-        throw InputError({"leaves open how it verifies or rolls back; state \"verification\" and \"rollback\""});
+        throw InputError({"does not say how it verifies or rolls back; state \"verification\" and \"rollback\""});
     }
     result.setup = setup_of(input, policies.front());
     result.speculation = input.speculates() ? 1 : 0;

@@ -1,4 +1,4 @@
-// The conditions of an experiment's row, put together and read as a point.
+// The conditions of an experiment's row, merged and read as a point.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace treeline {
 
-/// What files declare for those after them: platforms by name, conditions and cases by the file's name without ".json". Paths
-/// in here hold wherever they are read.
+/// What files declare for later ones: platforms by name, conditions and cases by the file's name without ".json". Paths in here
+/// do not depend on the folder.
 struct SharedConditions {
     struct OfFile {
         nlohmann::ordered_json conditions, cases;
@@ -22,14 +22,14 @@ struct SharedConditions {
     std::map<std::string, OfFile> files;
 };
 
-/// `json` with the paths of files in it made independent of the folder that they are relative to.
+/// `json` with its relative paths made independent of the folder.
 nlohmann::ordered_json with_whole_paths(nlohmann::ordered_json json, const std::filesystem::path& folder);
 
 /// Of one file; keeps the models and devices that it names.
 class ExperimentPoints {
 public:
-    /// `shared` is of the files before, and gets what this one declares. A file "extends" one of them where it says so; one
-    /// that is not there is a problem of `root`.
+    /// `shared` comes from earlier files, and gets what this one declares. A file may "extend" one of them; a missing one is a
+    /// problem of `root`.
     ExperimentPoints(json::Reader root, const std::filesystem::path& file, const Catalogue& catalogue,
                      SharedConditions& shared);
 

@@ -21,7 +21,7 @@ struct Unit {
     double base_units = 1.0, low = 0.0, high = 0.0;
 };
 
-/// Units of values beside those of json/unit_names.h, with limits of what is physical in base units.
+/// Units of values in addition to those of json/unit_names.h, with physical limits in base units.
 std::optional<Unit> unit_named(const std::string& name) {
     if (name == "tokens/s") {
         return Unit{"speed", 1.0, 1e-3, 1e7};
@@ -45,7 +45,7 @@ std::optional<Unit> unit_named(const std::string& name) {
     return std::nullopt;
 }
 
-/// Of one file. Everything that goes wrong in a row leaves that row out, with a sentence.
+/// Of one file. A problem in a row leaves that row out, with a sentence.
 class FileReader {
 public:
     FileReader(const fs::path& path, const Catalogue& catalogue, SharedConditions& shared, ExperimentFiles& result)
@@ -96,19 +96,20 @@ void FileReader::read_platforms(json::Reader& root) {
             const std::vector<std::string> names = parameter_names();
             if (std::find(names.begin(), names.end(), parameter) == names.end()) {
                 at.problem("free",
-                           fmt::format("names \"{}\", which is no parameter{}", parameter, did_you_mean(parameter, names)));
+                           fmt::format("names \"{}\", which is not a parameter{}", parameter, did_you_mean(parameter, names)));
             } else {
                 platform.free.push_back(free_parameter(parameter));
             }
         }
         platform.inherits = at.text_or("inherits", "");
         if (!platform.inherits.empty() && platform_named(platform.inherits) == nullptr) {
-            at.problem("inherits", fmt::format("names \"{}\", which is no platform before this one", platform.inherits));
+            at.problem("inherits", fmt::format("names \"{}\", which is not an earlier platform", platform.inherits));
         }
         if (at.has("design")) {
             for (const char* key : {"free", "inherits"}) {
                 if (at.has(key)) {
-                    at.problem(key, "is of no use beside design: what of an accelerator was fitted stands in its description");
+                    at.problem(key,
+                               "has no effect with design: an accelerator's description says which of its numbers were fitted");
                 }
             }
             points_.read_design(name, at, platform);
@@ -120,16 +121,16 @@ void FileReader::read_platforms(json::Reader& root) {
 }
 
 void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
-    const std::string observable = at.has("observable") ? at.choice("observable", observable_names()) : "";
-    if (const auto named = observable_named(observable)) {
+    const std::string observable = at.has("observable") ? at.choice("observable", names_of<Observable>()) : "";
+    if (const auto named = value_named<Observable>(observable)) {
         row.observable = *named;
     }
     for (const auto& [key, said] : {std::pair{"out_of_memory", row.out_of_memory}, std::pair{"ran", row.ran}}) {
         if (said && row.observable != Observable::memory) {
-            at.problem(key, fmt::format("is said of a memory, not of a {}", name_of(row.observable)));
+            at.problem(key, fmt::format("applies to memory rows, not to {}", name_of(row.observable)));
         }
         if (said && at.has("value")) {
-            at.problem("value", fmt::format("is of no use beside {}", key));
+            at.problem("value", fmt::format("has no effect with {}", key));
         }
     }
     row.unit = at.text_or("unit", row.unit);
@@ -139,7 +140,7 @@ void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
         return;
     }
     if (!row.relative_to && unit->dimension != dimension_of(row.observable)) {
-        at.problem("unit", fmt::format("\"{}\" is no unit of {}", row.unit, name_of(row.observable)));
+        at.problem("unit", fmt::format("\"{}\" is not a unit of {}", row.unit, name_of(row.observable)));
         return;
     }
     row.base_units = unit->base_units;
@@ -153,8 +154,8 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
                           const ExperimentRow& defaults) {
     ExperimentRow row = defaults;
     row.name = at.text_or("name", fmt::format("row {}", table.rows.size() + 1));
-    // A document of its own, so that what is wrong with a row leaves out that row alone.
-    json::Document alone = json::Document::parse(at.raw().dump(), "");
+    // A document of its own, so that a problem in a row leaves out only that row.
+    json::Document alone = json::Document::of(at.raw(), "");
     json::Reader reader = alone.root();
     row.source = reader.text_or("source", defaults.source);
     row.role = reader.has("role") && reader.choice("role", {"fit", "test"}) == "fit" ? Role::fit : Role::test;
@@ -188,7 +189,7 @@ void FileReader::read_table(json::Reader& at) {
     ExperimentRow defaults;
     defaults.source = paper_.paper + ", " + table.id;
     defaults.unit = at.text("unit");
-    if (const auto observable = observable_named(at.choice("observable", observable_names()))) {
+    if (const auto observable = value_named<Observable>(at.choice("observable", names_of<Observable>()))) {
         defaults.observable = *observable;
     }
     const Json conditions = at.has("conditions") ? at.object("conditions").raw() : Json::object();

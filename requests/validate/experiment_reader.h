@@ -12,16 +12,16 @@
 // rollback, decoding, batch, context, prompt_tokens, training), with "platform" the name of one, and besides
 //   "accept_length"     measured for this row: becomes the drafter's acceptance
 //   "generated_tokens"  length of the answer whose speed was measured, prompt included; without it, of decoding alone
-//   "state_copy"        "eager" or "in-graph", where the row differs from its stack
-//   "draft_graphs"      true or false, likewise
+//   "state_copy"        "eager" or "in-graph", if the row differs from its stack
+//   "draft_graphs"      true or false, in the same way
 // On an accelerator they are the keys of a run as `treeline fpga estimate` reads it (target, drafter, shape, accept_length,
 // plan, tree_states, overlap, changes), "draft_tokens": 0 for plain decoding, and
 //   "stage"             of SpecMamba's ablation: "no speculation", "naive", "T1", "T1 + T2" or "T1 + T2 + T3"
-// "printed" lists the cells of the source that the row stands for, where they are not its value alone; null is a cell without a
-// number (tests/validation/coverage_test.cpp counts them). "relative_to" may name another platform, which holds as described.
-// A row's own conditions replace those of its case, which replace the table's, which replace the file's. A file that "extends"
-// another one ("stree" for calibrate/published/stree.json) has its conditions and cases, where it does not replace them;
-// platforms of files before it can be named anyhow. A row with a drafter states draft_tokens (0: plain decoding) or shape.
+// "printed" lists the cells of the source that the row stands for, if they are not its value alone; null is a cell without a
+// number (tests/validation/coverage_test.cpp counts them). "relative_to" may name another platform, which is taken as
+// described. A row's own conditions override those of its case, which override the table's, which override the file's. A file
+// that "extends" another one ("stree" for calibrate/published/stree.json) has its conditions and cases, unless it replaces
+// them; platforms of earlier files can be named anyway. A row with a drafter states draft_tokens (0: plain decoding) or shape.
 // "relative_to" replaces conditions of the row; its value is then the ratio of the two. "observable" and "unit" of a row
 // replace the table's.
 #pragma once

@@ -61,7 +61,11 @@ struct NgramDrafter {
     Seconds lookup_per_sequence{10e-6};
 };
 
-using Drafter = std::variant<IndependentDrafter, SparseSelfDrafter, SpireDrafter, OneLayerDrafter, MedusaDrafter, NgramDrafter>;
+/// Plain decoding: nothing is drafted.
+struct NoDrafter {};
+
+using Drafter =
+    std::variant<IndependentDrafter, SparseSelfDrafter, SpireDrafter, OneLayerDrafter, MedusaDrafter, NgramDrafter, NoDrafter>;
 
 /// What the first draft pass of a round has to catch up on, beside its own token.
 enum class CatchUp {
@@ -72,7 +76,7 @@ enum class CatchUp {
 
 /// A drafter, reduced to what a round needs to know.
 struct DrafterPlan {
-    std::string kind;            ///< "model", "sparse-self", "spire", "one-layer", "medusa", "ngram"
+    std::string kind;            ///< "model", "sparse-self", "spire", "one-layer", "medusa", "ngram", "none"
     std::optional<Model> model;  ///< the model of one draft pass; none for look-ups
     Precision precision;
     std::vector<Operation> extra;   ///< operations of a draft pass beside the model's
@@ -93,6 +97,7 @@ DrafterPlan plan(const SpireDrafter& drafter, const Model& target, const Precisi
 DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const NgramDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const NoDrafter& drafter, const Model& target, const Precision& target_precision);
 
 inline DrafterPlan plan(const Drafter& drafter, const Model& target, const Precision& target_precision) {
     return std::visit([&](const auto& d) { return plan(d, target, target_precision); }, drafter);

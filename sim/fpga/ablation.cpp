@@ -2,22 +2,6 @@
 
 namespace treeline::fpga {
 
-std::string_view name_of(AblationStage stage) {
-    switch (stage) {
-        case AblationStage::plain:
-            return "no speculation";
-        case AblationStage::naive:
-            return "naive speculation";
-        case AblationStage::hybrid_backtracking:
-            return "+ T1 hybrid backtracking";
-        case AblationStage::fifo_tree:
-            return "+ T2 FIFO tree verification";
-        case AblationStage::overlap:
-            break;
-    }
-    return "+ T3 overlap of Linear and SSM unit";
-}
-
 std::array<AblationRow, 5> ablation(const Board& board, const Design& design, const MambaShape& target,
                                     const MambaShape& drafter, const DraftTree& tree, double accept_length) {
     std::array<AblationRow, 5> rows;

@@ -4,17 +4,22 @@
 #include <array>
 #include <string_view>
 
+#include "sim/enum_names.h"
 #include "sim/fpga/round.h"
 
 namespace treeline::fpga {
 
 enum class AblationStage { plain, naive, hybrid_backtracking, fifo_tree, overlap };
 
-inline constexpr std::array<AblationStage, 5> all_ablation_stages = {AblationStage::plain, AblationStage::naive,
-                                                                     AblationStage::hybrid_backtracking,
-                                                                     AblationStage::fifo_tree, AblationStage::overlap};
-
-std::string_view name_of(AblationStage stage);
+constexpr auto names_in(AblationStage) {
+    using enum AblationStage;
+    return enum_names<AblationStage>({{plain, "no speculation"},
+                                      {naive, "naive speculation"},
+                                      {hybrid_backtracking, "+ T1 hybrid backtracking"},
+                                      {fifo_tree, "+ T2 FIFO tree verification"},
+                                      {overlap, "+ T3 overlap of Linear and SSM unit"}});
+}
+inline constexpr auto all_ablation_stages = values_of<AblationStage>();
 
 struct AblationRow {
     AblationStage stage = AblationStage::plain;

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "sim/enum_names.h"
 #include "sim/fpga/block_pipeline.h"
 #include "sim/fpga/design.h"
 #include "sim/fpga/mamba_shape.h"
@@ -23,9 +24,9 @@ struct LayerWork {
 
 /// The unit that sets the pace of the overlapped part.
 enum class LayerBound { linear, ssm, convolution };
-
-constexpr std::string_view name_of(LayerBound bound) {
-    return bound == LayerBound::linear ? "linear" : bound == LayerBound::ssm ? "ssm" : "convolution";
+constexpr auto names_in(LayerBound) {
+    using enum LayerBound;
+    return enum_names<LayerBound>({{linear, "linear"}, {ssm, "ssm"}, {convolution, "convolution"}});
 }
 
 /// Every term is in cycles; the first six and `exposed` sum to `total`.

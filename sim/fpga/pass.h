@@ -1,6 +1,7 @@
 // One pass of a model on the accelerator: all layers and the LM head, against the bytes that memory has to move meanwhile.
 #pragma once
 
+#include "sim/enum_names.h"
 #include "sim/fpga/layer.h"
 
 namespace treeline::fpga {
@@ -24,8 +25,10 @@ struct PassBytes {
 };
 
 enum class PassBound { compute, memory };
-
-constexpr std::string_view name_of(PassBound bound) { return bound == PassBound::compute ? "compute" : "memory"; }
+constexpr auto names_in(PassBound) {
+    using enum PassBound;
+    return enum_names<PassBound>({{compute, "compute"}, {memory, "memory"}});
+}
 
 struct PassCost {
     LayerCycles layer;

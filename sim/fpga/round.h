@@ -1,6 +1,7 @@
 // One round of speculation on the accelerator: draft level by level, verify the tree, return to the accepted state.
 #pragma once
 
+#include "sim/enum_names.h"
 #include "sim/fpga/pass.h"
 #include "sim/fpga/tree_work.h"
 
@@ -12,6 +13,10 @@ enum class TreeStates {
     off_chip  ///< through memory, uncompressed and beside the pass: each node reads its parent's, and those that a child reads
               ///< are written (under the naive plan all of them, as any may be accepted)
 };
+constexpr auto names_in(TreeStates) {
+    using enum TreeStates;
+    return enum_names<TreeStates>({{fifo, "fifo"}, {off_chip, "off-chip"}});
+}
 
 struct RoundOptions {
     Backtracking plan = Backtracking::hybrid;

@@ -5,13 +5,15 @@
 #include <cmath>
 #include <string_view>
 
+#include "sim/enum_names.h"
+
 namespace treeline::fpga {
 
 /// What keeps a tile from following the one before at once.
 enum class TileBound { array, memory, multipliers };
-
-constexpr std::string_view name_of(TileBound bound) {
-    return bound == TileBound::array ? "array" : bound == TileBound::memory ? "memory" : "multipliers";
+constexpr auto names_in(TileBound) {
+    using enum TileBound;
+    return enum_names<TileBound>({{array, "array"}, {memory, "memory"}, {multipliers, "multipliers"}});
 }
 
 struct TileRates {

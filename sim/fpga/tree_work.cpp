@@ -19,20 +19,6 @@ bool alike(const DraftStep& a, const DraftStep& b) {
 
 }  // namespace
 
-std::string_view name_of(Backtracking plan) {
-    switch (plan) {
-        case Backtracking::naive:
-            return "naive";
-        case Backtracking::store_states:
-            return "store-states";
-        case Backtracking::recompute:
-            return "recompute";
-        case Backtracking::hybrid:
-            break;
-    }
-    return "hybrid";
-}
-
 TreeWork tree_work(const DraftTree& tree, const IssueRules& rules, Backtracking plan) {
     TreeWork work;
     work.verified_tokens = tree.verified_tokens();

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/fpga/issue_schedule.h"
 #include "sim/trees/draft_tree.h"
 
@@ -11,13 +12,16 @@ namespace treeline::fpga {
 
 /// How recurrent states return to the last accepted token.
 enum class Backtracking {
-    naive,         ///< every node's state is copied out, uncompressed and beside the pass, by target and drafter
+    hybrid,        ///< the drafter stores states under cover of its weights, the target replays (SpecMamba)
     store_states,  ///< every node's state is written out under cover of the weight stream, by target and drafter
     recompute,     ///< target and drafter cache activations and replay accepted tokens
-    hybrid         ///< the drafter stores states under cover of its weights, the target replays (SpecMamba)
+    naive          ///< every node's state is copied out, uncompressed and beside the pass, by target and drafter
 };
-
-std::string_view name_of(Backtracking plan);
+constexpr auto names_in(Backtracking) {
+    using enum Backtracking;
+    return enum_names<Backtracking>(
+        {{hybrid, "hybrid"}, {store_states, "store-states"}, {recompute, "recompute"}, {naive, "naive"}});
+}
 
 /// Whether the target recomputes accepted tokens.
 constexpr bool replays(Backtracking plan) { return plan == Backtracking::hybrid || plan == Backtracking::recompute; }

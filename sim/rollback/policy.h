@@ -1,9 +1,7 @@
 // The names of rollback policies. A new one is an enumerator here, a file beside this one, and a line in plan_rollback().
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string_view>
+#include "sim/enum_names.h"
 
 namespace treeline {
 
@@ -15,11 +13,16 @@ enum class Rollback {
     snapshot,   ///< verification writes the state after every token; the right one is kept
     recompute,  ///< verification works on a copy; accepted tokens run through the whole target again
 };
+constexpr auto names_in(Rollback) {
+    using enum Rollback;
+    return enum_names<Rollback>({{truncate, "truncate"},
+                                 {replay, "replay"},
+                                 {ring, "ring"},
+                                 {joint, "joint"},
+                                 {snapshot, "snapshot"},
+                                 {recompute, "recompute"}});
+}
 
-inline constexpr std::array<Rollback, 6> all_rollbacks = {Rollback::truncate, Rollback::replay,   Rollback::ring,
-                                                          Rollback::joint,    Rollback::snapshot, Rollback::recompute};
-
-std::string_view name_of(Rollback rollback);
-std::optional<Rollback> rollback_named(std::string_view name);
+inline constexpr auto all_rollbacks = values_of<Rollback>();
 
 }  // namespace treeline

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "numerics/random.h"
 #include "sim/sampling/chain.h"
 
 namespace treeline::sampling {

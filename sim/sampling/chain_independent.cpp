@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/random.h"
 #include "sim/sampling/chain.h"
 
 namespace treeline::sampling {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/random.h"
+
 namespace treeline::sampling {
 namespace {
 

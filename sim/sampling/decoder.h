@@ -1,6 +1,7 @@
 // Acceptance of speculative decoding between two synthetic models: measured by decoding, and computed.
 #pragma once
 
+#include "numerics/random.h"
 #include "sim/sampling/round_law.h"
 #include "sim/trees/rank_acceptance.h"
 

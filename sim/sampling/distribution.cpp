@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "numerics/random.h"
+
 namespace treeline::sampling {
 
 double sum(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }

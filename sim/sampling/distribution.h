@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/sampling/random.h"
+#include "numerics/random.h"
 
 namespace treeline::sampling {
 

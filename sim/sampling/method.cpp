@@ -17,35 +17,6 @@ std::optional<RoundLaw> over(const DraftTree& tree, std::optional<SiblingLaw> la
 
 }  // namespace
 
-const std::vector<Method>& all_methods() {
-    static const std::vector<Method> all = {
-        Method::token_wise, Method::block,      Method::multi_step, Method::multi_step_replacement,
-        Method::naive,      Method::naive_best, Method::greedy,     Method::independent_drafts};
-    return all;
-}
-
-std::string name_of(Method method) {
-    switch (method) {
-        case Method::token_wise:
-            return "token-wise";
-        case Method::block:
-            return "block";
-        case Method::multi_step:
-            return "multi-step";
-        case Method::multi_step_replacement:
-            return "multi-step-replacement";
-        case Method::naive:
-            return "naive";
-        case Method::naive_best:
-            return "naive-best";
-        case Method::greedy:
-            return "greedy";
-        case Method::independent_drafts:
-            return "independent-drafts";
-    }
-    return "";
-}
-
 std::string meaning_of(Method method) {
     switch (method) {
         case Method::token_wise:
@@ -68,12 +39,6 @@ std::string meaning_of(Method method) {
     return "";
 }
 
-std::optional<Method> method_named(const std::string& name) {
-    const auto& all = all_methods();
-    const auto found = std::find_if(all.begin(), all.end(), [&](Method method) { return name_of(method) == name; });
-    return found == all.end() ? std::nullopt : std::optional<Method>(*found);
-}
-
 bool is_chain(const DraftTree& tree) { return tree.nodes() == tree.depth(); }
 
 int parallel_chains(const DraftTree& tree) {
@@ -88,7 +53,7 @@ int parallel_chains(const DraftTree& tree) {
 
 std::string problem(Method method, const DraftTree& tree) {
     if ((method == Method::token_wise || method == Method::block) && !is_chain(tree)) {
-        return name_of(method) + " verification is for chains, and this tree branches";
+        return std::string(name_of(method)) + " verification is for chains, and this tree branches";
     }
     if (method == Method::independent_drafts && parallel_chains(tree) == 0) {
         return "independent-drafts is for several chains of one length, and this is another tree";
@@ -98,7 +63,7 @@ std::string problem(Method method, const DraftTree& tree) {
 
 std::vector<Method> methods_for(const DraftTree& tree) {
     std::vector<Method> methods;
-    for (const Method method : all_methods()) {
+    for (const Method method : all_methods) {
         const bool as_token_wise = method == Method::multi_step || method == Method::multi_step_replacement;
         const bool as_naive = method == Method::independent_drafts && parallel_chains(tree) == 1;
         if (problem(method, tree).empty() && !(is_chain(tree) && (as_token_wise || as_naive))) {

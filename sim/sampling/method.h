@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/sampling/round_law.h"
 #include "sim/trees/draft_tree.h"
 
@@ -21,13 +22,22 @@ enum class Method {
     greedy,                  ///< the same; the target's most likely token is looked up
     independent_drafts       ///< several chains sampled independently, the longest that agrees with the target's sample kept
 };
+constexpr auto names_in(Method) {
+    using enum Method;
+    return enum_names<Method>({{token_wise, "token-wise"},
+                               {block, "block"},
+                               {multi_step, "multi-step"},
+                               {multi_step_replacement, "multi-step-replacement"},
+                               {naive, "naive"},
+                               {naive_best, "naive-best"},
+                               {greedy, "greedy"},
+                               {independent_drafts, "independent-drafts"}});
+}
 
-const std::vector<Method>& all_methods();
-/// "token-wise", "multi-step-replacement", …
-std::string name_of(Method method);
+inline constexpr auto all_methods = values_of<Method>();
+
 /// One line for people.
 std::string meaning_of(Method method);
-std::optional<Method> method_named(const std::string& name);
 
 /// A tree that is a chain has no siblings at all; the root alone counts as one.
 bool is_chain(const DraftTree& tree);

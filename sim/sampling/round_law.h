@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "numerics/random.h"
 #include "sim/sampling/world.h"
 
 namespace treeline::sampling {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "numerics/random.h"
 #include "sim/sampling/round_law.h"
 #include "sim/trees/draft_tree.h"
 

@@ -1,3 +1,4 @@
+#include "numerics/random.h"
 #include "sim/sampling/siblings.h"
 
 namespace treeline::sampling {

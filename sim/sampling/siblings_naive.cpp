@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/random.h"
 #include "sim/sampling/siblings.h"
 
 namespace treeline::sampling {

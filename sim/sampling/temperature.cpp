@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "numerics/bisection.h"
 #include "sim/sampling/decoder.h"
 
 namespace treeline::sampling {
@@ -16,8 +17,7 @@ std::string three_digits(double value) {
 
 const char* const too_large =
     "an accept length measured with this tree cannot be fitted, as its closed form would take too long; give one measured with "
-    "a "
-    "chain or with fewer children a node";
+    "a chain or with fewer children per node";
 
 std::vector<SyntheticWorld> with(const std::vector<SyntheticWorld>& worlds, double mismatch, double caution) {
     std::vector<SyntheticWorld> changed;
@@ -35,7 +35,7 @@ double length_with(const std::vector<SyntheticWorld>& worlds, const MethodOnTree
 
 FittedWorlds unreachable(const MeasuredLength& measured, double least, double most) {
     return {{},
-            "no such models accept " + three_digits(measured.accept_length) + " tokens a round at temperature " +
+            "no such models accept " + three_digits(measured.accept_length) + " tokens per round at temperature " +
                 three_digits(measured.at.target) + "; they reach " + three_digits(least) + " to " + three_digits(most)};
 }
 
@@ -43,16 +43,11 @@ FittedWorlds unreachable(const MeasuredLength& measured, double least, double mo
 std::optional<double> fitted_mismatch(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
                                       const MeasuredLength& measured, double caution) {
     const auto length = [&](double mismatch) { return length_with(worlds, decoding, measured.at, mismatch, caution); };
-    double low = 0.0, high = 16.0 * worlds.front().parameters().sharpness;
-    if (length(low) < measured.accept_length || length(high) > measured.accept_length) {
+    const Bracket any{0.0, 16.0 * worlds.front().parameters().sharpness};
+    if (length(any.low) < measured.accept_length || length(any.high) > measured.accept_length) {
         return std::nullopt;
     }
-    constexpr int halvings = 24;
-    for (int i = 0; i < halvings; ++i) {
-        const double middle = 0.5 * (low + high);
-        (length(middle) >= measured.accept_length ? low : high) = middle;
-    }
-    return 0.5 * (low + high);
+    return bisect(any, 24, [&](double mismatch) { return length(mismatch) >= measured.accept_length; }).middle();
 }
 
 }  // namespace
@@ -106,12 +101,10 @@ FittedWorlds fit_mismatch_and_caution(const std::vector<SyntheticWorld>& worlds,
         if (length && *length >= second.accept_length) {
             low = caution;
         } else if (length && low > 0.0) {
-            double high = caution;
-            constexpr int halvings = 10;
-            for (int i = 0; i < halvings; ++i) {
-                const double middle = std::sqrt(low * high);
-                (second_length(middle).value_or(0.0) >= second.accept_length ? low : high) = middle;
-            }
+            const auto too_low = [&](double log_caution) {
+                return second_length(std::exp(log_caution)).value_or(0.0) >= second.accept_length;
+            };
+            low = std::exp(bisect({std::log(low), std::log(caution)}, 10, too_low).low);
             return {with(worlds, *fitted_mismatch(worlds, decoding, first, low), low), ""};
         }
     }

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "numerics/random.h"
 #include "sim/sampling/siblings.h"
 
 namespace treeline::sampling {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "numerics/random.h"
+
 namespace treeline::sampling {
 namespace {
 

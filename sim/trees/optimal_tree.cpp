@@ -29,7 +29,7 @@ std::vector<std::string> problems(const TreeBudget& budget) {
     std::vector<std::string> problems;
     require_range(problems, "the nodes", budget.nodes, 0, most_optimal_nodes);
     require_range(problems, "the depth", budget.depth, 0, most_optimal_depth);
-    require_range(problems, "the children a node", budget.children, 0, most_optimal_children);
+    require_range(problems, "the children per node", budget.children, 0, most_optimal_children);
     return problems;
 }
 

@@ -41,7 +41,7 @@ std::vector<std::string> problems_of(const BanditProblem& problem) {
         return {"a bandit needs at least one shape, one task and one stretch of rounds"};
     }
     if (problem.default_arm >= problem.arms.size()) {
-        problems.emplace_back("the default shape is none of the shapes");
+        problems.emplace_back("the default shape is not one of the shapes");
     }
     if (!(problem.draft_share >= 0.0)) {
         problems.emplace_back("the draft share (drafter's time / target's time of a pass) must not be negative");

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/units.h"
 #include "sweeps/adaptive/interval.h"
 
@@ -56,6 +57,10 @@ enum class BanditReward {
     time_per_token,  ///< −(Σ time of its rounds) / (Σ their tokens), in units of time in which a round of the default shape
                      ///< takes 1 + λ_γ·γ, so that the same exploration suits both
 };
+constexpr auto names_in(BanditReward) {
+    using enum BanditReward;
+    return enum_names<BanditReward>({{published, "published"}, {time_per_token, "time_per_token"}});
+}
 
 struct BanditRule {
     double exploration = 1.0;  ///< λ; 0 is greedy

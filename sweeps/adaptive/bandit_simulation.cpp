@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/random.h"
 #include "sweeps/adaptive/bandit.h"
-#include "sweeps/adaptive/random.h"
 #include "sweeps/parallel.h"
 
 namespace treeline {
@@ -63,7 +63,7 @@ std::vector<std::int64_t> checkpoints(const std::vector<TaskStretch>& sequence) 
 }
 
 Repetition run_once(const BanditProblem& problem, const BanditRule& rule, const std::vector<std::vector<Play>>& plays,
-                    const std::vector<std::int64_t>& stops, RandomStream random) {
+                    const std::vector<std::int64_t>& stops, Random random) {
     Repetition repetition;
     UcbBandit bandit(problem.arms.size(), rule);
     double lost_seconds = 0.0;
@@ -104,7 +104,7 @@ Interval over(const std::vector<Repetition>& repetitions, auto figure) {
     for (const Repetition& repetition : repetitions) {
         samples.push_back(figure(repetition));
     }
-    return mean_interval(samples, Confidence::percent_95);
+    return mean_interval(samples, 0.95);
 }
 
 double tokens_of(const Repetition& repetition) {
@@ -190,7 +190,7 @@ BanditOutcome simulate_bandit(const BanditProblem& problem, const BanditRule& ru
     const std::vector<std::int64_t> stops = checkpoints(problem.sequence);
     std::vector<Repetition> repetitions(static_cast<std::size_t>(runs.repetitions));
     parallel_for(repetitions.size(), thread_count(runs.threads),
-                 [&](std::size_t i) { repetitions[i] = run_once(problem, rule, plays, stops, RandomStream(runs.seed, i)); });
+                 [&](std::size_t i) { repetitions[i] = run_once(problem, rule, plays, stops, Random(runs.seed, i)); });
     compare_with_fixed(problem, repetitions, outcome);
     describe_stretches(problem, repetitions, outcome);
     for (std::size_t i = 0; i < stops.size(); ++i) {

@@ -80,6 +80,6 @@ struct ClearingSimulation {
 
 /// The queue must be stable (utilisation < 1); `size` counts requests.
 ClearingSimulation simulate_clearing(const ClearingQueue& queue, const std::vector<Seconds>& service,
-                                     const SimulationSize& size, Confidence confidence);
+                                     const SimulationSize& size, double confidence);
 
 }  // namespace treeline

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <deque>
 
-#include "sweeps/adaptive/random.h"
+#include "numerics/random.h"
 #include "sweeps/adaptive/repetitions.h"
 #include "sweeps/parallel.h"
 
@@ -28,15 +28,14 @@ struct Tally {
     double seconds = 0.0, rounds = 0.0, sequence_rounds = 0.0, tokens = 0.0, request_seconds = 0.0;
 };
 
-int output_tokens(const Requests& requests, RandomStream& random) {
+int output_tokens(const Requests& requests, Random& random) {
     if (requests.length == OutputLength::fixed) {
         return static_cast<int>(requests.output_tokens);
     }
     if (requests.output_tokens <= 1.0) {
         return 1;
     }
-    // Geometric on 1, 2, …: the whole part of an exponential time.
-    return 1 + static_cast<int>(random.exponential(-std::log1p(-1.0 / requests.output_tokens)));
+    return random.geometric(requests.output_tokens);
 }
 
 /// One repetition, round by round.
@@ -159,7 +158,7 @@ private:
     const SimulationSize& size_;
     /// Arrivals and lengths have a stream apart from acceptance: every schedule sees the same requests, so differences are due
     /// to the schedules.
-    RandomStream coming_, verifying_;
+    Random coming_, verifying_;
     std::vector<CountDistribution> accepted_;
     Tally tally_;
     std::deque<Request> queue_;
@@ -178,7 +177,7 @@ double most_requests_per_second(const BatchServer& server, const Requests& reque
 }
 
 ServedTraffic simulate_serving(const BatchServer& server, const Requests& requests, const SimulationSize& size,
-                               Confidence confidence) {
+                               double confidence) {
     std::vector<Tally> tallies(static_cast<std::size_t>(size.repetitions));
     parallel_for(tallies.size(), thread_count(size.threads),
                  [&](std::size_t i) { tallies[i] = Serving(server, requests, size, i).run(); });

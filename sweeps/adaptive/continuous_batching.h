@@ -43,6 +43,6 @@ struct ServedTraffic {
 
 /// The server must be stable (utilisation < 1).
 ServedTraffic simulate_serving(const BatchServer& server, const Requests& requests, const SimulationSize& size,
-                               Confidence confidence);
+                               double confidence);
 
 }  // namespace treeline

@@ -15,15 +15,7 @@ struct Interval {
     [[nodiscard]] bool holds(double value) const { return low() <= value && value <= high(); }
 };
 
-enum class Confidence { percent_95, percent_99 };
-
-/// Two-sided quantile of Student's t with `freedom` ≥ 1 degrees.
-double student_t(double freedom, Confidence confidence);
-
 /// Student's interval of the mean of independent samples (one a repetition). A single sample has no interval: half-width 0.
-Interval mean_interval(const std::vector<double>& samples, Confidence confidence);
-
-/// The value that a given share of the samples does not exceed (nearest rank); 0 without samples. Reorders the samples.
-double percentile(std::vector<double>& samples, double share);
+Interval mean_interval(const std::vector<double>& samples, double confidence);
 
 }  // namespace treeline

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "numerics/quantile.h"
 #include "sweeps/adaptive/clearing_queue.h"
 #include "sweeps/adaptive/interval.h"
 
@@ -17,7 +19,7 @@ inline double mean_of(const std::vector<double>& values) {
 
 /// The interval of a figure that each repetition gives once.
 template <class Tally, class Figure>
-Interval interval_over(const std::vector<Tally>& tallies, Confidence confidence, Figure figure) {
+Interval interval_over(const std::vector<Tally>& tallies, double confidence, Figure figure) {
     std::vector<double> samples;
     samples.reserve(tallies.size());
     for (const Tally& tally : tallies) {
@@ -28,7 +30,7 @@ Interval interval_over(const std::vector<Tally>& tallies, Confidence confidence,
 
 /// The mean from repetitions that measured at least one value, percentiles from all values together.
 template <class Tally>
-LatencySummary latency_over(const std::vector<Tally>& tallies, Confidence confidence, std::vector<double> Tally::*values) {
+LatencySummary latency_over(const std::vector<Tally>& tallies, double confidence, std::vector<double> Tally::*values) {
     std::vector<double> means;
     std::vector<double> all;
     for (const Tally& tally : tallies) {
@@ -38,7 +40,7 @@ LatencySummary latency_over(const std::vector<Tally>& tallies, Confidence confid
             all.insert(all.end(), measured.begin(), measured.end());
         }
     }
-    return {mean_interval(means, confidence), percentile(all, 0.5), percentile(all, 0.9), percentile(all, 0.99)};
+    return {mean_interval(means, confidence), quantile(all, 0.5), quantile(all, 0.9), quantile(std::move(all), 0.99)};
 }
 
 }  // namespace treeline

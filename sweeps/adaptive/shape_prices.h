@@ -14,7 +14,7 @@ struct ShapesPoint {
     TargetChoice target;
     Platform platform;
     DrafterChoice drafter;
-    std::vector<Speculation> speculations;  ///< plain decoding first, whether asked for or not
+    std::vector<Speculation> speculations;  ///< plain decoding first, whether requested or not
     bool plain_asked_for = false;
     std::optional<Rollback> rollback;  ///< nothing: the fastest that fits, for each shape and batch
     Decoding decoding = Decoding::greedy;
@@ -29,7 +29,7 @@ struct PricedShape {
     std::string label;
     double levels = 0.0;  ///< draft passes; 0 is plain decoding
     std::vector<double> accepted_exactly;
-    std::vector<Seconds> round;  ///< by batch, in the order of the batches asked for
+    std::vector<Seconds> round;  ///< by batch, in the order of the requested batches
     std::vector<Seconds> draft;  ///< drafting within it
     std::vector<Seconds> plain;  ///< a step of plain decoding
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/units.h"
 
 namespace treeline {
@@ -44,6 +45,10 @@ std::vector<Seconds> interpolated_rounds(const std::vector<int>& batches, const 
 
 /// How many tokens requests ask for.
 enum class OutputLength { fixed, geometric };
+constexpr auto names_in(OutputLength) {
+    using enum OutputLength;
+    return enum_names<OutputLength>({{fixed, "fixed"}, {geometric, "geometric"}});
+}
 
 struct Requests {
     double per_second = 1.0;       ///< Poisson arrivals

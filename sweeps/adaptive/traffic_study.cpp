@@ -14,7 +14,7 @@ ServedPoint serve(const TrafficInput& input, const TrafficPolicy& policy, double
     ServedPoint point;
     point.most_requests_per_second = most_requests_per_second(server, requests);
     if (arrivals < point.most_requests_per_second) {
-        point.served = simulate_serving(server, requests, input.size, Confidence::percent_95);
+        point.served = simulate_serving(server, requests, input.size, 0.95);
     }
     return point;
 }
@@ -38,7 +38,7 @@ ClearedPoint clear(const TrafficInput& input, const ClearingQueue& queue, const 
         // Windows cost little, and the closed form deserves a narrow interval.
         SimulationSize size = input.size;
         size.requests *= clearing_requests_factor;
-        point.simulated = simulate_clearing(queue, service, size, Confidence::percent_99);
+        point.simulated = simulate_clearing(queue, service, size, 0.99);
     }
     return point;
 }

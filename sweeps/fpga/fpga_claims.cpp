@@ -26,8 +26,8 @@ FpgaClaim draft_sizes(const FpgaClaimsInput& input) {
     FpgaClaim claim = {"draft-size",
                        "Draft model sizes",
                        "",
-                       {"drafter", "drafting (ms a round)", "round (ms)", "break-even against plain decoding",
-                        fmt::format("accept length that equals {}", input.run.drafter->name)},
+                       {"drafter", "drafting (ms per round)", "round (ms)", "break-even against plain decoding",
+                        fmt::format("accept length to match {}", input.run.drafter->name)},
                        {}};
     const fpga::RoundCost reference = price(input.run);
     std::string finding;
@@ -37,11 +37,11 @@ FpgaClaim draft_sizes(const FpgaClaimsInput& input) {
         claim.rows.push_back({drafter.name, milliseconds * round.draft.value(), milliseconds * round.time.value(),
                               round.break_even_accept_length, equal});
         if (drafter.name != input.run.drafter->name) {
-            finding += fmt::format("{}{} is better than {} above {} tokens a round", finding.empty() ? "" : "; ", drafter.name,
-                                   input.run.drafter->name, fixed_text(equal, 2));
+            finding += fmt::format("{}{} is better than {} above {} tokens per round", finding.empty() ? "" : "; ",
+                                   drafter.name, input.run.drafter->name, fixed_text(equal, 2));
         }
     }
-    claim.finding = fmt::format("With {} tokens a round of {}: {}. A tree of depth {} yields at most {}.",
+    claim.finding = fmt::format("With {} tokens per round for {}: {}. A tree of depth {} yields at most {}.",
                                 fixed_text(input.run.accept_length, 2), input.run.drafter->name, finding,
                                 input.run.tree.depth(), input.run.tree.depth() + 1);
     return claim;
@@ -54,7 +54,7 @@ FpgaClaim ablation_claim(const FpgaClaimsInput& input) {
     const auto rows = fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length);
     for (const fpga::AblationRow& row : rows) {
         const bool knows_power = row.round.tokens_per_joule > 0.0;
-        claim.rows.push_back({std::string(fpga::name_of(row.stage)), row.round.tokens_per_second, row.latency_gain,
+        claim.rows.push_back({std::string(name_of(row.stage)), row.round.tokens_per_second, row.latency_gain,
                               known(knows_power, row.round.tokens_per_joule), known(knows_power, row.energy_gain)});
     }
     const auto gains = [&](double fpga::AblationRow::*gain) {
@@ -74,7 +74,7 @@ FpgaClaim state_formats(const FpgaClaimsInput& input) {
     FpgaClaim claim = {"state-format",
                        "Width of the recurrent state",
                        "",
-                       {"state", "bits an element", "states (MB a verification)", "plain tokens/s", "tokens/s", "speed-up"},
+                       {"state", "bits per element", "states (MB per verification)", "plain tokens/s", "tokens/s", "speed-up"},
                        {}};
     for (const ClaimedStorage& state : input.states) {
         FpgaRun run = input.run;
@@ -101,8 +101,8 @@ FpgaClaim memories(const FpgaClaimsInput& input) {
         FpgaRun narrow = run;
         narrow.design.linear.draft_tile_outputs = narrow.design.linear.tile_outputs;
         claim.rows.push_back({run.design.name, 1e-9 * run.board.bandwidth.value(), 1.0 / round.plain.time.value(),
-                              round.tokens_per_second, round.speedup, std::string(fpga::name_of(round.verify.bound)),
-                              std::string(fpga::name_of(round.verify.layer.bound)), price(narrow).tokens_per_second});
+                              round.tokens_per_second, round.speedup, std::string(name_of(round.verify.bound)),
+                              std::string(name_of(round.verify.layer.bound)), price(narrow).tokens_per_second});
     }
     claim.finding =
         "The same physics and memory efficiency on every board. The published draft tile width is not known: the last "

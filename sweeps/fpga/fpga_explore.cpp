@@ -32,10 +32,6 @@ std::vector<std::string> why_nothing_fits(const FpgaSpace& space) {
 
 }  // namespace
 
-std::string_view name_of(FpgaObjective objective) {
-    return objective == FpgaObjective::latency ? "latency" : objective == FpgaObjective::energy ? "energy" : "throughput";
-}
-
 void explore(FpgaExploration& exploration, unsigned threads) {
     exploration.result = search_designs(exploration.space, exploration.objective, threads);
     if (exploration.result.best.empty()) {

@@ -18,6 +18,4 @@ struct FpgaExploration {
 /// Searches; throws InputError where nothing fits, naming the resource that the smallest design lacks.
 void explore(FpgaExploration& exploration, unsigned threads);
 
-std::string_view name_of(FpgaObjective objective);
-
 }  // namespace treeline

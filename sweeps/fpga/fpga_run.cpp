@@ -6,14 +6,6 @@
 
 namespace treeline {
 
-const std::vector<fpga::Backtracking>& all_backtracking_plans() {
-    static const std::vector<fpga::Backtracking> all = {fpga::Backtracking::hybrid, fpga::Backtracking::store_states,
-                                                        fpga::Backtracking::recompute, fpga::Backtracking::naive};
-    return all;
-}
-
-std::string_view name_of(fpga::TreeStates states) { return states == fpga::TreeStates::fifo ? "fifo" : "off-chip"; }
-
 std::vector<std::string> problems_of(const FpgaRun& run) {
     std::vector<std::string> problems = fpga::problems_of(run.design);
     if (!problems.empty()) {

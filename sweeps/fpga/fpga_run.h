@@ -40,8 +40,4 @@ struct FpgaRun {
 /// Every reason why the run cannot be priced: a design that exceeds its board, a FIFO that deadlocks. One sentence each.
 std::vector<std::string> problems_of(const FpgaRun& run);
 
-/// One word each.
-std::string_view name_of(fpga::TreeStates states);
-const std::vector<fpga::Backtracking>& all_backtracking_plans();
-
 }  // namespace treeline

@@ -67,7 +67,7 @@ TEST_CASE("rows of other decoders, and rows without phases, are refused") {
     CHECK(checked_decoders(file_with(columns, good), device).size() == 1);
     CHECK_THROWS_WITH(
         checked_decoders(file_with(columns, "mamba2,fp32,3,256,first-layer,chain 4,unrolled,replay,3,9000,1,2,3,4"), device),
-        Catch::Contains("line 2: is no decoder that Treeline holds out"));
+        Catch::Contains("line 2: is not a decoder that Treeline holds out"));
     const std::string shorter = columns.substr(0, columns.rfind(','));
     CHECK_THROWS_WITH(checked_decoders(file_with(shorter, good.substr(0, good.rfind(','))), device),
                       Catch::Contains("has no column host_us"));

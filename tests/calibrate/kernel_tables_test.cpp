@@ -95,11 +95,11 @@ TEST_CASE("bad tables are refused with one sentence that names the file and the 
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,1,2,3,0\n"), "line 2: the time must be a number above zero"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,1,2,3,-4\n"), "line 2: the time must be a number above zero"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,1,2,3,fast\n"), "line 2: the time must be a number above zero"));
-    CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,1,2,3\n"), "line 2: has 4 fields, but the header 5"));
+    CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,1,2,3\n"), "line 2: has 4 fields, but the header has 5"));
     CHECK(holds(refusal("dtype,m,k,latency_us\nbf16,1,2,3\n"), "line 2: has no column n"));
-    CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf17,1,2,3,4\n"), "dtype \"bf17\" is no number format"));
+    CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf17,1,2,3,4\n"), "dtype \"bf17\" is not a number format"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,0,2,3,4\n"), "m must be a number of at least 1, not \"0\""));
-    CHECK(holds(refusal("a,b,latency_us\n1,2,3\n"), "is no gemm, attention_decode, recurrent_verify or conv1d row"));
+    CHECK(holds(refusal("a,b,latency_us\n1,2,3\n"), "is not a gemm, attention_decode, recurrent_verify or conv1d row"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,1,32768,16384,370\nbf16,2,32768,16384,371\n"),
                 "holds 1 shape of gemm in bf16"));
     CHECK(holds(refusal(gemm_csv, "l40s_gemm.csv"), "is a table of l40s by its name, not of h100-sxm"));

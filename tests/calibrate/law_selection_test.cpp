@@ -2,13 +2,14 @@
 #include <catch2/catch.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
-#include <sstream>
 
 #include "calibrate/law_selection.h"
 #include "shared_measurements.h"
+#include "text/csv.h"
+#include "text/input_file.h"
+#include "text/parse_number.h"
 
 using namespace treeline;
 
@@ -104,22 +105,14 @@ TEST_CASE("writing every state makes recurrent verification linear in tokens", "
         return;
     }
     std::map<std::string, std::vector<Timing>> series;
-    std::ifstream in(*file);
-    std::string line;
-    std::getline(in, line);
-    REQUIRE(line ==
-            "framework,kernel,phase,fused_conv,batch,tokens,heads,head_k_dim,head_v_dim,state_dtype,"
-            "state_bytes_per_seq,latency_us");
-    while (std::getline(in, line)) {
-        std::vector<std::string> cells;
-        std::istringstream cells_in(line);
-        for (std::string cell; std::getline(cells_in, cell, ',');) {
-            cells.push_back(cell);
-        }
+    const std::string text = read_file(*file);
+    CsvReader csv(text);
+    const auto number = [&](const char* column) { return parse_number(csv[column]).value(); };
+    while (csv.next()) {
         constexpr double h100_cache = 50e6;
-        if (cells.at(2) == "verify" && std::stod(cells.at(4)) * std::stod(cells.at(10)) > h100_cache) {
-            series[cells[1] + "/" + cells[4] + "/" + cells[6]].push_back(
-                {std::stod(cells[5]), Seconds(1e-6 * std::stod(cells.at(11))), {}});
+        if (csv["phase"] == "verify" && number("batch") * number("state_bytes_per_seq") > h100_cache) {
+            series[csv["kernel"] + "/" + csv["batch"] + "/" + csv["heads"]].push_back(
+                {number("tokens"), Seconds(1e-6 * number("latency_us")), {}});
         }
     }
     int fitted = 0, linear_better = 0;

@@ -53,11 +53,11 @@ expect 2 '--vocabulary: is 1, but must lie between 2 and 256' acceptance --vocab
 expect 2 '--worlds: must be a whole number' acceptance --worlds 1.5
 expect 2 '--measured: must be temperature:length' acceptance --measured 2.04
 expect 2 '--measured: is 9, but must lie between 1 and 5' acceptance --shape chain:4 --measured 0:9
-expect 2 '--measured: gives two accept lengths at one temperature' acceptance --measured 0:2,0:2.5
+expect 2 '--measured: gives two accept lengths for one temperature' acceptance --measured 0:2,0:2.5
 expect 2 '--measured: holds 3 points' acceptance --measured 0:2,0.5:2,1:2
 expect 2 '--mismatch: is given beside measured' acceptance --measured 0:2 --mismatch 1
 expect 2 '--caution: is given beside two measured' acceptance --measured 0:2,1:1.5 --caution 1
-expect 2 '--measured: no such models accept 1.001 tokens a round at temperature 1' acceptance --measured 1:1.001
+expect 2 '--measured: no such models accept 1.001 tokens per round at temperature 1' acceptance --measured 1:1.001
 expect 2 '--measured-method: block verification is for chains' \
     acceptance --measured 0:2 --measured-shape stree-mil --measured-method block
 expect 2 '--measured-method: must be .*; did you mean "token-wise"' acceptance --measured 0:2 --measured-method tokenwise

@@ -62,7 +62,7 @@ expect 0 'decodes 200 tokens/s: \+0.0 % against a throughout' bandit input.json
 plain='{"batch": [1], "capacity": 1, "output_tokens": 100, "arrivals_per_second": 1,
     "settings": [{"name": "plain", "round_ms": [10]}]}'
 with_json "$plain"
-expect 0 'plain cannot keep up with 1 requests/s or more: full batches of 1 serve 1 at most' traffic input.json
+expect 0 'plain cannot keep up with 1 requests/s or more: full batches of 1 serve at most 1' traffic input.json
 value /continuous_batching/0/e2e_ms/mean '[null]' traffic input.json
 # Once in a thousand seconds nobody waits: 10 ms to the first token, 1 s to the last of 100.
 with_json "${plain/\"arrivals_per_second\": 1/\"arrivals_per_second\": [0.001, 2\]}"
@@ -127,7 +127,7 @@ expect 2 'settings\[0\].round_ms: has 2 times for 4 batches' traffic input.json
 changed '"capacity": 64' '"capacity": 65'
 expect 2 'batch: ends at 64, below the capacity of 65' traffic input.json
 changed '"batch": [1, 4' '"batch": [2, 4'
-expect 2 'batch: must rise and start at 1' traffic input.json
+expect 2 'batch: must increase and start at 1' traffic input.json
 changed '"output_tokens": 200' '"output_tokens": 0'
 expect 2 'output_tokens: .*between 1' traffic input.json
 changed '"output_tokens": 200' '"output_tokens": 1000000'

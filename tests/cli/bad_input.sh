@@ -81,7 +81,7 @@ workload() {
 workload '[]' '[1]' '[1024]' ''
 expect 2 'draft_tokens: is empty' recommend input.json
 workload '{"from": 8, "to": 1}' '[1]' '[1024]' ''
-expect 2 'draft_tokens: runs from 8 to 1, backwards' recommend input.json
+expect 2 'draft_tokens: runs backwards, from 8 to 1' recommend input.json
 workload '{"from": 1, "to": 8, "step": 0}' '[1]' '[1024]' ''
 expect 2 'draft_tokens.step: is 0' recommend input.json
 workload '[1, 2, 2]' '[1]' '[1024]' ''
@@ -104,7 +104,7 @@ with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [{"ki
 expect 0 'Excluded: pythia-70m .*vocabulary' recommend input.json
 with_json '{"target": "llama-3-70b", "platforms": ["rtx-4090"], "drafters": [{"kind": "ngram", "acceptance": {"geometric": 0.5}}],
             "draft_tokens": [1, 2], "traffic": {"batch": [1], "context": [1024]}}'
-expect 0 'No configuration for llama-3-70b fits in memory and keeps the limits' recommend input.json
+expect 0 'No configuration for llama-3-70b fits in memory and meets the limits' recommend input.json
 expect 0 'No configuration' report input.json --output none.html
 
 # Sweeps

@@ -19,6 +19,8 @@ expect 2 '--threads: must be a whole number' recommend "$SOURCE/examples/llama-3
 expect 2 '--top: must be a whole number' sweep "$SOURCE/examples/spire-study.json" --top -1
 expect 2 'did you mean "llama-3-8b"' models llama-3-8bb
 expect 2 'did you mean "h100-sxm"' hardware h100-smx
+# An abbreviation is answered with every name that it begins, as --device does.
+expect 2 'did you mean "h100-nvl", "h100-pcie" or "h100-sxm"' hardware h100
 expect 2 'does not hold the folders' models --catalogue "$WORK"
 expect 0 'llama-3-70b' models
 expect 0 'Llama|meta-llama' models llama-3-70b
@@ -30,7 +32,7 @@ expect 0 'decodes at batch 1' estimate --model llama-3-8b --device h100-sxm
 for drafter in llama-3.2-1b eagle mtp medusa ngram '{"kind": "sparse-self", "window": 512}' '{"kind": "spire", "layers": 2, "share": 0.1}'; do
     expect 0 'the speed of plain decoding' estimate --model llama-3-8b --device h100-sxm --drafter "$drafter" --acceptance 0.8 --draft-tokens 3
 done
-expect 0 'tokens a round of 5 drafts' estimate --model llama-3-8b --device h100-sxm --drafter eagle --accept-length 3.2
+expect 0 'tokens per round with 5 drafts' estimate --model llama-3-8b --device h100-sxm --drafter eagle --accept-length 3.2
 expect 0 'by position 0.8, 0.6' estimate --model llama-3-8b --device h100-sxm --drafter eagle --acceptance 0.8,0.6
 expect 0 'hoi mode' estimate --model llama-3-8b --device h100-sxm --mode hoi --precision fp8 --context 0
 

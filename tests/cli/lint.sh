@@ -18,7 +18,7 @@ lints 1 'removed +--draft-max was removed; use --spec-draft-n-max' 'llama-server
 lints 1 'a command line for SGLang 0.5.11' '--speculative-algorithm EAGLE3' --engine sglang@0.5.11
 lints 2 'treeline: .*no JSON' '{"method": '
 lints 2 'there is no engine "vlm"; did you mean "vllm"' '{"method": "mtp"}' --engine vlm
-lints 2 'newer than all that were read; known are 0.10' '{"method": "mtp"}' --engine vllm@9
+lints 2 'newer than all known versions; known are 0.10' '{"method": "mtp"}' --engine vllm@9
 lints 2 'is for vLLM, not for SGLang' '{"method": "mtp"}' --engine sglang
 lints 2 'must be table or json' '{"method": "mtp"}' --format csv
 expect 2 'cannot be read' lint none.txt
@@ -35,14 +35,14 @@ printf '{"1": {"candidate_steps": [4]}}' >steps.json
 printf -- '--speculative-algorithm EAGLE --speculative-draft-model-path d --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4 --speculative-adaptive --speculative-adaptive-config steps.json' >command.txt
 checks=$((checks + 1))
 "$TREELINE" lint command.txt >out.txt
-[ $? -eq 1 ] && grep -q 'is 3, which is no candidate' out.txt || fail "the adaptive config is not read: $(cat out.txt)"
+[ $? -eq 1 ] && grep -q 'is 3, which is not a candidate' out.txt || fail "the adaptive config is not read: $(cat out.txt)"
 
 # --engine: that engine alone, at that version; and what is recommended is clean.
 workload=$SOURCE/examples/llama-3-8b-eagle-h100.json
 expect 0 'To run it: vLLM 0\.19 ' recommend "$workload" --engine vllm@0.19
 grep -qE 'SGLang|TensorRT' out.txt && fail "--engine vllm@0.19 prints other engines"
 expect 0 'vLLM 0\.33.*SGLang 0\.5\.23.*TensorRT-LLM 1\.4.*llama.cpp b9987' recommend "$workload"
-expect 2 'vLLM "0.9" is older than all that were read; known are 0.10' recommend "$workload" --engine vllm@0.9
+expect 2 'vLLM "0.9" is older than all known versions; known are 0.10' recommend "$workload" --engine vllm@0.9
 expect 2 'there is no engine "vlmm"; did you mean "vllm"' report "$workload" --engine vlmm --output page.html
 expect 0 'Report' report "$workload" --engine sglang --engine vllm@0.24 --output page.html
 for engine in vllm@0.10 vllm@0.19 vllm@0.24 vllm sglang@0.5.9 sglang@0.5.11 sglang; do

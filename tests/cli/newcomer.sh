@@ -69,9 +69,9 @@ expect 0 'on [^ ]*my-gpu with' recommend elsewhere/workload.json --device my-gpu
 # What flags leave open is said.
 expect 2 'give a FILE .*--target, --device and --drafter' recommend
 expect 2 '--device: is missing.*--drafter: is missing' recommend --target qwen3-8b
-expect 2 '--drafter eagle: say behind it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
+expect 2 '--drafter eagle: state after it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
 expect 2 'accept-length: say of how many draft tokens' recommend --target qwen3-8b --device l40s --drafter eagle --accept-length 2.5
 expect 2 '--batch: give every value a share' recommend --target qwen3-8b --device l40s --drafter ngram --acceptance 0.3 --batch 8:0.3,16
-expect 2 'belong to the --drafter before them' recommend "$SOURCE/examples/starter.json" --acceptance 0.5
+expect 2 'belong to the preceding --drafter' recommend "$SOURCE/examples/starter.json" --acceptance 0.5
 expect 0 'with ngram' recommend "$SOURCE/examples/starter.json" --drafter ngram --acceptance 0.6
 finish

@@ -251,7 +251,7 @@ TEST_CASE("a graph pays from where its nodes have saved what starting it costs")
     answer.launches = {chain("call", 1.0, 0.6), chain("call", 1000.0, 550.0)};
     const std::optional<FigureSection> section = launch_section(answer);
     REQUIRE(section);
-    CHECK(holds(section->text, "A kernel that does nothing costs 0.55 us"));
+    CHECK(holds(section->text, "An empty kernel costs 0.55 us"));
     REQUIRE(section->figures.size() == 1);
     CHECK(section->figures[0].rows.size() == 2);
 }

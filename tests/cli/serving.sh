@@ -63,27 +63,27 @@ bad() {
 }
 bad 'bad.csv: lacks the column draft_tokens \(0 for plain decoding\)' 'batch,tpot_ms\n1,7\n8,8\n'
 bad 'bad.csv: lacks the column batch' 'draft_tokens,tpot_ms\n0,7\n'
-bad 'lacks what was measured: one of the columns tpot_ms' 'batch,draft_tokens\n1,0\n'
+bad 'lacks a measured column: one of tpot_ms' 'batch,draft_tokens\n1,0\n'
 bad 'holds tpot_ms and itl_ms; keep one of them' 'batch,draft_tokens,tpot_ms,itl_ms\n1,0,7,7\n'
 bad 'unknown column "tpot"; did you mean "tpot_ms"' 'batch,draft_tokens,tpot\n1,0,7\n2,0,7\n'
 bad 'line 2: tpot_ms must be a bare number, not "7.1ms"' 'batch,draft_tokens,tpot_ms\n1,0,7.1ms\n8,0,8\n'
-bad 'line 3: says 8.00 us a round where the model says .*check the unit' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0,0.008\n'
+bad 'line 3: says 8.00 us per round, but the model says .*check the unit' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0,0.008\n'
 bad 'one measured step cannot tell' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n'
 bad 'line 3: drafts 3 tokens, but its accept_length is not given' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n1,3,4\n'
 bad 'line 2: accept_length must be a number from 1 to 4, not 4.5' 'batch,draft_tokens,accept_length,tpot_ms\n1,3,4.5,4\n1,0,,7\n'
 bad 'line 2: batch must be a whole number from 1 to' 'batch,draft_tokens,tpot_ms\n0,0,7.1\n8,0,8\n'
-bad 'line 3: has 2 fields where the header has 3' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0\n'
+bad 'line 3: has 2 fields, but the header has 3' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0\n'
 bad 'line 2: leaves tpot_ms empty' 'batch,draft_tokens,tpot_ms\n1,0,\n8,0,8\n'
 bad 'semicolons; use commas' 'batch;draft_tokens;tpot_ms\n1;0;7,1\n'
 bad 'holds a header and no rows' 'batch,draft_tokens,tpot_ms\n'
 bad 'is empty, where a header' ''
 printf 'batch,draft_tokens,accept_length,tpot_ms\n1,0,,7.1\n1,3,2.5,4\n' >good.csv
-expect 2 'line 3: drafts tokens, so --drafter must say what drafts them' calibrate --serving good.csv --model qwen3-8b --device h100-sxm --stack vllm
+expect 2 'line 3: drafts tokens, so --drafter must name their drafter' calibrate --serving good.csv --model qwen3-8b --device h100-sxm --stack vllm
 expect 2 'needs --stack: the software stack to begin with' calibrate --serving good.csv --model qwen3-8b --device h100-sxm
 expect 2 'needs --model' calibrate --serving good.csv --device h100-sxm --stack vllm
-expect 2 'none.csv: cannot be read' calibrate --serving none.csv "${served[@]}"
+expect 2 'none.csv: cannot be opened' calibrate --serving none.csv "${served[@]}"
 expect 2 'they need --serving FILE' calibrate --device h100-sxm --stack vllm
-expect 2 'are for kernels, in a run of their own' calibrate --serving good.csv "${served[@]}" --quick
+expect 2 'are for kernels; run them separately' calibrate --serving good.csv "${served[@]}" --quick
 expect 0 'Nothing is written' calibrate --serving good.csv "${served[@]}"
 # Rounds themselves need no accept length.
 printf 'batch,draft_tokens,round_ms\n1,0,7.1\n1,3,9\n8,3,10\n' >rounds.csv

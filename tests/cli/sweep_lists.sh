@@ -62,6 +62,6 @@ grep -v energy_per_ "$SOURCE/hardware/gpu/a10g.json" >mine.json
 sed 's/"h100-sxm", "rtx-4090"/".\/mine.json"/' space.json >unknown.json
 expect 2 'can be ordered by energy_j_per_token: the description of mine' sweep unknown.json --by energy_j_per_token
 sed 's/"rtx-4090"/".\/mine.json"/' space.json >partly.json
-expect 0 'Not listed: points on mine, whose description does not say what energy_j_per_token needs' sweep partly.json --by energy_j_per_token
+expect 0 'Not listed: points on mine, whose description lacks what energy_j_per_token needs' sweep partly.json --by energy_j_per_token
 
 finish

@@ -71,8 +71,8 @@ expect 2 '--parents: the tree is disconnected: token 1 has parent -1' tree show 
 expect 2 '--parents: the tree is disconnected: token 2 has parent 9' tree show --parents 0,9
 expect 2 '--parents: token 2 comes before its parent 3' tree show --parents 0,3,0
 expect 2 '--chain: .* between 1 and 4096, not 5000' tree show --chain 5000
-expect 2 '--chain: must be whole numbers as in K, not "x"' tree show --chain x
-expect 2 '--beams: must be whole numbers as in MxN, not "4,5"' tree show --beams 4,5
+expect 2 '--chain: must be whole numbers, as in K, not "x"' tree show --chain x
+expect 2 '--beams: must be whole numbers, as in MxN, not "4,5"' tree show --beams 4,5
 expect 2 '--sglang: .*pool .* = 10 candidates, fewer than 31' tree show --sglang 3,2,32
 expect 2 '--sglang: .*steps \+ 1 = 6' tree show --sglang 5,1,9
 expect 2 'max_topK \* max_draft_len = 12, not 13' tree show --tensorrt-llm 4,3,13

@@ -9,6 +9,7 @@
 #include "decoder/phases.h"
 #include "decoder_models.h"
 #include "kernels/backend.h"
+#include "numerics/random.h"
 #include "sim/rollback/rollback.h"
 
 using namespace treeline;
@@ -36,7 +37,7 @@ int rounds_of_sequences(const DecodeResult& result) {
 TEST_CASE("drafts are accepted as often as given, by position and by rank") {
     constexpr int rounds = 20'000;
     const auto frequencies = [](const DraftTree& tree, const GivenAcceptance& given) {
-        sampling::Random random(3);
+        Random random(3);
         std::vector<double> share(std::size_t(tree.verified_tokens()), 0.0);
         for (int round = 0; round < rounds; ++round) {
             for (const int token : accepted_by_chance(tree, given, random)) {

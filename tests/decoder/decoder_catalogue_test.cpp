@@ -130,7 +130,7 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
     CHECK(refused == std::map<std::string, std::string>{
                          {"gpt-oss-120b", "gpt-oss-120b: attention with learned sinks has no kernel"},
                          {"gpt-oss-20b", "gpt-oss-20b: attention with learned sinks has no kernel"},
-                         {"zamba2-7b", "zamba2-7b: attention that reads another width than the model's has no kernel"},
+                         {"zamba2-7b", "zamba2-7b: attention whose input width differs from the model's has no kernel"},
                      });
 }
 

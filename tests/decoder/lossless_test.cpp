@@ -7,7 +7,7 @@ using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::decoder;
 
-TEST_CASE("self-speculation by fewer layers changes no token, on every architecture, shape, verification and policy") {
+TEST_CASE("self-speculation by fewer layers changes no token, on every architecture, shape, verification and policy", "[slow]") {
     for (const char* architecture : all_architectures) {
         const std::string_view model = architecture;
         const Yardstick plain_run = yardstick(small_setup(tiny_model(architecture)));
@@ -25,7 +25,7 @@ TEST_CASE("self-speculation by fewer layers changes no token, on every architect
     }
 }
 
-TEST_CASE("what the drafter is changes no token") {
+TEST_CASE("what the drafter is changes no token", "[slow]") {
     for (const char* architecture : {"transformer", "mamba2", "hybrid"}) {
         const Yardstick plain_run = yardstick(small_setup(tiny_model(architecture)));
         for (const char* other : {"transformer", "mamba2", "hybrid"}) {

@@ -211,7 +211,7 @@ TEST_CASE("above the last range the engines that would stop say so, and those th
     CHECK(sglang_length(flags_for(memory, "sglang"), 5000) == 2);
     const EngineFlags tensorrt = flags_for(memory, "tensorrt-llm");
     CHECK(tensorrt_llm_length(tensorrt, 754, true) == 0);
-    CHECK(tensorrt.remark.find("above batch 753 it drafts nothing") != std::string::npos);
+    CHECK(tensorrt.remark.find("above batch 753 nothing is drafted") != std::string::npos);
 
     const Recommendation off = recommendation_of(OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {129, 0}}, 512));
     for (const char* engine : {"vllm", "sglang", "tensorrt-llm"}) {

@@ -91,7 +91,7 @@ TEST_CASE("examples of the engines' own documentation are clean") {
 
 TEST_CASE("keys that vLLM does not take") {
     CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "tensor_parallel_size": 4)"),
-                "removed: tensor_parallel_size is refused here; the drafter's is draft_tensor_parallel_size"));
+                "removed: tensor_parallel_size is rejected here; the drafter's is draft_tensor_parallel_size"));
     CHECK(finds(vllm(R"("method": "mtp", "num_speculative_token": 2)"), "did you mean \"num_speculative_tokens\"?"));
     CHECK(finds(vllm(R"("method": "eagel3", "model": "m", "num_speculative_tokens": 2)"), "did you mean \"eagle3\"?"));
     CHECK(finds(vllm(R"("method": "deepseek_mtp", "num_speculative_tokens": 2)"),
@@ -105,7 +105,7 @@ TEST_CASE("keys that vLLM does not take") {
         vllm(R"("method": "eagle", "model": "m", "num_speculative_tokens": 2, "speculative_token_tree": "[(0,)]")");
     CHECK(finds(tree, "removed: speculative_token_tree"));
     CHECK(findings(tree, "vllm@0.19") == "");
-    CHECK(finds("vllm serve m --speculative-model d --num-speculative-tokens 3", "went with the V0 engine"));
+    CHECK(finds("vllm serve m --speculative-model d --num-speculative-tokens 3", "was removed with the V0 engine"));
     CHECK(finds(vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)"), "this version refuses",
                 "vllm@0.10"));
 }
@@ -125,7 +125,7 @@ TEST_CASE("keys of vLLM that do nothing, are missing or contradict each other") 
                 "contradiction: parallel_drafting"));
     CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "enable_adaptive_verification": true)"),
                 "needs method dspark"));
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens": 3)"), "stands twice"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens": 3)"), "appears twice"));
     const std::string synthetic = R"("method": "mtp", "num_speculative_tokens": 2, "rejection_sample_method": "synthetic")";
     CHECK(finds(vllm(synthetic), "needs exactly one of"));
     CHECK(findings(vllm(synthetic + R"(, "synthetic_acceptance_length": 2.4)")) == "");
@@ -142,14 +142,14 @@ TEST_CASE("schedules that vLLM refuses or does not follow") {
     };
     CHECK(finds(with("[[2, 16, 5]]"), "must start at batch 1, not 2"));
     CHECK(finds(with("[[1, 16, 5], [16, 32, 3]]"), "ranges that overlap: 1 to 16 and 16 to 32"));
-    CHECK(finds(with("[[1, 16, 5], [20, 32, 3]]"), "leaves out batches 17 to 19; they draft 5"));
+    CHECK(finds(with("[[1, 16, 5], [20, 32, 3]]"), "leaves out batches 17 to 19; they draft 5, as in the range before"));
     CHECK(finds(with("[[1, 16, 5]]", "3"), "asks for 5 draft tokens at batches 1 to 16"));
     CHECK(finds(with("[[1, 16, -1]]"), "K must be 0 or more"));
     CHECK(finds(with("[[9, 1, 2]]"), "holds the range 9 to 1"));
     CHECK(finds(with("[[1, 16]]"), "is not [from, to, K]"));
     CHECK(finds(with("[]"), "at least one entry"));
     CHECK(finds(with(R"({"1-16": 3})"), "an early form"));
-    CHECK(finds(with("[[1, 16, 1, 4096, 5]]"), "no release takes them yet"));
+    CHECK(finds(with("[[1, 16, 1, 4096, 5]]"), "no release accepts them yet"));
     const std::string config = "--speculative-config '" + with("[[1, 16, 5], [17, 99, 0]]") + "'";
     CHECK(findings("vllm serve m " + config) == "");
     CHECK(finds("vllm serve m --data-parallel-size 4 " + config, "dropped under data parallelism"));
@@ -161,10 +161,10 @@ TEST_CASE("SGLang's flags") {
     const std::string chain = eagle + "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4 ";
     CHECK(findings(chain) == "");
     CHECK(finds(chain + "--pp-size 2",
-                "contradiction: --pp-size above 1 is refused with speculation unless SGLANG_ENABLE_PP_SPEC=1"));
+                "contradiction: --pp-size above 1 is rejected with speculation unless SGLANG_ENABLE_PP_SPEC=1"));
     CHECK(findings("SGLANG_ENABLE_PP_SPEC=1 python -m sglang.launch_server --pp-size 2 " + chain) == "");
-    CHECK(finds(chain + "--pipeline-parallel-size 2", "--pp-size above 1 is refused with speculation", "sglang@0.5.11"));
-    CHECK(finds(chain + "--enable-mixed-chunk", "is switched off by speculation"));
+    CHECK(finds(chain + "--pipeline-parallel-size 2", "--pp-size above 1 is rejected with speculation", "sglang@0.5.11"));
+    CHECK(finds(chain + "--enable-mixed-chunk", "is disabled by speculation"));
     CHECK(finds(eagle + "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 8",
                 "SGLang sets it to steps + 1 = 4"));
     CHECK(finds(eagle + "--speculative-num-steps 3", "give all three, or none"));
@@ -177,7 +177,7 @@ TEST_CASE("SGLang's flags") {
                 "ignored: --speculative-eagle-topk is overwritten"));
     CHECK(finds(chain + "--speculative-ngram-capacity 5", "is not read by EAGLE3"));
     CHECK(finds(chain + "--speculative-token-map f", "ignored: --speculative-token-map"));
-    CHECK(finds("--speculative-algorithm NGRAM --enable-dp-attention", "is refused with NGRAM"));
+    CHECK(finds("--speculative-algorithm NGRAM --enable-dp-attention", "is rejected with NGRAM"));
     CHECK(finds("--speculative-algorithm NGRAM --speculative-ngram-branch-length 4", "was removed in 0.5.10"));
     CHECK(findings("--speculative-algorithm NGRAM --speculative-ngram-branch-length 4", "sglang@0.5.9") == "");
     CHECK(finds("python -m sglang.launch_server --model m", "nothing is drafted"));
@@ -190,12 +190,12 @@ TEST_CASE("SGLang's adaptive steps and their file") {
     const std::string slots = R"({"1": {"candidate_steps": [5]}, "22": {"candidate_steps": [2]}})";
     files = {{"slots.json", slots}, {"other.json", R"({"1": {"candidate_steps": [3]}})"}};
     CHECK(findings(chain + "--speculative-adaptive --speculative-adaptive-config slots.json") == "");
-    CHECK(finds(chain + "--speculative-adaptive --speculative-adaptive-config other.json", "is 5, which is no candidate"));
+    CHECK(finds(chain + "--speculative-adaptive --speculative-adaptive-config other.json", "is 5, which is not a candidate"));
     CHECK(finds(chain + "--speculative-adaptive-config slots.json", "is not read without --speculative-adaptive"));
     CHECK(finds(chain + "--speculative-adaptive --enable-dp-attention", "does not go with --enable-dp-attention"));
     CHECK(finds("--speculative-algorithm STANDALONE --speculative-draft-model-path d --speculative-adaptive",
                 "runs with EAGLE, EAGLE3"));
-    CHECK(finds(chain + "--speculative-adaptive", "came with 0.5.11", "sglang@0.5.9"));
+    CHECK(finds(chain + "--speculative-adaptive", "was added in 0.5.11", "sglang@0.5.9"));
     CHECK(finds(chain + "--speculative-adaptive", "needs --disable-overlap-schedule", "sglang@0.5.11"));
     CHECK(finds(slots, "slots by batch size came later", "sglang@0.5.11"));
     CHECK(finds(R"({"8": {"candidate_steps": [5]}})", "batches below 8 take the slot of 8"));
@@ -222,7 +222,7 @@ TEST_CASE("TensorRT-LLM's YAML") {
     CHECK(finds(yaml(ngram + "  draft_len_schedule: {4: 4, 8: 2}\n"), "must hold batch size 1", "tensorrt-llm@1.2"));
     CHECK(findings(yaml(ngram + "  draft_len_schedule: {4: 4, 8: 2}\n")) == "");
     CHECK(finds(yaml(ngram + "  speculative_model: /d\n"), "is not used by NGram"));
-    CHECK(finds(yaml(ngram + "  eagle_choices: [[0]]\n"), "belongs to Eagle and Eagle3 and is refused with NGram",
+    CHECK(finds(yaml(ngram + "  eagle_choices: [[0]]\n"), "belongs to Eagle and Eagle3 and is rejected with NGram",
                 "tensorrt-llm@1.3"));
     CHECK(finds(yaml(ngram + "  eagle_choices: [[0]]\n"), "was removed in 1.4"));
     CHECK(finds(yaml(ngram + "  max_matching_ngram_sise: 3\n"), "did you mean \"max_matching_ngram_size\"?"));
@@ -231,7 +231,7 @@ TEST_CASE("TensorRT-LLM's YAML") {
     CHECK(finds(yaml("  decoding_type: Eagle3\n  max_draft_len: 4\n"), "missing: speculative_model is needed by Eagle3"));
     CHECK(finds(yaml("  decoding_type: Eagle3\n  speculative_model: /d\n"), "missing: max_draft_len"));
     CHECK(finds(yaml(eagle + "  max_batch_size: 4\n"), "hands its own max_batch_size down"));
-    CHECK(finds(yaml(eagle + "  max_draft_len: 5\n"), "stands twice"));
+    CHECK(finds(yaml(eagle + "  max_draft_len: 5\n"), "appears twice"));
     const std::string mtp = "  decoding_type: MTP\n  num_nextn_predict_layers: 3\n";
     CHECK(finds(yaml(mtp), "deprecated since 1.3"));
     CHECK(findings(yaml(mtp), "tensorrt-llm@1.2") == "");
@@ -240,7 +240,7 @@ TEST_CASE("TensorRT-LLM's YAML") {
     CHECK(finds(yaml(eagle + "  use_dynamic_tree: true\n  dynamic_tree_max_topK: 2\n  max_total_draft_tokens: 9\n"),
                 "must lie between"));
     CHECK(finds(yaml(eagle + "  use_dynamic_tree: true\n"), "dynamic_tree_max_topK must say"));
-    CHECK(finds("tensor_parallel_size: 8\nspeculative_config:\n  max_draft_len: 3\n", "decoding_type is not there"));
+    CHECK(finds("tensor_parallel_size: 8\nspeculative_config:\n  max_draft_len: 3\n", "decoding_type is missing"));
     files = {{"extra.yaml", yaml("  decoding_type: Medusa\n")}};
     CHECK(finds("trtllm-serve m --extra_llm_api_options extra.yaml", "PyTorch backend refuses"));
     CHECK(problem("trtllm-serve m --config none.yaml").find("cannot read none.yaml") != std::string::npos);
@@ -258,14 +258,14 @@ TEST_CASE("llama.cpp's flags") {
     CHECK(finds("--spec-type draft-simple", "missing: --spec-draft-model is needed by --spec-type draft-simple"));
     CHECK(findings("--spec-type draft-mtp --spec-draft-n-max 2") == "");
     CHECK(
-        finds("--spec-type ngram-simple --spec-draft-n-max 8", "does not bound ngram-simple; use --spec-ngram-simple-size-m"));
-    CHECK(finds("--spec-type ngram-mod --spec-ngram-simple-size-m 8", "is read by --spec-type ngram-simple only"));
+        finds("--spec-type ngram-simple --spec-draft-n-max 8", "does not limit ngram-simple; use --spec-ngram-simple-size-m"));
+    CHECK(finds("--spec-type ngram-mod --spec-ngram-simple-size-m 8", "is read only by --spec-type ngram-simple"));
     CHECK(findings("--spec-type ngram-map-k4v --spec-ngram-map-k4v-size-m 8") == "");
     CHECK(finds("--spec-type ngram-simple --spec-ngram-simple-size-m 2048", "between 1 and 1024"));
     CHECK(finds("--spec-type ngram-simpel", "did you mean \"ngram-simple\"?"));
     CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-min 3", "is 3, above --spec-draft-n-max, 2"));
     CHECK(finds("--spec-type draft-mtp --spec-draft-nmax 2", "did you mean \"--spec-draft-n-max\"?"));
-    CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-max 3", "stands twice"));
+    CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-max 3", "appears twice"));
 }
 
 TEST_CASE("a command line is split as a shell splits it") {
@@ -317,8 +317,8 @@ TEST_CASE("engines and versions are found by name, and others are refused in one
     CHECK(refusal("vlm") == "--engine: there is no engine \"vlm\"; did you mean \"vllm\"?");
     CHECK(refusal("tgi").find("; the engines are vllm, sglang, tensorrt-llm and llama.cpp") != std::string::npos);
     CHECK(refusal("vllm@0.9") ==
-          "--engine: vLLM \"0.9\" is older than all that were read; known are 0.10, 0.19, 0.24 and 0.33");
-    CHECK(refusal("vllm@1.0").find("is newer than all that were read") != std::string::npos);
-    CHECK(refusal("vllm@new").find("is no version") != std::string::npos);
-    CHECK(refusal("vllm@").find("is no version") != std::string::npos);
+          "--engine: vLLM \"0.9\" is older than all known versions; known are 0.10, 0.19, 0.24 and 0.33");
+    CHECK(refusal("vllm@1.0").find("is newer than all known versions") != std::string::npos);
+    CHECK(refusal("vllm@new").find("is not a version") != std::string::npos);
+    CHECK(refusal("vllm@").find("is not a version") != std::string::npos);
 }

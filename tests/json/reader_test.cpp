@@ -165,7 +165,7 @@ TEST_CASE("all problems of a file come in one error", "[json]") {
     } catch (const InputError& error) {
         const std::vector<std::string> expected = {
             "m.json: layers: must be a whole number, not 2.5",
-            "m.json: name: must be a text in quotes that is not empty, not \"\"",
+            "m.json: name: must be a non-empty text in quotes, not \"\"",
             "m.json: format: must be bf16 or fp16, not \"bf17\"; did you mean \"bf16\"?",
             "m.json: sizes: is empty, but at least one element is needed",
             "m.json: on: must be true or false, not 1",
@@ -274,8 +274,7 @@ TEST_CASE("files that cannot be read are refused with the reason", "[json]") {
     };
     CHECK_THAT(reason("/nonexistent/x.json", 100),
                Catch::Equals("/nonexistent/x.json: cannot be opened (No such file or directory)"));
-    CHECK_THAT(reason(std::filesystem::temp_directory_path(), 100),
-               Catch::Contains("is a directory, but a JSON file is needed"));
+    CHECK_THAT(reason(std::filesystem::temp_directory_path(), 100), Catch::Contains("is a directory, but a file is needed"));
     CHECK_THAT(reason("/dev/zero", 1000), Catch::Contains("is larger than 1000 bytes"));  // endless
 
     const TemporaryFile file("{\"a\": 1}");

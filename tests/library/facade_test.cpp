@@ -41,6 +41,31 @@ TEST_CASE("a point of structs is priced as the same point of a file") {
     CHECK(nlohmann::json::parse(as_json(from_structs))["input"].is_null());
 }
 
+TEST_CASE("a workload of structs is answered as the same workload of a file") {
+    const WorkloadAnswer from_text = recommend_json(R"({"target": "llama-3.1-8b", "platforms": ["h100-sxm"], "draft_tokens": 3,
+        "drafters": [{"kind": "ngram", "acceptance": {"geometric": 0.5}}], "traffic": {"batch": [1, 8], "context": 2048}})");
+    VariantLists lists;
+    lists.targets = {find_target("llama-3.1-8b")};
+    lists.platforms = {find_platform("h100-sxm")};
+    DrafterChoice ngram;
+    ngram.label = "ngram";
+    ngram.drafter = NgramDrafter{};
+    ngram.acceptance = Acceptance::geometric(0.5);
+    lists.drafters = {ngram};
+    Workload workload;
+    workload.speculations = {chains_up_to(3).front(), chains_up_to(3).back()};
+    workload.traffic = traffic_from({{1, 1.0}, {8, 1.0}}, {{2048, 1.0}});
+    const WorkloadAnswer from_structs = recommend(workload_of(lists, workload));
+
+    const Candidate& a = from_text.result.recommendation->candidates.front();
+    const Candidate& b = from_structs.result.recommendation->candidates.front();
+    CHECK(a.gain == b.gain);
+    CHECK(a.time_to_first_token.value() == b.time_to_first_token.value());  // of a prompt as long as the context
+    CHECK(a.time_to_first_token.value() > 1e-3);
+    CHECK(a.peak_memory.value() == b.peak_memory.value());
+    CHECK(nlohmann::json::parse(as_json(from_text))["input"]["draft_tokens"] == 3);
+}
+
 TEST_CASE("a workload of structs names every problem at once") {
     VariantLists lists;
     CHECK_THROWS_AS(workload_of(lists, {}), InputError);

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 Model import(const Json& config, const std::string& name = "m") {
-    json::Document document = json::Document::parse(config.dump(), "config.json");
+    json::Document document = json::Document::of(config, "config.json");
     json::Reader root = document.root();
     Model model = import_hugging_face(root, name);
     document.throw_if_problems();
@@ -98,7 +98,7 @@ TEST_CASE("of the classes that engines know, 95 in 100 are imported or refused w
         INFO(list);
         double known = 0.0;
         for (const Json& name : lists.at(list)) {
-            json::Document document = json::Document::parse(Json{{"architectures", {name}}}.dump(), "config.json");
+            json::Document document = json::Document::of(Json{{"architectures", {name}}}, "config.json");
             json::Reader root = document.root();
             static_cast<void>(import_hugging_face(root, "m"));
             const std::string& problem = document.problems().at(0);

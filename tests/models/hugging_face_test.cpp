@@ -190,7 +190,7 @@ TEST_CASE("no single broken value in a config brings the program down") {
             for (const Json& replacement : wrong) {
                 Json broken = whole;
                 broken[Json::json_pointer(pointer)] = replacement;
-                json::Document document = json::Document::parse(broken.dump(), "config.json");
+                json::Document document = json::Document::of(broken, "config.json");
                 json::Reader root = document.root();
                 const Model model = import_hugging_face(root, "m");
                 if (document.problems().empty() && problems_of(model).empty()) {

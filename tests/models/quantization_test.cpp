@@ -32,7 +32,7 @@ const Json llama = {{"architectures", {"LlamaForCausalLM"}},
                     {"vocab_size", 128256}};
 
 Model import(const Json& config, json::Reader* quantization_file = nullptr) {
-    json::Document document = json::Document::parse(config.dump(), "config.json");
+    json::Document document = json::Document::of(config, "config.json");
     json::Reader root = document.root();
     Model model = import_hugging_face(root, "m", quantization_file);
     document.throw_if_problems();
@@ -93,7 +93,7 @@ TEST_CASE("algorithms of ModelOpt, in all three places where they stand") {
         {"producer", {{"name", "modelopt"}, {"version", "0.33.0"}}},
         {"quantization",
          {{"quant_algo", "NVFP4"}, {"kv_cache_quant_algo", "FP8"}, {"group_size", 16}, {"exclude_modules", {"lm_head"}}}}};
-    json::Document document = json::Document::parse(file.dump(), "hf_quant_config.json");
+    json::Document document = json::Document::of(file, "hf_quant_config.json");
     json::Reader root = document.root();
     const Model beside = import(llama, &root);
     const Model inside = quantised({{"quant_method", "modelopt"},

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hardware/accelerators.h"
+#include "origins.h"
 #include "reports/device_figures.h"
 #include "setups.h"
 
@@ -20,6 +21,7 @@ Variant chains_on(const std::string& device) {
     Variant variant;
     variant.setup = pair_setup("mamba2-2.7b", "mamba2-370m", where);
     variant.labels = {"mamba2-2.7b", "as published", device, where.stack.name, "", "mamba2-370m", "replay", 1};
+    variant.origin = origin_of(variant.labels);
     return variant;
 }
 

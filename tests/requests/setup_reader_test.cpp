@@ -123,7 +123,7 @@ TEST_CASE("acceptance is one of four kinds") {
     CHECK(acceptance(R"("curve": {"1": 1.84, "2": 2.5})").acceptance.chain.accept_length(2) == Approx(2.5));
     const AcceptanceChoice described = acceptance(R"("mean_length": 3.2, "draft_tokens": 4, "source": "a run of ours")");
     CHECK(described.source == "a run of ours");
-    CHECK(described.text == "3.20 tokens a round of 4 drafts");
+    CHECK(described.text == "3.20 tokens per round with 4 drafts");
 }
 
 TEST_CASE("acceptance that cannot be is refused") {
@@ -133,7 +133,7 @@ TEST_CASE("acceptance that cannot be is refused") {
     CHECK(acceptance_problem(R"("geometric": 1.01)").find("must lie between 0 and 1") != std::string::npos);
     CHECK(acceptance_problem(R"("per_position": [])").find("is empty") != std::string::npos);
     CHECK(acceptance_problem(R"("per_position": [0.5, 0.6])").find("must not increase") != std::string::npos);
-    CHECK(acceptance_problem(R"("mean_length": 5.5, "draft_tokens": 4)").find("at most 5 a round") != std::string::npos);
+    CHECK(acceptance_problem(R"("mean_length": 5.5, "draft_tokens": 4)").find("at most 5 per round") != std::string::npos);
     CHECK(acceptance_problem(R"("mean_length": 3)").find("draft_tokens: is missing") != std::string::npos);
     CHECK(acceptance_problem(R"("curve": {})").find("is empty") != std::string::npos);
     CHECK(acceptance_problem(R"("curve": {"one": 1.5})").find("must be a number of draft tokens") != std::string::npos);
@@ -199,7 +199,7 @@ TEST_CASE("axes are lists, single values, ranges and powers of two") {
 
 TEST_CASE("axes that hold nothing or nonsense are refused") {
     CHECK(axis_problem("[]") == "in: x: is empty, but at least one element is needed");
-    CHECK(axis_problem(R"({"from": 5, "to": 4})") == "in: x: runs from 5 to 4, backwards");
+    CHECK(axis_problem(R"({"from": 5, "to": 4})") == "in: x: runs backwards, from 5 to 4");
     CHECK(axis_problem(R"({"from": 1, "to": 4, "step": 0})").find("in: x.step: is 0") == 0);
     CHECK(axis_problem(R"({"from": 1, "to": 200000})").find("at most 100000 are allowed") != std::string::npos);
     CHECK(axis_problem(R"({"powers_of_two": {"from": 5, "to": 7}})").find("no power of two") != std::string::npos);

@@ -110,12 +110,12 @@ TEST_CASE("a drafter of the file is picked by its name and keeps its keys") {
 TEST_CASE("flags that leave open what they mean are refused") {
     WorkloadFlags flags;
     flags.drafters = {{"", "0.6", ""}};
-    CHECK_THAT(refusal(file, flags), Catch::Contains("belong to the --drafter before them"));
+    CHECK_THAT(refusal(file, flags), Catch::Contains("belong to the preceding --drafter"));
     FlagJson one = file;
     one["drafters"].erase(1);
     CHECK(with_flags(one, flags)["drafters"][0]["acceptance"]["geometric"] == 0.6);
     flags.drafters = {{"mtp", "", ""}};
-    CHECK_THAT(refusal(file, flags), Catch::Contains("--drafter mtp: say behind it how many of its drafts are accepted"));
+    CHECK_THAT(refusal(file, flags), Catch::Contains("--drafter mtp: state after it how many of its drafts are accepted"));
     flags.drafters = {{"mtp", "0.8", "4:3"}};
     CHECK_THAT(refusal(file, flags), Catch::Contains("the same thing twice"));
 }

@@ -89,7 +89,7 @@ TEST_CASE("what is not known is said") {
     DraftAcceptance impossible(Acceptance::geometric(0.5));
     impossible.measured.push_back({build_tree(tree, {}), 3.5});  // two levels of nodes yield at most 3 tokens
     REQUIRE(impossible.problems().size() == 1);
-    CHECK(impossible.problems().front() == "a shape of 2 levels yields 1 to 3 tokens a round, not 3.5");
+    CHECK(impossible.problems().front() == "a shape of 2 levels yields 1 to 3 tokens per round, not 3.5");
     impossible.measured.clear();
     impossible.siblings = RankAcceptance({0.7, 0.6});
     CHECK(impossible.problems().front().find("sums to 1.3") != std::string::npos);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "numerics/random.h"
 #include "sim/sampling/chain.h"
 #include "sim/sampling/decoder.h"
 #include "sim/sampling/method.h"
@@ -60,7 +61,7 @@ TEST_CASE("every closed form lies within the 99 % interval of decoding") {
         const SyntheticWorld world(each.world);
         const Models models = world.at(each.temperature, each.drafter_temperature);
         for (const DraftTree& tree : trees) {
-            for (const Method method : all_methods()) {
+            for (const Method method : all_methods) {
                 if (problem(method, tree).empty()) {
                     INFO("world " << each.world.seed << ", tree of " << tree.nodes() << " nodes, " << name_of(method));
                     const std::optional<RoundLaw> law = law_of(method, models, tree);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "numerics/random.h"
 #include "sim/sampling/method.h"
 
 using namespace treeline;
@@ -94,7 +95,7 @@ TEST_CASE("every sampled method keeps the target's distribution") {
     std::uint64_t seed = 100;
     for (const DraftTree& tree :
          {chain(3), DraftTree::from_child_counts({3, 2, 1, 0, 1, 2}), DraftTree::from_child_counts({2, 1, 1, 1, 1})}) {
-        for (const Method method : all_methods()) {
+        for (const Method method : all_methods) {
             if (problem(method, tree).empty() && method != Method::greedy) {
                 INFO(name_of(method) << " on " << tree.nodes() << " nodes");
                 CHECK(p_value(first_three_tokens(round_of(method, models, tree), seed++), exact) > 0.01);

@@ -51,7 +51,7 @@ TEST_CASE("a fit finds the worlds that the length came from") {
     CHECK(two.worlds.front().parameters().caution == Approx(4.0).epsilon(0.05));
 }
 
-TEST_CASE("STree: two chain lengths foretell the tree and naive sampling at temperature 1") {
+TEST_CASE("STree: two chain lengths predict the tree and naive sampling at temperature 1") {
     // arXiv 2505.14969, table 2, MT-Bench, chain of 4: 2.04 at temperature 0, 1.55 at 1. Both are fitted; the trees are not.
     const FittedWorlds fitted = fit_mismatch_and_caution(worlds(WorldParameters{}, 16), {Method::token_wise, chain(4)},
                                                          {{0.0, 0.0}, 2.04}, {{1.0, 1.0}, 1.55});
@@ -73,7 +73,7 @@ TEST_CASE("lengths out of reach are refused with what can be reached") {
     const MethodOnTree decoding{Method::token_wise, chain(4)};
     // Even a drafter that knows nothing draws an acceptable token now and then.
     CHECK(fit_mismatch(all, decoding, {{1.0, 1.0}, 1.001})
-              .problem.find("1.001 tokens a round at temperature 1.000; they reach") != std::string::npos);
+              .problem.find("1.001 tokens per round at temperature 1.000; they reach") != std::string::npos);
     CHECK(fit_mismatch_and_caution(all, decoding, {{0.0, 0.0}, 1.5}, {{1.0, 1.0}, 4.0}).problem.find("4.000") !=
           std::string::npos);
     const DraftTree wide = DraftTree::from_child_counts({9});

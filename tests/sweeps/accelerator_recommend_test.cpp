@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hardware/accelerators.h"
+#include "origins.h"
 #include "setups.h"
 #include "sim/fpga/round.h"
 #include "sweeps/recommend.h"
@@ -42,6 +43,7 @@ Variant variant_on(const std::string& device, const std::string& target = "mamba
                       "mamba2-370m",
                       std::string(name_of(variant.setup.rollback)),
                       1};
+    variant.origin = origin_of(variant.labels);
     return variant;
 }
 
@@ -139,6 +141,7 @@ TEST_CASE("What an accelerator cannot run is excluded with its reason, and the s
     Variant ngram = variant_on("specmamba-vck190");
     ngram.setup.drafter = NgramDrafter{};
     ngram.labels.drafter = "ngram";
+    ngram.origin = origin_of(ngram.labels);
     Variant hybrid = variant_on("specmamba-vhk158", "bamba-9b");
     workload.variants.push_back(ngram);
     workload.variants.push_back(hybrid);

@@ -63,7 +63,7 @@ TEST_CASE("continuous batching: one at a time with fixed lengths is M/D/1") {
     const BatchServer server{settings, always(0, 1)};
     const Requests load = requests(0.7, 10);
     CHECK(most_requests_per_second(server, load) == Approx(1.0));
-    const ServedTraffic served = simulate_serving(server, load, long_run, Confidence::percent_99);
+    const ServedTraffic served = simulate_serving(server, load, long_run, 0.99);
     CHECK(served.utilisation == Approx(0.7));
     CHECK(served.wait.mean.holds(0.7 / 0.6));
     CHECK(served.wait.mean.half_width < 0.1);
@@ -79,8 +79,7 @@ TEST_CASE("continuous batching: one at a time with geometric lengths is M/G/1") 
     // W = λ·E[S²] / (2(1 − ρ)) = 1.2·0.45 / 0.8 = 0.675.
     const std::vector<SpeculationSetting> settings = {setting("plain", {1.0}, {0.1})};
     const BatchServer server{settings, always(0, 1)};
-    const ServedTraffic served =
-        simulate_serving(server, requests(1.2, 5, OutputLength::geometric), long_run, Confidence::percent_99);
+    const ServedTraffic served = simulate_serving(server, requests(1.2, 5, OutputLength::geometric), long_run, 0.99);
     CHECK(served.utilisation == Approx(0.6));
     CHECK(served.wait.mean.holds(0.675));
 }
@@ -90,7 +89,7 @@ TEST_CASE("continuous batching: speculation is M/G/1 with the renewal number of 
     // ρ = 0.6, W = 0.4·2.5 / 0.8 = 1.25.
     const std::vector<SpeculationSetting> settings = {setting("half", {0.5, 0.5}, {1.0})};
     const BatchServer server{settings, always(0, 1)};
-    const ServedTraffic served = simulate_serving(server, requests(0.4, 2), long_run, Confidence::percent_99);
+    const ServedTraffic served = simulate_serving(server, requests(0.4, 2), long_run, 0.99);
     CHECK(served.utilisation == Approx(0.6));
     CHECK(served.wait.mean.holds(1.25));
 }
@@ -100,7 +99,7 @@ TEST_CASE("continuous batching: Little's law, and delivered tokens, at any batch
                                                       setting("chain 2", {0.3, 0.3, 0.4}, {0.012, 0.014, 0.018, 0.024})};
     const Requests load{9.0, 20.0, OutputLength::geometric, Seconds(0.002)};
     for (const SettingByBatch& schedule : {always(0, 4), always(1, 4), best_by_batch(settings, 4)}) {
-        const ServedTraffic served = simulate_serving({settings, schedule}, load, long_run, Confidence::percent_99);
+        const ServedTraffic served = simulate_serving({settings, schedule}, load, long_run, 0.99);
         CHECK(served.requests_in_system.mean == Approx(9.0 * served.end_to_end.mean.mean).epsilon(0.02));
         CHECK(served.tokens_per_second.mean == Approx(180.0).epsilon(0.02));
         CHECK(served.first_token.mean.mean > served.wait.mean.mean + 0.010);
@@ -121,8 +120,8 @@ TEST_CASE("continuous batching: stability is that of full batches") {
     CHECK(load.per_second > most_requests_per_second(chain, load));
     CHECK(most_requests_per_second(schedule, load) == Approx(most_requests_per_second(plain, load)));
     // The schedule beats plain decoding where both are stable, as it speculates while alone. Both meet the same requests.
-    const ServedTraffic by_schedule = simulate_serving(schedule, load, long_run, Confidence::percent_99);
-    const ServedTraffic by_plain = simulate_serving(plain, load, long_run, Confidence::percent_99);
+    const ServedTraffic by_schedule = simulate_serving(schedule, load, long_run, 0.99);
+    const ServedTraffic by_plain = simulate_serving(plain, load, long_run, 0.99);
     CHECK(by_schedule.end_to_end.mean.mean < 0.98 * by_plain.end_to_end.mean.mean);
     CHECK(by_schedule.setting_share[0] + by_schedule.setting_share[1] == Approx(1.0));
     CHECK(by_plain.setting_share[1] == 0.0);
@@ -132,7 +131,7 @@ TEST_CASE("continuous batching: prefill lengthens the round that a request joins
     // Rare requests: TTFT = prefill + one round, E2E = prefill + 3 rounds, in the median.
     const std::vector<SpeculationSetting> settings = {setting("plain", {1.0}, {0.01})};
     const Requests rare{0.001, 3.0, OutputLength::fixed, Seconds(0.05)};
-    const ServedTraffic served = simulate_serving({settings, always(0, 1)}, rare, {500, 10, 4, 1, 1}, Confidence::percent_99);
+    const ServedTraffic served = simulate_serving({settings, always(0, 1)}, rare, {500, 10, 4, 1, 1}, 0.99);
     CHECK(served.first_token.p50 == Approx(0.06));
     CHECK(served.end_to_end.p50 == Approx(0.08));
     CHECK(served.time_per_token.p50 == Approx(0.01));
@@ -142,11 +141,11 @@ TEST_CASE("continuous batching: prefill lengthens the round that a request joins
 TEST_CASE("continuous batching: the same seed, the same result, whatever the threads") {
     const std::vector<SpeculationSetting> settings = {setting("half", {0.5, 0.5}, {0.01, 0.012})};
     const BatchServer server{settings, always(0, 2)};
-    const ServedTraffic one = simulate_serving(server, requests(5.0, 10), {400, 40, 4, 9, 1}, Confidence::percent_95);
-    const ServedTraffic three = simulate_serving(server, requests(5.0, 10), {400, 40, 4, 9, 3}, Confidence::percent_95);
+    const ServedTraffic one = simulate_serving(server, requests(5.0, 10), {400, 40, 4, 9, 1}, 0.95);
+    const ServedTraffic three = simulate_serving(server, requests(5.0, 10), {400, 40, 4, 9, 3}, 0.95);
     CHECK(one.end_to_end.mean.mean == three.end_to_end.mean.mean);
     CHECK(one.end_to_end.p99 == three.end_to_end.p99);
-    const ServedTraffic other = simulate_serving(server, requests(5.0, 10), {400, 40, 4, 10, 1}, Confidence::percent_95);
+    const ServedTraffic other = simulate_serving(server, requests(5.0, 10), {400, 40, 4, 10, 1}, 0.95);
     CHECK(one.end_to_end.mean.mean != other.end_to_end.mean.mean);
 }
 

@@ -1,6 +1,7 @@
 // Is every rollback and way of verifying compared, best first, and does one that cannot be used say why?
 #include <catch2/catch.hpp>
 
+#include "origins.h"
 #include "setups.h"
 #include "sweeps/policy_comparison.h"
 
@@ -22,6 +23,7 @@ Workload mamba_workload(Limits limits = {}) {
         Variant variant;
         variant.labels = {
             "mamba2-2.7b", "bf16", "rtx-4090", "cuda-graph", "roofline", "mamba2-130m", std::string(name_of(rollback)), 1};
+        variant.origin = origin_of(variant.labels);
         variant.setup = pair_setup("mamba2-2.7b", "mamba2-130m", where);
         variant.setup.acceptance.siblings = RankAcceptance({0.8, 0.1});
         variant.setup.rollback = rollback;

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "origins.h"
 #include "setups.h"
 #include "sweeps/recommend.h"
 #include "sweeps/uncertainty.h"
@@ -14,10 +15,15 @@ using namespace treeline::testing;
 namespace {
 
 Variant variant(const std::string& name, const RoundSetup& setup, const std::string& rollback = "truncate") {
-    return {{setup.target.name, "bf16", setup.platform.device.name, setup.platform.stack.name, "roofline", name, rollback,
-             static_cast<int>(setup.platform.ranks)},
-            setup,
-            false};
+    const VariantLabels labels = {setup.target.name,
+                                  "bf16",
+                                  setup.platform.device.name,
+                                  setup.platform.stack.name,
+                                  "roofline",
+                                  name,
+                                  rollback,
+                                  static_cast<int>(setup.platform.ranks)};
+    return {labels, setup, origin_of(labels)};
 }
 
 Workload llama_workload() {
@@ -305,6 +311,33 @@ TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever sha
     }
     CHECK(std::min(speedups[0], speedups[1]) == Approx(slow_low));
     CHECK(std::max(speedups[0], speedups[1]) == Approx(slow_high));
+}
+
+TEST_CASE("the range of launch and host time is that of a stack whose times are all halved or doubled") {
+    RoundSetup setup = llama_workload().variants.front().setup;
+    setup.speculations = {{ChainShape{0}, Verification::unrolled, "plain"}, {BinaryShape{4}, Verification::packed, "binary 4"}};
+    setup.acceptance.siblings = RankAcceptance({0.6, 0.15});
+    setup.platform.stack.host_per_tree = Seconds(1e-3);          // far above what the stack states, so that
+    setup.platform.stack.host_per_draft_token = Seconds(20e-6);  // neither can be missed
+    const Traffic traffic = single_point(4.0, 1024.0);
+
+    const auto gain_at = [&](double factor) {
+        RoundSetup scaled = setup;
+        Stack& stack = scaled.platform.stack;
+        for (Seconds* time :
+             {&stack.host_launch, &stack.node_cost, &stack.graph_node_cost, &stack.host_per_pass, &stack.host_per_draft_pass,
+              &stack.host_per_sequence, &stack.host_per_verified_token, &stack.host_per_round, &stack.host_per_rollback,
+              &stack.host_per_tree, &stack.host_per_draft_token, &stack.host_per_sampling, &stack.eager_launch}) {
+            *time *= factor;
+        }
+        return gain_interval(scaled, 1, traffic, Objective::latency).value;
+    };
+    const GainInterval interval = gain_interval(setup, 1, traffic, Objective::latency);
+    const auto software = std::find_if(interval.inputs.begin(), interval.inputs.end(),
+                                       [](const Sensitivity& input) { return input.input == "launch and host time"; });
+    REQUIRE(software != interval.inputs.end());
+    CHECK(software->high == Approx(gain_at(0.5)).epsilon(1e-9));
+    CHECK(software->low == Approx(gain_at(2.0)).epsilon(1e-9));
 }
 
 TEST_CASE("the interval contains what an input does alone and names the strongest first") {

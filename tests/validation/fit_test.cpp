@@ -104,7 +104,7 @@ TEST_CASE("a parameter that would have to leave what is possible is rejected, an
     CHECK(alone.fitted.stack.memory_efficiency == 0.9);
     REQUIRE(alone.remarks.size() == 1);
     CHECK(alone.remarks.front() ==
-          "the rows cannot tell memory_efficiency from its bound; it is rejected, and the stated 0.9 holds");
+          "the rows cannot tell memory_efficiency from its bound; it is rejected, and the stated 0.9 is kept");
 
     described.free = {free_parameter("host_per_tree"), free_parameter("host_per_round")};  // chains never need the first
     described.platform.stack.host_per_tree = Seconds(0.0);

@@ -71,7 +71,7 @@ KernelErrors errors_in_goal_domain(const KernelTable& table, const std::vector<d
     return errors_of(within);
 }
 
-/// How well measurements of other shapes foretell one without any law: its time for a byte of weights is the geometric mean of
+/// How well measurements of other shapes predict one without any law: its time for a byte of weights is the geometric mean of
 /// those of the two most similar layers (in the logarithms of inputs and outputs) at the same rows. What is left is the tables'
 /// own scatter and what two neighbours do not share.
 KernelErrors errors_of_neighbours(const KernelTable& table) {

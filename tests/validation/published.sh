@@ -41,7 +41,7 @@ cmp -s trust-block.md readme-block.md || {
 }
 
 expect 0 'measurements' validate --html page.html
-for needed in 'Predicted against measured' 'error-tokens' 'error-batch' 'error-size' 'error-context' 'host, beside the passes' 'Fitted for A10G, on 8 rows'; do
+for needed in 'Predicted against measured' 'error-tokens' 'error-batch' 'error-size' 'error-context' 'host, outside the passes' 'Fitted for A10G, on 8 rows'; do
     checks=$((checks + 1))
     grep -q -- "$needed" page.html || fail "the page lacks '$needed'"
 done
@@ -71,14 +71,14 @@ outside '{"name": "also good", "draft_tokens": 0, "value": 10}'
 expect 0 'Mine' validate --experiments outside.json
 bad '{"name": "bad", "draft_tokens": 0, "value": 9.9, "platform": "L4S"}' 'unknown platform "L4S"; did you mean "L40S"'
 bad '{"name": "bad", "draft_tokens": 0, "value": 9.9, "unit": "furlongs"}' 'unit: unknown unit "furlongs"'
-bad '{"name": "bad", "draft_tokens": 0, "value": 9.9, "unit": "GB"}' 'unit: "GB" is no unit of round_time'
+bad '{"name": "bad", "draft_tokens": 0, "value": 9.9, "unit": "GB"}' 'unit: "GB" is not a unit of round_time'
 bad '{"name": "bad", "draft_tokens": 0, "value": -1}' 'value'
 bad '{"name": "bad", "draft_tokens": 0, "value": 1e30}' 'value'
 bad '{"name": "bad", "draft_tokens": 0}' 'value'
 bad '{"name": "bad", "draft_tokens": 0, "value": 1, "rol": "fit"}' 'rol'
 bad '{"name": "bad", "draft_tokens": 0, "value": 1, "case": "none"}' 'unknown case "none"'
 
-bad '{"name": "bad", "value": 9.9, "out_of_memory": true, "draft_tokens": 0}' 'out_of_memory: is said of a memory, not of a round_time'
+bad '{"name": "bad", "value": 9.9, "out_of_memory": true, "draft_tokens": 0}' 'out_of_memory: applies to memory rows, not to round_time'
 bad '{"name": "bad", "value": 1.1, "platform": "SpecMamba on VCK190", "target": "llama-3-8b", "draft_tokens": 0}' '.*llama-3-8b'
 bad '{"name": "bad", "value": 1.1, "platform": "SpecMamba on VCK190", "stage": "T9", "draft_tokens": 0}' 'stage must be '
 bad '{"name": "bad", "value": 1.1, "observable": "tokens_per_joule", "unit": "tokens/J", "platform": "SpecMamba on VCK190", "draft_tokens": 0, "batch": 2}' 'batch'
@@ -109,7 +109,7 @@ sed -i 's/"extends": "stree"/"extends": "stre"/' mine/extended.json
 checks=$((checks + 1))
 "$TREELINE" validate --experiments mine/extended.json >out.txt 2>err.txt
 [ $? -eq 2 ] || fail "extends a file that is not there: exit code is not 2"
-grep -q 'extended.json: extends: names "stre", which is no file before this one; did you mean "stree"' err.txt ||
+grep -q 'extended.json: extends: names "stre", which is not an earlier file; did you mean "stree"' err.txt ||
     fail "no sentence on extends: $(cat err.txt)"
 
 bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": 5}' 'relative_to must be an object'
@@ -131,7 +131,7 @@ END
 }
 memory llama-3-8b 0
 memory mamba2-2.7b 1
-bad '{"name": "bad", "value": 9.9, "ran": true, "observable": "memory", "unit": "GB", "draft_tokens": 0}' 'value: is of no use beside ran'
+bad '{"name": "bad", "value": 9.9, "ran": true, "observable": "memory", "unit": "GB", "draft_tokens": 0}' 'value: has no effect with ran'
 
 platform() { # FREE ROLE PATTERN: a platform that cannot be fitted is left out, with a sentence
     cat >platform.json <<END
@@ -160,7 +160,7 @@ END
 "$TREELINE" validate --experiments design.json >out.txt 2>err.txt
 [ $? -eq 2 ] || fail "a design with free parameters: exit code is not 2"
 checks=$((checks + 1))
-grep -q 'design.json: platforms.mine.free: is of no use beside design' err.txt || fail "no sentence on free parameters: $(cat err.txt)"
+grep -q 'design.json: platforms.mine.free: has no effect with design' err.txt || fail "no sentence on free parameters: $(cat err.txt)"
 
 # Files that cannot be read at all: a sentence each, and the rest runs.
 echo '{"format": "treeline-experiments", "version": 1' >broken.json

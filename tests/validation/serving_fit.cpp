@@ -1,24 +1,25 @@
-// How well do three measured batches of a deployment foretell its other batches?
+// How well do three measured batches of a deployment predict its other batches?
 //
 // Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
 // ai-dynamo/aiconfigurator). Each engine, version, model, device, precision, length and degree of parallelism is a deployment
-// of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and foretells the
+// of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and predicts the
 // others: between them (fitted to the smallest, a middle and the largest) and beyond them (fitted to the three smallest). Rows
 // are used as they were measured: the prompts of other requests, which are part of their TPOT, are the fit's to find.
 //
 // Exits with 77 without the data and with 1 when a goal below is missed.
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "calibrate/stack_fit.h"
-#include "calibrate/timings.h"
+#include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
+#include "text/csv.h"
+#include "text/input_file.h"
+#include "text/parse_number.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -52,35 +53,28 @@ Model model_named(const std::string& name) {
     return model(name.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
 }
 
-/// Columns: id, backend, backend_version, model, system, precision, isl, osl, batch_size, tp, pp, ttft_ms, tpot_ms,
-/// concurrency. Rows that the data's README says to drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under
-/// 1,024 tokens.
-std::map<std::string, Deployment> read_deployments(std::istream& file) {
+/// Rows that the data's README says to drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under 1,024 tokens.
+std::map<std::string, Deployment> read_deployments(const std::string& text) {
     const std::map<std::string, std::string> devices = {{"h100_sxm", "h100-sxm"}, {"h200_sxm", "h200"}, {"b200_sxm", "b200"}};
     const std::map<std::string, std::string> stacks = {{"vllm", "vllm"}, {"sglang", "sglang"}, {"trtllm", "tensorrt-llm"}};
     std::map<std::string, Deployment> deployments;
-    std::string line;
-    std::getline(file, line);
-    while (std::getline(file, line)) {
-        std::vector<std::string> cells;
-        std::stringstream stream(line);
-        for (std::string cell; std::getline(stream, cell, ',');) {
-            cells.push_back(cell);
-        }
-        if (!devices.contains(cells[4]) || std::stod(cells[11]) > 2000.0 || std::stod(cells[7]) < 1024.0) {
+    CsvReader csv(text);
+    const auto number = [&](const char* column) { return parse_number(csv[column]).value(); };
+    while (csv.next()) {
+        if (!devices.contains(csv["system"]) || number("ttft_ms") > 2000.0 || number("osl") < 1024.0) {
             continue;
         }
         MeasuredStep step;
-        step.setup.target = model_named(cells[3]);
-        step.setup.precision = precision_named(cells[5]);
-        step.setup.platform = platform(devices.at(cells[4]), stacks.at(cells[1]), std::stod(cells[9]));
+        step.setup.target = model_named(csv["model"]);
+        step.setup.precision = precision_named(csv["precision"]);
+        step.setup.platform = platform(devices.at(csv["system"]), stacks.at(csv["backend"]), number("tp"));
         step.setup.drafter = NgramDrafter{};
         step.setup.acceptance = Acceptance::geometric(0.0);
         step.setup.speculations = chains_up_to(0);
-        step.point = {0, std::stod(cells[8]), std::stod(cells[6]) + 0.5 * std::stod(cells[7])};
-        step.time = Seconds(1e-3 * std::stod(cells[12]));
-        const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", cells[1], cells[2], cells[3], cells[4], cells[5],
-                                             cells[6], cells[7], cells[9]);
+        step.point = {0, number("batch_size"), number("isl") + 0.5 * number("osl")};
+        step.time = Seconds(1e-3 * number("tpot_ms"));
+        const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", csv["backend"], csv["backend_version"], csv["model"],
+                                             csv["system"], csv["precision"], csv["isl"], csv["osl"], csv["tp"]);
         deployments[name].emplace(step.point.batch, step);
     }
     std::erase_if(deployments, [](const auto& deployment) { return deployment.second.size() < 4; });
@@ -91,8 +85,8 @@ struct Errors {
     std::vector<double> before, fitted;  ///< |predicted / measured − 1|
 };
 
-/// Fits to the steps numbered so, by rising batch, and foretells the others.
-void foretell(const Deployment& deployment, const std::vector<std::size_t>& fitted_to, Errors& errors) {
+/// Fits to the steps numbered so, by rising batch, and predicts the others.
+void predict(const Deployment& deployment, const std::vector<std::size_t>& fitted_to, Errors& errors) {
     std::vector<MeasuredStep> seen, unseen;
     std::size_t number = 0;
     for (const auto& [batch, step] : deployment) {
@@ -119,13 +113,12 @@ int main() {
     if (!path) {
         return skipped_exit_code;
     }
-    std::ifstream file(*path);
-    const std::map<std::string, Deployment> deployments = read_deployments(file);
+    const std::map<std::string, Deployment> deployments = read_deployments(read_file(*path));
     Errors between, beyond;
     for (const auto& [name, deployment] : deployments) {
         const std::size_t last = deployment.size() - 1;
-        foretell(deployment, {0, last / 2, last}, between);
-        foretell(deployment, {0, 1, 2}, beyond);
+        predict(deployment, {0, last / 2, last}, between);
+        predict(deployment, {0, 1, 2}, beyond);
     }
     fmt::print("{} deployments of four batches or more, fitted to three of them\n", deployments.size());
     print("batches between those fitted", between);

@@ -3,23 +3,24 @@
 //
 // Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
 // ai-dynamo/aiconfigurator). Nothing is fitted here: each cost mode, the engine's stack profile, and tensor parallelism as
-// stated. A row's TPOT includes the prompts of the other requests, which are read while this one decodes: with b requests in
-// flight each token waits for (b − 1)/osl of a prefill. Rows that the data's README says to drop (queued: TTFT above 2 s;
-// GB200) are dropped, as are answers under 1,024 tokens, where prefill outweighs decoding.
+// stated. A row's TPOT includes the prompts of the other requests, which the steady state prices (RoundSetup::output_tokens).
+// Rows that the data's README says to drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under 1,024 tokens,
+// where prompts outweigh decoding.
 //
 // Exits with 77 without the data and with 1 when the median error of the stacks exceeds the goal below, or data sheets do
 // better.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
+#include "text/csv.h"
+#include "text/input_file.h"
+#include "text/parse_number.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -33,19 +34,13 @@ struct Row {
     double isl = 0, osl = 0, batch = 0, ranks = 0, ttft_ms = 0, tpot_ms = 0;
 };
 
-std::vector<Row> read_rows(std::istream& file) {
+std::vector<Row> read_rows(const std::string& text) {
     std::vector<Row> rows;
-    std::string line;
-    std::getline(
-        file, line);  // id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,pp,ttft_ms,tpot_ms,concurrency
-    while (std::getline(file, line)) {
-        std::vector<std::string> cells;
-        std::stringstream stream(line);
-        for (std::string cell; std::getline(stream, cell, ',');) {
-            cells.push_back(cell);
-        }
-        rows.push_back({cells[1], cells[3], cells[4], cells[5], std::stod(cells[6]), std::stod(cells[7]), std::stod(cells[8]),
-                        std::stod(cells[9]), std::stod(cells[11]), std::stod(cells[12])});
+    CsvReader csv(text);
+    const auto number = [&](const char* column) { return parse_number(csv[column]).value(); };
+    while (csv.next()) {
+        rows.push_back({csv["backend"], csv["model"], csv["system"], csv["precision"], number("isl"), number("osl"),
+                        number("batch_size"), number("tp"), number("ttft_ms"), number("tpot_ms")});
     }
     return rows;
 }
@@ -96,17 +91,9 @@ double predicted_ms(const Row& row, Basis basis) {
     setup.precision = precision_of(row);
     setup.platform = basis == Basis::data_sheet ? with_ideal_kernels(platform_of(row)) : platform_of(row);
     setup.platform.mode = basis == Basis::calibration ? CostMode::calibrated : CostMode::roofline;
-    setup.drafter = NgramDrafter{};
-    setup.acceptance = Acceptance::geometric(0.0);
-    const CompiledRound round = compile_round(setup);
-    const double decode = evaluate(round, {0, row.batch, row.isl + 0.5 * row.osl}).time_per_token.value();
-    const double others = (row.batch - 1.0) / row.osl * time_to_first_token(round, row.isl).value();
-    return 1e3 * (decode + others);
-}
-
-double quantile(std::vector<double> values, double share) {
-    std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+    setup.prompt_tokens = row.isl;
+    setup.output_tokens = row.osl;
+    return 1e3 * evaluate(compile_round(setup), {0, row.batch, row.isl + 0.5 * row.osl}).time_per_token.value();
 }
 
 struct Errors {
@@ -150,8 +137,7 @@ int main() {
     if (!measured) {
         return skipped_exit_code;
     }
-    std::ifstream file(*measured);
-    std::vector<Row> rows = read_rows(file);
+    std::vector<Row> rows = read_rows(read_file(*measured));
     std::erase_if(rows, [](const Row& row) { return !usable(row); });
     fmt::print("TPOT without speculation, roofline mode; nothing is fitted to these rows in any mode\n");
     const double stacks = print_all(rows, Basis::stack_efficiencies);

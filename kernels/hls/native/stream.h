@@ -42,7 +42,7 @@ public:
         }
         queue_.push_back(value);
     }
-    /// Throws std::logic_error where there is nothing: functions that run in turn would wait for ever.
+    /// Throws std::logic_error if there is nothing: functions that run in turn would wait forever.
     T read() {
         if (queue_.empty()) {
             throw std::logic_error("stream \"" + name_ + "\" is read before it is written");

@@ -26,7 +26,7 @@ struct RtlOutcome {
 /// Why the RTL's parameters do not reach a configuration, as a sentence; empty when they do.
 std::string rtl_limit(const LayerPlan& plan, const LayerDesign& design, bool functional);
 
-/// With data, in GridShape. Throws std::runtime_error where it does not end within `most_cycles`.
+/// With data, in GridShape. Throws std::runtime_error if it does not end within `most_cycles`.
 RtlOutcome run_rtl(const LayerPlan& plan, const LayerDesign& design, const LayerData<GridShape>& data,
                    std::int64_t most_cycles = 10'000'000);
 

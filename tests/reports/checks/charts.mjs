@@ -1,4 +1,4 @@
-// Do the charts say what a reader needs: ticks that a person would choose, and what lies outside of the traffic asked about?
+// Do the charts say what a reader needs: ticks that a person would choose, and what lies outside the given traffic?
 import assert from 'node:assert/strict';
 
 /** The numbers along one axis of a chart; "10,000" is 10000. */
@@ -74,7 +74,7 @@ export const checks = ({ data, withReport, render }) => ({
     );
   },
 
-  'what lies outside of the traffic asked about is grey, and the legend says so': () =>
+  'what lies outside the given traffic is grey, and the legend says so': () =>
     withReport({}, async (page) => {
       const outside = data.pareto.filter((row) => !inside(data, row)).length;
       assert.ok(outside > 0 && outside < data.pareto.length);

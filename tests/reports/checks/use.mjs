@@ -70,7 +70,7 @@ export const checks = ({ data, withReport, render }) => ({
           return Number((await page.locator('#candidates [role=status]').textContent()).match(/^\d+/)[0]);
         };
         assert.ok(chains > 5 && rows.length > chains + 5);
-        assert.equal(await count('chain 2'), chains, 'a number goes with the word before it, and 2 is not 20');
+        assert.equal(await count('chain 2'), chains, 'a number belongs to the word before it, and 2 is not 20');
         assert.equal(await count('"chain 2"'), chains);
         assert.equal(await count('"CHAIN 2'), chains, 'while the quote is still open');
         assert.equal(await count('chain 20'), 1);

@@ -10,7 +10,7 @@
 //   zoom             {x: field, y: field}: drag to move, Shift and wheel or the buttons to zoom (the specification holds zoomParameter)
 //   onmark           (row) => …: a mark was clicked
 //   specification    ({palette, width, inner, state, shown}) => Vega-Lite: `shown(value)` says whether a series is switched on; `inner` is
-//                    the width between the axes, which depends on the fonts. A specification that uses it sets `measured` beside itself.
+//                    the width between the axes, which depends on the fonts. A specification that uses it sets `measured` next to itself.
 //
 // Every chart is drawn again, synchronously, when its box changes its width, the theme changes or the page is printed.
 import { button, download, element } from './dom.js';
@@ -21,7 +21,7 @@ import { dataTable } from './table.js';
 export function chart(options) {
   const state = Object.fromEntries((options.choices ?? []).map((choice) => [choice.key, choice.value]));
   const hidden = new Set();
-  // Vega writes its own role and label onto the element it draws into, so the words for those who cannot see it stand on the one around it.
+  // Vega writes its own role and label onto the element it draws into, so the words for those who cannot see it are on the one around it.
   const canvas = element('div');
   const plot = element('div', { class: 'plot', role: 'img', 'aria-label': options.alternative }, canvas);
   const legend = element('div', { class: 'legend' });

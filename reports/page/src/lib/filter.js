@@ -1,5 +1,5 @@
 // What the box above a table looks for. Every word must be found in some cell of a row, every phrase in quotes in one cell. A number means
-// itself, so 2 is found in "chain 2" and not in "chain 20" or "3.2"; and it belongs to the word before it where the table has the two together.
+// itself, so 2 is found in "chain 2" and not in "chain 20" or "3.2"; and it belongs to the word before it if the table has the two together.
 
 const NUMBER = /^\d[\d.,]*$/;
 const plain = (text) => text.toLowerCase().replace(/(\d),(?=\d{3}(?!\d))/g, '$1'); // 1,024 and 1024 are the same

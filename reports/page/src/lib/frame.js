@@ -45,7 +45,7 @@ export function pageFooter(data) {
     element(
       'p',
       {},
-      `Made by ${data.generator ?? 'treeline'}. This file holds everything it shows; it asks the network for nothing.`,
+      `Made by ${data.generator ?? 'treeline'}. This file contains everything it shows and needs no network.`,
     ),
     element('details', {}, element('summary', {}, 'Open-source software inside this page'), element('pre', {}, licences)),
   );

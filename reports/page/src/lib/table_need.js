@@ -1,4 +1,4 @@
-// How wide a table must be at the least, so that print.css can choose a size of type in which no word is cut.
+// How wide a table must be at least, so that print.css can choose a size of type in which no word is cut.
 import { cell } from './format.js';
 import { textWidth, widest } from './text.js';
 

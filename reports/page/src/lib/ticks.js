@@ -1,7 +1,7 @@
 // Axis values that a person would choose, as many as have room: 1, 2 and 5 times powers of ten, or powers of two.
 import { textWidth } from './text.js';
 
-const GAP = 8; // pixels between two numbers beside each other
+const GAP = 8; // pixels between two neighbouring numbers
 const LINE = 26; // pixels from one number to the next above each other
 
 const writer = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
@@ -54,7 +54,7 @@ export function logTicks(low, high, pixels, { vertical = false, base = 10 } = {}
   const rows = base === 2 ? powers : [multiples(low, high, 10, [1, 2, 5]), ...powers];
   const found = rows.find((values) => values.length >= 3 && clear(values, place, vertical));
   if (found) return found;
-  // Less than a decade or two: even steps, as many as stay apart where the axis is narrowest.
+  // Less than a decade or two: even steps, as many as stay apart at the axis's narrowest.
   for (let most = 8; most > 1; most -= 1) {
     const values = roundNumbers(low, high, most).filter((value) => value > 0);
     if (values.length >= 2 && clear(values, place, vertical)) return values;

@@ -1,8 +1,8 @@
-// Which points of a chart the reader asked about: the input's traffic spans a range of batches and one of contexts. Everything outside of them
+// Which points of a chart belong to the given traffic: it spans a range of batches and one of contexts. Everything outside of them
 // is grey in every chart.
 import { isNumber } from './format.js';
 
-export const OUTSIDE = 'outside the traffic asked about';
+export const OUTSIDE = 'outside the given traffic';
 
 function rangeOf(traffic, key) {
   const values = (traffic ?? []).map((point) => point[key]).filter(isNumber);

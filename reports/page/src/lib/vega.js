@@ -84,7 +84,7 @@ const ticksOf = (name, channel, option) => ({
   expr: `${name}(domain('${channel}'), ${channel === 'x' ? 'width' : 'height'}, ${channel === 'y'}, ${option})`,
 });
 
-/** The axis of `channel` ("x" or "y") over a log scale: powers of two where `base` is 2, else 1, 2 and 5 times powers of ten. */
+/** The axis of `channel` ("x" or "y") over a log scale: powers of two if `base` is 2, else 1, 2 and 5 times powers of ten. */
 export const logAxis = (channel, base = 10) => ({ format: ',~r', values: ticksOf('treelineLogTicks', channel, base), grid: true });
 
 /** The same over a linear scale, from zero or not; whole numbers only where `whole`. */

@@ -10,9 +10,9 @@ export const candidates = {
     element(
       'p',
       { class: 'screen-only' },
-      'Click a heading to sort. Words typed into the box keep the rows that hold all of them; a number goes with the word before it ' +
-        '(chain 2), and quotes keep any words together.',
-      columns.some((column) => column.objective) && ' The column marked as the objective is what the best candidate is best in.',
+      'Click a heading to sort. Words typed into the box keep the rows that contain all of them; a number belongs to the word before it ' +
+        '(chain 2), and quotes keep words together.',
+      columns.some((column) => column.objective) && ' The marked column is the objective.',
     ),
     note && element('p', { class: 'reading' }, note),
     dataTable({ columns, rows, name: 'candidates', pinned: 3 }),

@@ -36,7 +36,7 @@ export const heatmap = {
         id: 'speedup-map',
         title: 'Speed-up over batch and context',
         reading:
-          'Blue cells gain, brown cells lose, cells without colour are level with plain decoding; the large number is the best draft length.',
+          'Blue cells gain, brown cells lose, cells without colour match plain decoding; the large number is the best draft length.',
         alternative: inWords(rows),
         columns,
         rows,
@@ -61,7 +61,7 @@ const colourAt = (speedup, reach, palette) => divergingColour(Math.log(speedup) 
 function inWords(rows) {
   const fitting = rows.filter((row) => row.fits !== false);
   const gaining = fitting.filter((row) => row.speedup > 1 && row.draft_tokens !== 0);
-  if (gaining.length === 0) return 'Heat map of speed-up over batch and context: speculation gains in no cell.';
+  if (gaining.length === 0) return 'Heat map of speed-up over batch and context: speculation gains nowhere.';
   const best = gaining.reduce((a, b) => (b.speedup > a.speedup ? b : a));
   return (
     `Heat map of speed-up over batch and context: speculation gains in ${gaining.length} of ${fitting.length} cells that fit in memory, ` +
@@ -149,7 +149,7 @@ function colourScale(palette, reach, allAsked) {
     element(
       'span',
       { class: 'key' },
-      `off: plain decoding is best; –: does not fit in memory${allAsked ? '' : '; greyed: outside the traffic asked about'}`,
+      `off: plain decoding is best; –: does not fit in memory${allAsked ? '' : '; greyed: outside the given traffic'}`,
     ),
   );
 }

@@ -24,11 +24,11 @@ export const memory = {
       element('p', {}, sentence),
       chart({
         id: 'memory-chart',
-        title: 'Memory of one device by part',
+        title: 'Memory of one device, by part',
         reading:
           limit === undefined
-            ? 'The bar adds up what lies in memory at the peak.'
-            : 'The bar adds up what lies in memory at the peak; it must end left of the line.',
+            ? 'The bar adds up what is in memory at the peak.'
+            : 'The bar adds up what is in memory at the peak; it must end left of the line.',
         alternative: `Stacked bar of memory. ${sentence} ${parts.map(({ part, gb }) => `${part}: ${number(gb)} GB`).join('; ')}.`,
         columns,
         rows: parts,
@@ -45,7 +45,7 @@ export const memory = {
 
 function inWords(used, limit) {
   if (limit === undefined) return `The configuration needs ${number(used)} GB on each device.`;
-  if (used > limit) return `It does not fit: ${number(used)} GB are needed on each device, and there are ${number(limit)} GB.`;
+  if (used > limit) return `It does not fit: each device needs ${number(used)} GB but has ${number(limit)} GB.`;
   return `It fits: ${number(used)} GB of ${number(limit)} GB on each device (${percent(used / limit)}), which leaves ${number(limit - used)} GB.`;
 }
 

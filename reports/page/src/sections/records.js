@@ -1,4 +1,4 @@
-// Rows of a table that each open to what stands behind them.
+// Rows of a table that each open to their details.
 import { element } from '../lib/dom.js';
 import { dataTable } from '../lib/table.js';
 

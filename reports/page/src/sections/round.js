@@ -1,11 +1,11 @@
-// Where the time of a round goes, beside a plain decoding step.
+// Where the time of a round goes, next to a plain decoding step.
 import { element } from '../lib/dom.js';
 import { microseconds, number, percent, placeable, times, unique } from '../lib/format.js';
 import { chart } from '../lib/chart.js';
 import { domainWithRoom, shortened, widest } from '../lib/text.js';
 import { linearAxis } from '../lib/vega.js';
 
-const PHASES = ['draft', 'verify', 'rollback', 'sampling', 'host'];
+const PHASES = ['draft', 'verify', 'rollback', 'sampling', 'host', 'prompts'];
 const PLAIN = 'plain decoding';
 const columns = [
   { key: 'configuration', title: 'Configuration' },
@@ -26,7 +26,7 @@ export const round = {
       element('p', {}, sentence),
       chart({
         id: 'round-chart',
-        title: 'A round beside a plain decoding step',
+        title: 'A round next to a plain decoding step',
         reading:
           tokens === undefined
             ? 'Each bar is one pass of the engine, split into its phases.'
@@ -40,8 +40,8 @@ export const round = {
             label: 'Time',
             value: tokens === undefined ? 'round' : 'token',
             options: [
-              ...(tokens === undefined ? [] : [{ value: 'token', label: 'for each token' }]),
-              { value: 'round', label: 'for each round' },
+              ...(tokens === undefined ? [] : [{ value: 'token', label: 'per token' }]),
+              { value: 'round', label: 'per round' },
             ],
           },
         ],
@@ -121,7 +121,7 @@ function bars(rows, phases, palette, { inner, narrow }, tokens) {
     field: 'time_ms',
     type: 'quantitative',
     scale: { domain: domainWithRoom([0, longest], [0, room], inner), nice: false },
-    axis: { title: tokens === 1 ? 'Time of a round (ms)' : 'Time of a token (ms)', ...linearAxis('x') },
+    axis: { title: tokens === 1 ? 'Time per round (ms)' : 'Time per token (ms)', ...linearAxis('x') },
   };
   return {
     height: names.length * (narrow ? 72 : 58) + 50,

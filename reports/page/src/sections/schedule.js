@@ -46,7 +46,7 @@ export const schedule = {
           pieces.every((piece) => piece.asked)
             ? []
             : [
-                { label: 'the traffic asked about', colour: palette.series[0] },
+                { label: 'the given traffic', colour: palette.series[0] },
                 { label: OUTSIDE, colour: palette.outside },
               ],
         measured: true,
@@ -64,7 +64,7 @@ function sentence(rows) {
   if (!off) return `Speculation pays at every batch size up to ${number(rows.at(-1).batch_to)}.`;
   if (rows.every((row) => row.draft_tokens === 0)) return 'Speculation does not pay at any of these batch sizes.';
   const resumes = rows.some((row) => row.draft_tokens > 0 && row.batch_from > off.batch_from);
-  if (resumes) return 'Speculation pays in some ranges of the batch size only, as the steps show.';
+  if (resumes) return 'Speculation pays only in some ranges of batch size, as the steps show.';
   return `Speculate up to batch ${number(off.batch_from - 1)}, with fewer draft tokens as the batch grows; from ${number(off.batch_from)} on, plain decoding is faster.`;
 }
 

@@ -27,7 +27,7 @@ export const uncertainty = {
       rows.length > 0 &&
         chart({
           id: 'tornado-chart',
-          title: `What each uncertain input does to the ${gain}`,
+          title: `How each uncertain input moves the ${gain}`,
           reading:
             'Each bar runs from the lowest to the highest gain as one input moves through its range and the others stay; the widest matters most.',
           alternative: `Bars of the range of the ${gain}. ${rows.map((row) => `${row.name}: ${times(row.low)} to ${times(row.high)}`).join('; ')}.`,

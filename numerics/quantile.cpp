@@ -1,0 +1,21 @@
+#include "numerics/quantile.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace treeline {
+
+double quantile(std::vector<double> values, double q) {
+    if (values.empty()) {
+        return 0.0;
+    }
+    const double position = q * static_cast<double>(values.size() - 1);
+    const auto below = static_cast<std::ptrdiff_t>(position);
+    const double share = position - static_cast<double>(below);
+    const auto at = values.begin() + below;
+    std::nth_element(values.begin(), at, values.end());
+    // One of two infinite neighbours would turn 0·inf into NaN.
+    return share == 0.0 ? *at : *at + share * (*std::min_element(at + 1, values.end()) - *at);
+}
+
+}  // namespace treeline

@@ -1,0 +1,38 @@
+#include "sim/prompt_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace treeline {
+namespace {
+
+/// One prompt in chunks of what the stack reads at once: its time and energy.
+std::pair<Seconds, Joules> prompt_cost(const CompiledPass& pass, const RoundSetup& setup) {
+    const Device& device = setup.platform.device;
+    const double chunks = std::max(1.0, std::ceil(setup.prompt_tokens / setup.platform.stack.prefill_tokens));
+    const double tokens = setup.prompt_tokens / chunks;
+    Seconds time;
+    Joules energy;
+    for (double chunk = 0.0; chunk < chunks; ++chunk) {
+        const PassTotals totals = totals_of(pass, {1.0, tokens, chunk * tokens, 1.0});
+        time += pass_time(pass, totals);
+        energy += device.energy_per_byte * totals.bytes + device.energy_per_flop * totals.flops;
+    }
+    return {time, energy};
+}
+
+}  // namespace
+
+PromptWork prompt_work(const RoundSetup& setup, const CompiledRound& round) {
+    PromptWork work;
+    if (setup.output_tokens > 0.0 && setup.prompt_tokens > 0.0) {
+        const auto [target, target_energy] = prompt_cost(round.prefill, setup);
+        const auto [drafter, drafter_energy] = prompt_cost(round.draft_prefill, setup);
+        const double share = 1.0 / setup.output_tokens;
+        work = {target * share, drafter * share, target_energy * share, drafter_energy * share};
+    }
+    return work;
+}
+
+}  // namespace treeline

@@ -1,0 +1,100 @@
+// Do prompts of other requests cost in a steady state what a simulation of continuous batching says, and what arithmetic says?
+#include <catch2/catch.hpp>
+
+#include "setups.h"
+#include "sim/round.h"
+#include "sweeps/adaptive/continuous_batching.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+constexpr double prompt = 1000.0, answer = 250.0, context = 1125.0;
+
+RoundSetup steady(const std::string& stack = "vllm") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", stack));
+    setup.speculations = chains_up_to(4);
+    setup.prompt_tokens = prompt;
+    setup.output_tokens = answer;
+    return setup;
+}
+
+RoundSetup decoding_alone(RoundSetup setup) {
+    setup.output_tokens = 0.0;
+    return setup;
+}
+
+}  // namespace
+
+TEST_CASE("a closed loop of b requests generates b answers for each prompt and answer of one of them") {
+    const RoundSetup setup = steady();
+    const CompiledRound round = compile_round(setup), alone = compile_round(decoding_alone(setup));
+    for (const int speculation : {0, 3}) {
+        for (const double batch : {1.0, 8.0, 64.0}) {
+            const RoundEstimate with = evaluate(round, {speculation, batch, context});
+            const RoundEstimate without = evaluate(alone, {speculation, batch, context});
+            // By hand: each user waits for its own prompt, then for its own rounds and the prompts of the others.
+            CompiledRound readers = alone;
+            if (speculation == 0) {
+                readers.draft_prefill = {};
+            }
+            const double reading = time_to_first_token(readers, prompt).value();
+            const double tpot = without.time_per_token.value() + (batch - 1.0) * reading / answer;
+            CHECK(with.time_per_token.value() == Approx(tpot).epsilon(1e-12));
+            CHECK(with.tokens_per_second_device == Approx(batch * answer / (reading + answer * tpot)).epsilon(1e-12));
+            CHECK(with.prompts.value() == Approx(with.accept_length * (batch - 1.0) * reading / answer).epsilon(1e-12));
+            CHECK(with.round == with.draft + with.verify + with.rollback + with.host + with.prompts);
+            CHECK(with.price_per_token > without.price_per_token);
+        }
+    }
+}
+
+TEST_CASE("prompts dilute what speculation gains, and a break-even length is where nothing is gained") {
+    RoundSetup setup = steady();
+    const CompiledRound alone = compile_round(decoding_alone(setup));
+    double last = 1e9;
+    for (const double length : {4000.0, 1000.0, 250.0, 64.0}) {
+        setup.output_tokens = length;
+        const RoundEstimate with = evaluate(compile_round(setup), {3, 16.0, context});
+        CHECK(with.throughput_multiplier < last);
+        CHECK(with.throughput_multiplier < evaluate(alone, {3, 16.0, context}).throughput_multiplier);
+        last = with.throughput_multiplier;
+        RoundSetup at_break_even = setup;
+        at_break_even.acceptance = Acceptance::mean_length(with.iteration_multiplier, 3.0);
+        CHECK(evaluate(compile_round(at_break_even), {3, 16.0, context}).throughput_multiplier ==
+              Approx(1.0).epsilon(2e-3));  // catching up takes a little more or less
+    }
+}
+
+TEST_CASE("a drafter that reads prompts for longer than it can save has no break-even length") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3-8b", platform("h100-sxm", "vllm"));
+    setup.speculations = chains_up_to(2);
+    setup.prompt_tokens = 8000.0;
+    setup.output_tokens = 4.0;
+    CHECK(evaluate(compile_round(setup), {2, 64.0, 8000.0}).iteration_multiplier == unlimited);
+}
+
+TEST_CASE("long prompts come in chunks of what the stack reads at once") {
+    RoundSetup setup = steady();
+    setup.prompt_tokens = 4.0 * setup.platform.stack.prefill_tokens;
+    const CompiledRound round = compile_round(setup);
+    const PassTotals first = totals_of(round.prefill, {1.0, setup.platform.stack.prefill_tokens, 0.0, 1.0});
+    CHECK(round.prompts.target.value() > 4.0 * pass_time(round.prefill, first).value() / answer);  // later chunks read more
+}
+
+TEST_CASE("the simulation of continuous batching takes as long") {
+    // One sequence more costs nothing here, so that the mean number of others is all that counts. Answers are of one length: a
+    // short one feels the requests that joined with it more than the mean does.
+    const double step = 0.010, reading = 0.040, tokens = 200.0;
+    const std::vector<SpeculationSetting> settings = {{"plain", {1.0}, std::vector<Seconds>(256, Seconds(step))}};
+    for (const double per_second : {1.0, 5.0, 10.0, 15.0}) {
+        const Requests requests{per_second, tokens, OutputLength::fixed, Seconds(reading)};
+        const ServedTraffic served =
+            simulate_serving({settings, always(0, 256)}, requests, {20'000, 2'000, 10, 5, 0}, Confidence::percent_95);
+        // The others of a request are as many as there are in the system without it: λ·E[its stay], by Little's law.
+        const double others = served.requests_in_system.mean;
+        const double tpot = step + others / tokens * reading;
+        CHECK(served.time_per_token.mean.mean == Approx(tpot).epsilon(0.02));
+    }
+}

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace treeline {
+
+inline constexpr std::uintmax_t largest_table = 64u << 20;  ///< bytes of a file of measurements
+
+/// All of a file. Throws InputError where it cannot be read or is larger than `size_limit` bytes; an endless one ends there,
+/// too.
+std::string read_file(const std::filesystem::path& path, std::uintmax_t size_limit = largest_table);
+
+}  // namespace treeline
