@@ -9,6 +9,9 @@ foreach(folder ${folders})
           FILES_MATCHING PATTERN "*.h" PATTERN "page" EXCLUDE)
 endforeach()
 
+# The facade's headers are written <treeline/recommend.h>.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/treeline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
 # Its headers are among those of kernels/.
 install(TARGETS treeline_kernels_hls EXPORT treelineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 

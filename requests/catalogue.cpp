@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <system_error>
 
 #include "json/reader.h"
@@ -18,31 +19,59 @@ bool complete(const Catalogue& catalogue) {
     return fs::is_directory(catalogue.models, ignored) && fs::is_directory(catalogue.hardware, ignored);
 }
 
-Catalogue required(const std::string& folder, const std::string& named_by) {
-    Catalogue catalogue = within(folder);
-    if (!complete(catalogue)) {
-        throw InputError({named_by + ": " + folder + " does not hold the folders models and hardware of a catalogue"});
-    }
-    return catalogue;
+/// The catalogue that the environment names, which is used without looking further.
+std::optional<Catalogue> of_environment() {
+    const char* variable = std::getenv("TREELINE_DATA");
+    return variable != nullptr && *variable != '\0' ? std::optional(catalogue_in(variable, "TREELINE_DATA")) : std::nullopt;
 }
 
-}  // namespace
-
-Catalogue find_catalogue(const std::string& flag) {
-    if (!flag.empty()) {
-        return required(flag, "--catalogue");
-    }
-    if (const char* variable = std::getenv("TREELINE_DATA"); variable != nullptr && *variable != '\0') {
-        return required(variable, "TREELINE_DATA");
-    }
-    std::error_code ignored;
-    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-    for (const fs::path& folder : {program.parent_path().parent_path() / "share" / "treeline", fs::path(TREELINE_SOURCE_DIR)}) {
+/// The first complete one of these folders and the source folder.
+std::optional<Catalogue> first_of(std::vector<fs::path> folders) {
+    folders.emplace_back(TREELINE_SOURCE_DIR);
+    for (const fs::path& folder : folders) {
         if (complete(within(folder))) {
             return within(folder);
         }
     }
-    throw InputError({"the catalogue of models and hardware was not found; give its folder with --catalogue"});
+    return std::nullopt;
+}
+
+Catalogue found(std::optional<Catalogue> catalogue, const char* what_else) {
+    if (!catalogue) {
+        throw InputError({what_else});
+    }
+    return std::move(*catalogue);
+}
+
+}  // namespace
+
+Catalogue catalogue_in(const fs::path& folder, const std::string& named_by) {
+    Catalogue catalogue = within(folder);
+    if (!complete(catalogue)) {
+        throw InputError({named_by + ": " + folder.string() + " does not hold the folders models and hardware of a catalogue"});
+    }
+    return catalogue;
+}
+
+Catalogue find_catalogue(const std::string& flag) {
+    if (!flag.empty()) {
+        return catalogue_in(flag, "--catalogue");
+    }
+    if (std::optional<Catalogue> named = of_environment()) {
+        return *named;
+    }
+    std::error_code ignored;
+    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+    return found(first_of({program.parent_path().parent_path() / "share" / "treeline"}),
+                 "the catalogue of models and hardware was not found; give its folder with --catalogue");
+}
+
+Catalogue catalogue_among(const std::vector<fs::path>& folders) {
+    if (std::optional<Catalogue> named = of_environment()) {
+        return *named;
+    }
+    return found(first_of(folders),
+                 "the catalogue of models and hardware was not found; give its folder, or set TREELINE_DATA to it");
 }
 
 std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue,

@@ -25,6 +25,12 @@ struct Catalogue {
 /// none is found.
 Catalogue find_catalogue(const std::string& flag);
 
+/// The same for a library, which no flag reaches: that of $TREELINE_DATA, else the first of `folders` that holds one, else the
+/// source folder it was built from. Throws InputError likewise.
+Catalogue catalogue_among(const std::vector<std::filesystem::path>& folders);
+/// The catalogue in this folder. Throws InputError that begins with `named_by` where it lacks models/ or hardware/.
+Catalogue catalogue_in(const std::filesystem::path& folder, const std::string& named_by);
+
 /// A file under the path at which it was read and the name that the input gives it.
 struct NamedFile {
     std::string read;

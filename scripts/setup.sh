@@ -75,6 +75,10 @@ treeline_install() {
 treeline_packages="g++=g++ cmake=cmake ninja=ninja-build node=nodejs npm=npm
     libcli11-dev libeigen3-dev libfmt-dev libmuparser-dev libopenblas-openmp-dev libyaml-cpp-dev nlohmann-json3-dev catch2"
 
+# The Python module, which ./check builds and tests. Without them ./run builds the program alone.
+# shellcheck disable=SC2034
+treeline_python_packages="pybind11-dev python3-dev python3-numpy python3-pytest"
+
 # Configures a preset and builds targets (all where none is named):
 #   treeline_build PRESET FOLDER "-DOPTION=VALUE ..." [target...]
 treeline_build() {

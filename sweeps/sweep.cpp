@@ -28,6 +28,7 @@ struct ChunkTask {
     const PreparedVariant* variant = nullptr;
     std::size_t begin = 0;
     std::size_t end = 0;
+    std::uint64_t first = 0;  ///< SweepChunk::first
 };
 
 /// What the summary keeps of the points offered.
@@ -162,9 +163,19 @@ ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, con
     result.evaluated = estimates.size();
     result.kept.best = BestPoints(options.best_count, bar);
     keep(options, space, task, columns, estimates, result);
+    const SweepChunk chunk{space.variants[task.variant->index],
+                           task.variant->round,
+                           space.speculations,
+                           task.first,
+                           columns.speculation,
+                           columns.batch,
+                           columns.context,
+                           estimates};
+    if (options.visit) {
+        options.visit(chunk);
+    }
     if (options.format) {
-        result.text = options.format({space.variants[task.variant->index], task.variant->round, space.speculations,
-                                      columns.speculation, columns.batch, columns.context, estimates});
+        result.text = options.format(chunk);
     }
     return result;
 }
@@ -182,7 +193,8 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
     std::atomic<double> bar = std::numeric_limits<double>::infinity();
     const std::function<ChunkResult(std::size_t)> produce = [&](std::size_t i) {
         const std::size_t begin = i % chunks_each * chunk_size;
-        const ChunkTask task{&prepared[i / chunks_each], begin, std::min(begin + chunk_size, points_each)};
+        const ChunkTask task{&prepared[i / chunks_each], begin, std::min(begin + chunk_size, points_each),
+                             i / chunks_each * points_each + begin};
         return run_chunk(space, options, task, bar.load(std::memory_order_relaxed));
     };
     std::uint64_t done = 0;

@@ -18,6 +18,9 @@ struct SweepChunk {
     const Variant& variant;
     const CompiledRound& round;
     const std::vector<Speculation>& speculations;
+    /// Place of its first point, were no point of the priced variants left out: chunks never overlap, whatever is dropped, and
+    /// all of them lie below DesignSpace::size().
+    std::uint64_t first = 0;
     std::span<const int> speculation;  ///< indices into them
     std::span<const double> batch;
     std::span<const double> context;
@@ -32,7 +35,9 @@ struct SweepOptions {
     std::array<const SweepColumn*, 2> pareto_of = {find_sweep_column("tokens_per_s_user"),
                                                    find_sweep_column("tokens_per_s_device")};
     bool ignore_memory = false;  ///< also keep points that do not fit
-    /// Called on the worker threads; what it returns is passed to `write` in the order of the points. May be empty.
+    /// Called on the worker threads, for several chunks at once and in any order, with every chunk. May be empty.
+    std::function<void(const SweepChunk&)> visit;
+    /// The same; what it returns is passed to `write` in the order of the points. May be empty.
     std::function<std::string(const SweepChunk&)> format;
     std::function<void(const std::string&)> write;
     /// Called in order with points done and points in all. May be empty.

@@ -29,4 +29,7 @@ inline const Speculation& speculation_of(const SweepInput& input, const SweepPoi
     return input.space.speculations[static_cast<std::size_t>(point.point.speculation)];
 }
 
+/// The devices, listed once each, whose description lacks what a column needs: "a10g".
+std::vector<std::string> devices_without(const SweepColumn& column, const SweepInput& input);
+
 }  // namespace treeline

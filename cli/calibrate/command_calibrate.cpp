@@ -1,12 +1,9 @@
 // treeline calibrate: laws of a device's kernels, from measured times.
-#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "calibrate/tables/fit_tables.h"
-#include "calibrate/tables/kernel_tables.h"
 #include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
@@ -14,6 +11,7 @@
 #include "json/reader.h"
 #include "reports/calibrate/calibration_output.h"
 #include "reports/calibrate/serving_output.h"
+#include "requests/fit/kernel_calibration.h"
 #include "requests/fit/serving_fit_reader.h"
 #include "text/output_file.h"
 
@@ -65,52 +63,6 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
     write_file("-", text);
 }
 
-/// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
-/// peaks scale them; the traffic at which startup ends scales with the cache.
-void derive(const std::string& from, const std::filesystem::path& catalogue, CalibrationAnswer& answer) {
-    const Device other = load_device(catalogue, from).value;
-    if (!other.calibration) {
-        throw InputError({fmt::format("--derive-from: the description of {} names no calibration", other.name)});
-    }
-    answer.derived_from = other.name;
-    for (CalibratedKernel kernel : other.calibration->kernels) {
-        const bool measured = std::any_of(answer.kernels.begin(), answer.kernels.end(),
-                                          [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; });
-        if (!measured) {
-            kernel.law.ramp_bytes = kernel.law.ramp_bytes * (answer.device.cache / other.cache);
-            answer.derived.push_back(kernel);
-        }
-    }
-    answer.source +=
-        fmt::format("{}{} as on {}, as shares of the data sheet ({})", answer.source.empty() ? "" : "; ",
-                    answer.kernels.empty() ? "every kernel" : "other kernels", other.name, other.calibration->source);
-}
-
-/// The device without its calibration, which may not exist yet or may be faulty: it is about to be made.
-Device device_to_calibrate(const CalibrateFlags& flags) {
-    Device device = load_uncalibrated_device(flags.common.find().hardware, flags.device).value;
-    if (device.cache <= Bytes(0.0)) {
-        throw InputError({fmt::format(
-            "{}: its description does not state \"cache\", so measurements that ran from the cache cannot be recognised",
-            device.name)});
-    }
-    return device;
-}
-
-/// What --source says, or else the files that hold the times: a calibration without a source is refused.
-std::string source_of(const CalibrateFlags& flags) {
-    if (!flags.source.empty() || flags.from.empty()) {
-        return flags.source;
-    }
-    std::string files;
-    for (const std::string& path : flags.from) {
-        const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
-        const std::string name = (normal.has_filename() ? normal : normal.parent_path()).filename().string();
-        files += (files.empty() ? "" : ", ") + name;
-    }
-    return "measured times in " + files;
-}
-
 std::string text_of(const CalibrationAnswer& answer, Format format) {
     return format == Format::table  ? calibration_table(answer)
            : format == Format::json ? calibration_json(answer)
@@ -150,25 +102,8 @@ void run(const CalibrateFlags& flags) {
         throw InputError({fmt::format("{}: applies to measuring; give --device cpu or --device cuda without --from",
                                       flags.quick ? "--quick" : "--check")});
     }
-    CalibrationAnswer answer;
-    answer.device = device_to_calibrate(flags);
-    answer.source = source_of(flags);
-    if (flags.from.empty() && flags.derive_from.empty()) {
-        throw InputError(
-            {"nothing to calibrate from: give --from FILE|DIR, --derive-from DEVICE or both, or measure with --device cpu or "
-             "cuda"});
-    }
-    std::vector<KernelTable> tables;
-    if (!flags.from.empty()) {
-        const std::vector<MeasuredFile> files = read_measured_files(flags.from, answer.device);
-        tables = kernel_tables_of(files, answer.device);
-        require_fittable(tables);
-        answer.launches = launch_costs_of(files);
-    }
-    answer.kernels = fitted(std::move(tables), answer.device, options);
-    if (!flags.derive_from.empty()) {
-        derive(flags.derive_from, flags.common.find().hardware, answer);
-    }
+    const CalibrationAnswer answer =
+        calibrate_kernels({flags.device, flags.from, flags.derive_from, flags.source, options}, flags.common.find());
     if (!flags.html.empty()) {
         if (answer.kernels.empty()) {
             throw InputError({"--html shows measurements, so it needs --from"});

@@ -8,27 +8,16 @@
 #include "cli/common_flags.h"
 #include "reports/estimate/estimate_output.h"
 #include "requests/flag_values.h"
-#include "requests/point_reader.h"
+#include "requests/point_file.h"
 
 namespace treeline {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct EstimateFlags {
     CommonFlags common;
     PointFlags point;
     std::string file;
 };
-
-/// The point in a file: the file itself, or the input that a result of this command repeats.
-Json point_in(const std::string& file) {
-    json::Document document = json::Document::load(file);
-    const Json& tree = document.root().raw();
-    document.throw_if_problems();
-    const bool is_result = tree.value("format", Json()) == "treeline-estimate" && tree.contains("input");
-    return is_result ? tree.at("input") : tree;
-}
 
 /// From the folder of the result, in which its own paths begin, to the current one.
 std::filesystem::path from_folder_of(const std::string& output) {
@@ -38,16 +27,11 @@ std::filesystem::path from_folder_of(const std::string& output) {
 
 void estimate(const EstimateFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const bool from_file = !flags.file.empty();
-    Json point = from_file ? point_in(flags.file) : Json::object();
-    rebase_paths(point, std::filesystem::path(flags.file).parent_path().string());  // flags are relative to the current folder
     try {
-        point = with_flags(std::move(point), flags.point);
-        json::Document document = json::Document::of(point, from_file ? flags.file : "flags");
-        Descriptions descriptions(flags.common.find(), {});
-        const PointEstimate result = estimate_point(read_point(document, descriptions));
-        rebase_paths(point, from_folder_of(flags.common.output).string());
-        flags.common.deliver(format == Format::json  ? estimate_json(result, point).dump(2) + "\n"
+        PointSource source = read_point(flags.file, flags.point, flags.common.find());
+        const PointEstimate result = estimate_point(std::move(source.input));
+        rebase_paths(source.raw, from_folder_of(flags.common.output).string());
+        flags.common.deliver(format == Format::json  ? estimate_json(result, source.raw).dump(2) + "\n"
                              : format == Format::csv ? estimate_csv(result)
                                                      : estimate_table(result));
     } catch (const InputError& error) {

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -11,10 +10,10 @@
 #include "cli/common_flags.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
-#include "json/wording.h"
 #include "reports/sweep/sweep_files.h"
 #include "reports/sweep/sweep_output.h"
 #include "reports/sweep/sweep_summary.h"
+#include "requests/sweep/sweep_columns_reader.h"
 #include "requests/sweep/sweep_reader.h"
 #include "text/table.h"
 
@@ -32,56 +31,24 @@ struct SweepFlags {
     [[nodiscard]] bool asks_for_lists() const { return asks_for_best || !pareto.empty(); }
 };
 
-/// The column that a flag names.
-const SweepColumn* column_of(const std::string& flag, const std::string& name) {
-    if (const SweepColumn* column = find_sweep_column(name)) {
-        return column;
-    }
-    std::vector<std::string> names;
-    for (const SweepColumn& column : sweep_columns) {
-        names.emplace_back(column.name);
-    }
-    const std::string suggestion = did_you_mean(name, names);
-    throw InputError({fmt::format("{}: a sweep has no numeric column \"{}\"{}", flag, json::shown_key(name),
-                                  suggestion.empty() ? "; it has " + fmt::format("{}", fmt::join(names, ", ")) : suggestion)});
-}
-
 std::array<const SweepColumn*, 2> pareto_columns(const std::string& text) {
     const std::size_t comma = text.find(',');
     if (comma == std::string::npos || text.find(',', comma + 1) != std::string::npos) {
         throw InputError({"--pareto: needs two columns, as in --pareto tokens_per_s_user,tokens_per_s_device"});
     }
-    const auto first = column_of("--pareto", text.substr(0, comma));
-    const auto second = column_of("--pareto", text.substr(comma + 1));
-    if (first == second) {
-        throw InputError({fmt::format("--pareto: names {} twice; give two different columns", first->name)});
-    }
-    return {first, second};
+    return tradeoff_columns("--pareto", text.substr(0, comma), text.substr(comma + 1));
 }
 
 SweepOptions options_of(const SweepFlags& flags) {
     SweepOptions options;
     options.threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
     options.best_count = static_cast<std::size_t>(whole_number("--top", flags.top, 0, 100'000));
-    options.best_by = column_of("--by", flags.by);
+    options.best_by = sweep_column_of("--by", flags.by);
     if (!flags.pareto.empty()) {
         options.pareto_of = pareto_columns(flags.pareto);
     }
     options.ignore_memory = flags.ignore_memory;
     return options;
-}
-
-/// Refuses a column that no device of the input can fill.
-void check_known(const SweepColumn& column, const SweepInput& input) {
-    const auto missing = devices_without(column, input);
-    const bool somewhere = std::any_of(input.space.variants.begin(), input.space.variants.end(), [&](const Variant& variant) {
-        return std::find(missing.begin(), missing.end(), variant.labels.device) == missing.end();
-    });
-    if (!somewhere) {
-        throw InputError({fmt::format("no device of this sweep can be ranked by {}: {} what it needs", column.name,
-                                      missing.size() == 1 ? "the description of " + missing.front() + " does not say"
-                                                          : "their descriptions do not say")});
-    }
 }
 
 /// --format says what goes to --output: every point, or the lists if any are requested; --csv and --json name further files for
@@ -133,9 +100,7 @@ void sweep(SweepFlags flags) {
     json::Document document = json::Document::load(flags.file);
     Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
     const SweepInput input = read_sweep(document, descriptions);
-    check_known(*options.best_by, input);
-    check_known(*options.pareto_of[0], input);
-    check_known(*options.pareto_of[1], input);
+    check_columns(options, input);
 
     SweepFiles files(flags.csv, flags.json, input);
     if (files.any()) {

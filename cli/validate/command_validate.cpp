@@ -41,15 +41,9 @@ std::string text_of(const Validation& validation, const ValidateFlags& flags) {
                                                : validation_table(validation, flags.rows);
 }
 
-/// Published experiments come first: external files use their fits.
 void run_validation(const ValidateFlags& flags) {
     check_format(flags.common.format);
-    const Catalogue catalogue = flags.common.find();
-    std::vector<std::filesystem::path> paths = {catalogue.experiments()};
-    paths.insert(paths.end(), flags.experiments.begin(), flags.experiments.end());
-    ExperimentFiles files = read_experiments(paths, catalogue);
-    Validation validation = validate(std::move(files.papers), files.platforms);
-    validation.problems.insert(validation.problems.begin(), files.problems.begin(), files.problems.end());
+    const Validation validation = validate_published({flags.experiments.begin(), flags.experiments.end()}, flags.common.find());
     flags.common.deliver(text_of(validation, flags));
     if (!flags.html.empty()) {
         write_file(flags.html, validation_page(validation));

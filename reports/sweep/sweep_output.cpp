@@ -19,11 +19,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<const char*, 8> label_columns = {"target", "precision", "device",  "tensor_parallel",
                                                       "stack",  "mode",      "drafter", "rollback"};
 constexpr std::array<const char*, 2> shape_columns = {"shape", "verification"};
-std::array<std::string, label_columns.size()> labels_of(const Variant& variant) {
-    const VariantLabels& labels = variant.labels;
-    return {labels.target, labels.precision, labels.device,  std::to_string(labels.tensor_parallel),
-            labels.stack,  labels.mode,      labels.drafter, labels.rollback};
-}
 
 void append_number(double value, const char* missing, std::string& text) {
     if (std::isfinite(value)) {
@@ -50,7 +45,7 @@ SweepFigures figures_of(const SweepChunk& chunk, std::size_t i) {
 template <class Quoted>
 std::string label_fields(const Variant& variant, Quoted quoted) {
     std::string fields;
-    for (const std::string& label : labels_of(variant)) {
+    for (const std::string& label : sweep_labels(variant)) {
         fields += quoted(label) + ",";
     }
     return fields;
@@ -59,7 +54,8 @@ std::string label_fields(const Variant& variant, Quoted quoted) {
 /// "<shape>,<verification>,", in the same way.
 template <class Quoted>
 std::string shape_field(const Speculation& speculation, Quoted quoted) {
-    return quoted(speculation.label) + "," + quoted(std::string(name_of(speculation.verification))) + ",";
+    const auto [shape, verification] = sweep_labels(speculation);
+    return quoted(shape) + "," + quoted(verification) + ",";
 }
 
 template <class Quoted>
@@ -83,6 +79,16 @@ std::vector<std::string> sweep_titles() {
     }
     titles.emplace_back("fits");
     return titles;
+}
+
+std::array<std::string, 8> sweep_labels(const Variant& variant) {
+    const VariantLabels& labels = variant.labels;
+    return {labels.target, labels.precision, labels.device,  std::to_string(labels.tensor_parallel),
+            labels.stack,  labels.mode,      labels.drafter, labels.rollback};
+}
+
+std::array<std::string, 2> sweep_labels(const Speculation& speculation) {
+    return {speculation.label, std::string(name_of(speculation.verification))};
 }
 
 std::string sweep_csv_header() { return csv_line(sweep_titles()); }
@@ -120,12 +126,14 @@ std::string sweep_csv(const SweepInput& input, const std::vector<SweepPoint>& po
 
 Json sweep_point_json(const SweepInput& input, const SweepPoint& point) {
     Json json;
-    const auto labels = labels_of(input.space.variants[point.variant]);
+    const auto labels = sweep_labels(input.space.variants[point.variant]);
     for (std::size_t i = 0; i < labels.size(); ++i) {
         json[label_columns[i]] = labels[i];
     }
-    json[shape_columns[0]] = speculation_of(input, point).label;
-    json[shape_columns[1]] = std::string(name_of(speculation_of(input, point).verification));
+    const auto shape = sweep_labels(speculation_of(input, point));
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        json[shape_columns[i]] = shape[i];
+    }
     for (const SweepColumn& column : sweep_columns) {
         const double value = column.value(point.figures(input.space));
         json[std::string(column.name)] = std::isfinite(value) ? Json(value) : Json();

@@ -1,6 +1,7 @@
 // Rows of a sweep, as CSV and JSON.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace treeline {
 
 /// Titles of a row: labels, shape, verification, sweep_columns, "fits".
 std::vector<std::string> sweep_titles();
+
+/// What a row says about its variant and its shape: the first fields, in the order of the titles.
+std::array<std::string, 8> sweep_labels(const Variant& variant);
+std::array<std::string, 2> sweep_labels(const Speculation& speculation);
 
 /// The first line of the CSV. Numbers in the lines below are the shortest decimals that are exact in single precision.
 std::string sweep_csv_header();

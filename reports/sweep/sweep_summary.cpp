@@ -1,7 +1,6 @@
 #include "reports/sweep/sweep_summary.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -135,18 +134,6 @@ Json summary_json(const SweepAnswer& answer) {
 }
 
 }  // namespace
-
-std::vector<std::string> devices_without(const SweepColumn& column, const SweepInput& input) {
-    std::vector<std::string> devices;
-    for (const Variant& variant : input.space.variants) {
-        const RoundEstimate nothing;
-        const bool missing = std::isnan(column.value({variant, 0.0, 1.0, 0.0, nothing}));
-        if (missing && std::find(devices.begin(), devices.end(), variant.labels.device) == devices.end()) {
-            devices.push_back(variant.labels.device);
-        }
-    }
-    return devices;
-}
 
 std::string sweep_json_tail(const SweepAnswer& answer) { return "\n],\n\"summary\": " + summary_json(answer).dump() + "}\n"; }
 

@@ -16,7 +16,4 @@ std::string sweep_json_tail(const SweepAnswer& answer);
 /// {"format": "treeline-sweep-summary", "version": 1, ..., "summary": {...}}: the same without the points.
 std::string sweep_summary_json(const SweepAnswer& answer);
 
-/// The devices, listed once each, whose description lacks what a column needs: "a10g".
-std::vector<std::string> devices_without(const SweepColumn& column, const SweepInput& input);
-
 }  // namespace treeline

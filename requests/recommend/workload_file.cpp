@@ -11,9 +11,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t longest_line = 110;
 
-/// The workload in a file: the file itself, or the input that a result repeats.
-Json workload_in(const std::string& file) {
-    json::Document document = json::Document::load(file);
+/// The workload in a document: all of it, or the input that a result repeats.
+Json workload_in(json::Document document) {
     const Json& tree = document.root().raw();
     document.throw_if_problems();
     const bool is_result = tree.contains("input") && tree.value("format", Json()) == "treeline-recommendation";
@@ -48,7 +47,7 @@ std::string laid_out(const Json& node, std::size_t column, std::size_t indent) {
 
 WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, const Catalogue& catalogue) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    Json raw = workload_in(file);
+    Json raw = workload_in(json::Document::load(file));
     Json changed = raw;
     rebase_paths(changed, folder.string());  // those of flags are relative to the current folder
     const Json unchanged = changed;
@@ -80,6 +79,14 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
 
 WorkloadSource read_workload(const std::string& file, const WorkloadFlags& flags, const Catalogue& catalogue) {
     return file.empty() ? read_flags(flags, catalogue) : read_file(file, flags, catalogue);
+}
+
+WorkloadSource read_workload_text(std::string_view text, const std::string& name, const std::filesystem::path& folder,
+                                  const Catalogue& catalogue) {
+    Json raw = workload_in(json::Document::parse(text, name));
+    json::Document document = json::Document::of(raw, name);
+    Descriptions descriptions(catalogue, folder);
+    return {read_workload(document, descriptions), std::move(raw)};
 }
 
 std::string workload_text(const Json& workload) { return laid_out(workload, 0, 0) + "\n"; }

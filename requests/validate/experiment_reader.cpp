@@ -255,4 +255,13 @@ ExperimentFiles read_experiments(const std::vector<fs::path>& paths, const Catal
     return result;
 }
 
+Validation validate_published(const std::vector<std::filesystem::path>& further, const Catalogue& catalogue) {
+    std::vector<std::filesystem::path> paths = {catalogue.experiments()};
+    paths.insert(paths.end(), further.begin(), further.end());
+    ExperimentFiles files = read_experiments(paths, catalogue);
+    Validation validation = validate(std::move(files.papers), files.platforms);
+    validation.problems.insert(validation.problems.begin(), files.problems.begin(), files.problems.end());
+    return validation;
+}
+
 }  // namespace treeline

@@ -30,6 +30,7 @@
 
 #include "requests/catalogue.h"
 #include "validation/experiment.h"
+#include "validation/validate.h"
 
 namespace treeline {
 
@@ -41,5 +42,9 @@ struct ExperimentFiles {
 
 /// Files, or folders of *.json, in this order; platforms of earlier ones serve later ones. Never throws for what is in them.
 ExperimentFiles read_experiments(const std::vector<std::filesystem::path>& paths, const Catalogue& catalogue);
+
+/// Predicts the published experiments of the catalogue and `further` ones: files, or folders of them. The published ones come
+/// first, so that their fits serve the others. What was left out of the files is among the problems of the result.
+Validation validate_published(const std::vector<std::filesystem::path>& further, const Catalogue& catalogue);
 
 }  // namespace treeline

@@ -1,0 +1,106 @@
+#include <string>
+#include <vector>
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "bindings.h"
+#include "treeline/calibrate.h"
+#include "treeline/estimate.h"
+#include "treeline/recommend.h"
+#include "treeline/validate.h"
+
+namespace py = pybind11;
+
+namespace treeline::python {
+namespace {
+
+using Names = std::vector<std::string>;
+
+void add_recommend(py::module_& module) {
+    py::class_<WorkloadAnswer>(module, "WorkloadAnswer")
+        .def("json", py::overload_cast<const WorkloadAnswer&, const Names&>(&as_json), py::arg("engines") = Names())
+        .def("table", py::overload_cast<const WorkloadAnswer&, const Names&>(&as_table), py::arg("engines") = Names())
+        .def("csv", py::overload_cast<const WorkloadAnswer&>(&as_csv))
+        .def("page", &as_page, py::arg("engines") = Names());
+    module.def("recommend_file", &recommend_file, WithoutGil());
+    module.def("recommend_json", &recommend_json, WithoutGil());
+}
+
+void add_estimate(py::module_& module) {
+    py::class_<EstimateAnswer>(module, "EstimateAnswer")
+        .def("json", py::overload_cast<const EstimateAnswer&>(&as_json))
+        .def("table", py::overload_cast<const EstimateAnswer&>(&as_table))
+        .def("csv", py::overload_cast<const EstimateAnswer&>(&as_csv));
+    module.def("estimate_file", &estimate_file, WithoutGil());
+    module.def("estimate_json",
+               py::overload_cast<std::string_view, const Catalogue&, const std::filesystem::path&>(&estimate_json),
+               WithoutGil());
+}
+
+void add_validate(py::module_& module) {
+    py::class_<Validation>(module, "Validation")
+        .def("json", py::overload_cast<const Validation&>(&as_json))
+        .def("table", py::overload_cast<const Validation&, bool>(&as_table), py::arg("all_rows") = false)
+        .def("csv", py::overload_cast<const Validation&>(&as_csv));
+    module.def("validate", &validate_files, WithoutGil());
+}
+
+PointFlags flags_of(const py::dict& served) {
+    PointFlags flags;
+    const auto set = [&served](const char* key, std::string& flag) {
+        if (served.contains(key)) {
+            flag = py::str(served[key]);
+        }
+    };
+    set("model", flags.model);
+    set("precision", flags.precision);
+    set("device", flags.device);
+    set("tensor_parallel", flags.tensor_parallel);
+    set("interconnect", flags.interconnect);
+    set("stack", flags.stack);
+    set("mode", flags.mode);
+    set("drafter", flags.drafter);
+    set("context", flags.context);
+    set("rollback", flags.rollback);
+    return flags;
+}
+
+void add_calibrate(py::module_& module) {
+    py::class_<CalibrationAnswer>(module, "CalibrationAnswer")
+        .def("json", py::overload_cast<const CalibrationAnswer&>(&as_json))
+        .def("table", py::overload_cast<const CalibrationAnswer&>(&as_table))
+        .def("csv", py::overload_cast<const CalibrationAnswer&>(&as_csv));
+    module.def(
+        "calibrate_kernels",
+        [](const std::string& device, const std::vector<std::string>& from, const std::string& derive_from,
+           const std::string& source, int resamples, const Catalogue& catalogue) {
+            KernelCalibrationInput input{device, from, derive_from, source, {}};
+            input.options.bootstraps = resamples;
+            return calibrate_kernels(input, catalogue);
+        },
+        WithoutGil());
+    py::class_<ServingFit>(module, "ServingFit")
+        .def("json", py::overload_cast<const ServingFit&>(&as_json))
+        .def("table", py::overload_cast<const ServingFit&>(&as_table))
+        .def("csv", py::overload_cast<const ServingFit&>(&as_csv))
+        .def("stack", [](const ServingFit& fit, const std::string& stack, const Catalogue& catalogue) {
+            return fitted_stack_json(fit, stack, catalogue);
+        });
+    module.def("fit_serving", [](const std::string& csv, const py::dict& served, const Catalogue& catalogue) {
+        const PointFlags flags = flags_of(served);
+        const py::gil_scoped_release without_gil;
+        return fit_serving(csv, flags, catalogue);
+    });
+}
+
+}  // namespace
+
+void add_answers(py::module_& module) {
+    add_recommend(module);
+    add_estimate(module);
+    add_validate(module);
+    add_calibrate(module);
+}
+
+}  // namespace treeline::python

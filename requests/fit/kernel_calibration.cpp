@@ -1,0 +1,86 @@
+#include "requests/fit/kernel_calibration.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "calibrate/tables/fit_tables.h"
+#include "calibrate/tables/kernel_tables.h"
+#include "hardware/catalogue.h"
+
+namespace treeline {
+namespace {
+
+/// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
+/// peaks scale them; the traffic at which startup ends scales with the cache.
+void derive(const std::string& from, const std::filesystem::path& catalogue, CalibrationAnswer& answer) {
+    const Device other = load_device(catalogue, from).value;
+    if (!other.calibration) {
+        throw InputError({fmt::format("--derive-from: the description of {} names no calibration", other.name)});
+    }
+    answer.derived_from = other.name;
+    for (CalibratedKernel kernel : other.calibration->kernels) {
+        const bool measured = std::any_of(answer.kernels.begin(), answer.kernels.end(),
+                                          [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; });
+        if (!measured) {
+            kernel.law.ramp_bytes = kernel.law.ramp_bytes * (answer.device.cache / other.cache);
+            answer.derived.push_back(kernel);
+        }
+    }
+    answer.source +=
+        fmt::format("{}{} as on {}, as shares of the data sheet ({})", answer.source.empty() ? "" : "; ",
+                    answer.kernels.empty() ? "every kernel" : "other kernels", other.name, other.calibration->source);
+}
+
+/// The device without its calibration, which may not exist yet or may be faulty: it is about to be made.
+Device device_to_calibrate(const std::string& name, const Catalogue& catalogue) {
+    Device device = load_uncalibrated_device(catalogue.hardware, name).value;
+    if (device.cache <= Bytes(0.0)) {
+        throw InputError({fmt::format(
+            "{}: its description does not state \"cache\", so measurements that ran from the cache cannot be recognised",
+            device.name)});
+    }
+    return device;
+}
+
+/// What the user says, or else the files that hold the times: a calibration without a source is refused.
+std::string source_of(const KernelCalibrationInput& input) {
+    if (!input.source.empty() || input.from.empty()) {
+        return input.source;
+    }
+    std::string files;
+    for (const std::string& path : input.from) {
+        const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+        const std::string name = (normal.has_filename() ? normal : normal.parent_path()).filename().string();
+        files += (files.empty() ? "" : ", ") + name;
+    }
+    return "measured times in " + files;
+}
+
+}  // namespace
+
+CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& input, const Catalogue& catalogue) {
+    CalibrationAnswer answer;
+    answer.device = device_to_calibrate(input.device, catalogue);
+    answer.source = source_of(input);
+    if (input.from.empty() && input.derive_from.empty()) {
+        throw InputError(
+            {"nothing to calibrate from: give --from FILE|DIR, --derive-from DEVICE or both, or measure with --device cpu or "
+             "cuda"});
+    }
+    std::vector<KernelTable> tables;
+    if (!input.from.empty()) {
+        const std::vector<MeasuredFile> files = read_measured_files(input.from, answer.device);
+        tables = kernel_tables_of(files, answer.device);
+        require_fittable(tables);
+        answer.launches = launch_costs_of(files);
+    }
+    answer.kernels = fitted(std::move(tables), answer.device, input.options);
+    if (!input.derive_from.empty()) {
+        derive(input.derive_from, catalogue.hardware, answer);
+    }
+    return answer;
+}
+
+}  // namespace treeline

@@ -1,0 +1,35 @@
+#include "requests/point_file.h"
+
+#include "requests/flag_values.h"
+
+namespace treeline {
+namespace {
+
+/// The point in a document: all of it, or the input that a result of `treeline estimate` repeats.
+FlagJson point_in(json::Document document) {
+    const FlagJson& tree = document.root().raw();
+    document.throw_if_problems();
+    const bool is_result = tree.value("format", FlagJson()) == "treeline-estimate" && tree.contains("input");
+    return is_result ? tree.at("input") : tree;
+}
+
+PointSource read_raw(FlagJson raw, const std::string& name, const std::filesystem::path& folder, const Catalogue& catalogue) {
+    json::Document document = json::Document::of(raw, name);
+    Descriptions descriptions(catalogue, folder);
+    return {read_point(document, descriptions), std::move(raw)};
+}
+
+}  // namespace
+
+PointSource read_point(const std::string& file, const PointFlags& flags, const Catalogue& catalogue) {
+    FlagJson point = file.empty() ? FlagJson::object() : point_in(json::Document::load(file));
+    rebase_paths(point, std::filesystem::path(file).parent_path().string());
+    return read_raw(with_flags(std::move(point), flags), file.empty() ? "flags" : file, {}, catalogue);
+}
+
+PointSource read_point_text(std::string_view text, const std::string& name, const std::filesystem::path& folder,
+                            const Catalogue& catalogue) {
+    return read_raw(point_in(json::Document::parse(text, name)), name, folder, catalogue);
+}
+
+}  // namespace treeline

@@ -1,0 +1,57 @@
+"""What a sweep through Python costs beside the program's: a million points, the same work asked of both.
+
+Goal: at most 10 % slower. Both run with one thread, in processes of their own, and are judged by the processor time that the
+kernel charges them, the least of several runs in turn: other work on the machine makes wall time longer, not the sweep slower.
+Starting each (`import treeline`, `treeline --version`) is measured apart and subtracted. Exits with 1 when the goal is missed.
+
+The program writes every point only as text; a sweep that keeps all columns is compared with its CSV.
+"""
+import os
+import resource
+import subprocess
+import sys
+
+AXES = os.path.join(os.environ["SOURCE"], "examples", "sweeps", "million-points.json")
+GOAL = 1.10
+REPEATS = 5
+
+
+def processor_seconds(command):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def least(*commands):
+    times = [[processor_seconds(command) for command in commands] for _ in range(REPEATS)]
+    return [min(column) for column in zip(*times)]
+
+
+def in_python(columns):
+    code = f"import treeline; sweep = treeline.sweep({AXES!r}, columns={columns}, threads=1); assert len(sweep) > 1_000_000"
+    return [sys.executable, "-c", code + ("" if columns == "[]" else "; sweep['speedup'].max()")]
+
+
+def main():
+    program = [os.environ["TREELINE"], "sweep", AXES, "--threads", "1"]
+    start, start_python, start_numpy, *times = least(
+        [os.environ["TREELINE"], "--version"], [sys.executable, "-c", "import treeline"],
+        [sys.executable, "-c", "import treeline, numpy"],
+        program, in_python("[]"), [*program, "--csv", "/dev/null"], in_python("None"))
+    summary, summary_python, csv, columns_python = (
+        time - begun for time, begun in zip(times, (start, start_python, start, start_numpy)))
+    print(f"       starting: {1e3 * start:.0f} ms the program, {1e3 * start_python:.0f} ms Python with treeline, "
+          f"{1e3 * start_numpy:.0f} ms with NumPy, too")
+    met = True
+    for what, ours, theirs in (("summary alone", summary_python, summary), ("every point", columns_python, csv)):
+        ratio = ours / theirs
+        met &= ratio <= GOAL
+        print(f"{'met   ' if ratio <= GOAL else 'MISSED'} {what}: {ours:.3f} s through Python, {theirs:.3f} s by the program: "
+              f"{ratio:.2f} times, goal at most {GOAL:.2f}")
+    print(f"       keeping all columns costs {columns_python / summary_python:.2f} times the summary alone")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
