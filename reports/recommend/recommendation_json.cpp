@@ -160,6 +160,7 @@ Json recommendation_json(const Answer& answer, const Json& input, const std::vec
         json["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
     }
     json["inputs"] = provenance_json(answer.input.provenance);
+    json["notes"] = answer.input.target.model.notes;
     return json;
 }
 

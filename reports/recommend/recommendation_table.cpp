@@ -186,8 +186,8 @@ std::string engine_table(const Answer& answer, const std::vector<Engine>& engine
     };
     std::string text;
     for (const EngineFlags& flags : engine_flags(found, engines)) {
-        text += flags.engine + (flags.remark.empty() ? "" : " (" + flags.remark + ")") + "\n";
-        text += indented(pasted(flags), "  ");
+        text += flags.engine + "\n" + indented(pasted(flags), "  ");
+        text += flags.remark.empty() ? "" : "  " + wrapped("Note: " + flags.remark + ".", page_width - 2, "  ") + "\n";
     }
     return text.empty() ? "" : "To run it:\n" + text + "\n";
 }
