@@ -142,7 +142,7 @@ TEST_CASE("a pass that recomputes accepted tokens forms no logits") {
 TEST_CASE("what cannot be predicted says so") {
     decoder::DecodeSetup setup = setup_on_cpu(mamba(Rollback::replay, {1, 1}, Verification::unrolled));
     setup.given_acceptance.reset();
-    CHECK_THROWS_WITH(round_setup_of(setup, cpu()), Catch::Contains("what is accepted greedily is not known"));
+    CHECK_THROWS_WITH(round_setup_of(setup, cpu()), Catch::Contains("greedy acceptance is not known"));
     setup.rollback = Rollback::truncate;
     CHECK_THROWS_WITH(round_setup_of(setup, cpu()), Catch::Contains("cannot serve"));
 }

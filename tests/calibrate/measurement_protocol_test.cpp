@@ -98,7 +98,7 @@ TEST_CASE("a kernel that does not fit is skipped with a sentence") {
     std::vector<Skipped> skipped;
     CHECK(kernel_targets(cpu, cases, {0, 1}, workspace, skipped).size() == 1);
     REQUIRE(skipped.size() == 1);
-    CHECK(skipped[0].reason == "wait name=large needs 3 MiB at once, more than the 1 MiB that are set aside on this device");
+    CHECK(skipped[0].reason == "wait name=large needs 3 MiB at once, more than the 1 MiB set aside on this device");
 }
 
 TEST_CASE("a machine of two states is described in the one in which most is known") {

@@ -50,11 +50,11 @@ expect 2 'acceptance is given for 1 positions, but drafts have 3' decode input.j
 change 's/"head_dim": 32/"head_dim": 33/'
 expect 2 'head_dim' decode input.json
 change 's/"batch": 2/"batch": 2, "draft_tokens": 3/'
-expect 2 'shape: is given beside draft_tokens' decode input.json
+expect 2 'shape: is given together with draft_tokens' decode input.json
 change 's/"tokens": 48/"token": 48/'
 expect 2 'token: unknown key; did you mean "tokens"' decode input.json
 with_json '{"target": "zamba2-7b", "drafter": {"kind": "ngram"}}'
-expect 2 'attention that reads another width than the model.s has no kernel' decode input.json
+expect 2 'attention whose input width differs from the model.s has no kernel' decode input.json
 with_json '{"drafter": {"kind": "ngram"}}'
 expect 2 'target: is missing' decode input.json
 expect 2 'device: must be "cpu", "cuda"' decode "$tiny" --device gpu

@@ -44,7 +44,7 @@ expect 0 'specmamba-vhk158 on u280' sweep "$SOURCE/examples/fpga-designs-and-gpu
 
 # What cannot run
 expect 2 'platform.device|--device: vck190 is an FPGA board: it needs a "design"; .*specmamba-vck190' estimate --model mamba2-2.7b --device vck190
-expect 2 '--device: h100-sxm is no FPGA board' estimate --model mamba2-2.7b --device h100-sxm --design specmamba-vck190
+expect 2 '--device: h100-sxm is not an FPGA board' estimate --model mamba2-2.7b --device h100-sxm --design specmamba-vck190
 expect 2 'no FPGA design "specmamba-vck19"; did you mean "specmamba-vck190"' estimate --model mamba2-2.7b --device vck190 --design specmamba-vck19
 expect 2 '--device: .*did you mean "specmamba-vck190"' estimate --model mamba2-2.7b --device specmamba-vck19
 expect 2 '--stack: is set, but specmamba-vck190 is an accelerator' estimate --model mamba2-2.7b --device specmamba-vck190 --stack vllm
