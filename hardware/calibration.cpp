@@ -38,6 +38,7 @@ CalibratedKernel read_kernel(json::Reader& reader) {
     CalibratedKernel kernel;
     kernel.kernel = kernel_class_named(reader.choice("kernel", kernels)).value_or(KernelClass::gemm);
     kernel.format = number_format(reader.choice("format", formats)).value_or(NumberFormat::bf16);
+    kernel.family = reader.text_or("family", "");
     kernel.law = read_law(reader.object("law"));
     // What the law was fitted to is for people and reports; pricing does not need it.
     for (const char* const of_fit :

@@ -99,7 +99,7 @@ TEST_CASE("bad tables are refused with one sentence that names the file and the 
     CHECK(holds(refusal("dtype,m,k,latency_us\nbf16,1,2,3\n"), "line 2: has no column n"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf17,1,2,3,4\n"), "dtype \"bf17\" is no number format"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,0,2,3,4\n"), "m must be a number of at least 1, not \"0\""));
-    CHECK(holds(refusal("a,b,latency_us\n1,2,3\n"), "is no gemm, attention_decode, recurrent_verify or conv1d row"));
+    CHECK(holds(refusal("a,b,latency_us\n1,2,3\n"), "is no gemm, attention, experts, collective, recurrent or convolution row"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,1,32768,16384,370\nbf16,2,32768,16384,371\n"),
                 "holds 1 shape of gemm in bf16"));
     CHECK(holds(refusal(gemm_csv, "l40s_gemm.csv"), "is a table of l40s by its name, not of h100-sxm"));
