@@ -110,7 +110,10 @@ std::vector<ExtendedForm> prompt_beginnings(const KernelTable& table) {
         for (const double packs : {0.0, 1.0}) {
             law.row_tile = tile;
             law.prompt.packs_heads = packs;
-            all.push_back({{indices({"startup", "peak_share", "per_tile", "depth"}), law}, law});
+            for (const Bytes in_cache : {Bytes(0.0), table.ramp_bytes}) {
+                law.ramp_bytes = in_cache;
+                all.push_back({{indices({"startup", "peak_share", "per_tile", "depth"}), law}, law});
+            }
         }
     }
     return all;
@@ -160,7 +163,7 @@ std::vector<Extension> own_extensions(const KernelTable& table) {
     start.per_input = Seconds(1e-9);
     start.bandwidth_share = 0.5;
     start.peak_share = 0.5;
-    start.per_head = Seconds(3e-8);
+    start.per_head = Seconds(table.kernel == KernelClass::latent_attention ? 3e-8 : 5e-10);
     start.per_context = Seconds(1e-9);
     switch (table.kernel) {
         case KernelClass::all_reduce:
@@ -170,7 +173,11 @@ std::vector<Extension> own_extensions(const KernelTable& table) {
         case KernelClass::latent_attention:
             return {{{"overlap"}, start}, {{"per_head"}, start}, {{"per_context"}, start}};
         default:
-            return {{{"overlap"}, start}, {{"bandwidth_share"}, start}, {.free = {}, .start = start, .tile_columns = 128.0}};
+            return {{{"overlap"}, start},
+                    {{"bandwidth_share"}, start},
+                    {{"per_head"}, start},
+                    {{"overlap", "per_head"}, start},
+                    {.free = {}, .start = start, .tile_columns = 128.0}};
     }
 }
 

@@ -134,7 +134,9 @@ struct PromptLaw {
 ///
 /// Prompts: with N tiles, c columns in the mean and c' in the longest, f FLOPs of a tile and column,
 ///   x = N·(per_tile + c·f/(peak_share·peak/workers))/workers,   y = per_tile + depth·c'·f/(peak_share·peak/workers)
-/// time = startup + max(x, y) + overlap·min(x, y) + B/(bandwidth_share·peak bandwidth).
+/// time = startup + per_head·(tokens·heads) + max(x, y) + overlap·min(x, y) + max(0, B − ramp_bytes)/(bandwidth_share·peak
+/// bandwidth): keys and values are written to the cache, token by token, and what was computed just before may still be in the
+/// last-level cache.
 struct KernelLaw {
     Seconds startup;               ///< for a kernel whose traffic exceeds ramp_bytes: launch, first loads, ragged ends
     Seconds launch;                ///< for a tiny kernel; only with ramp_bytes above zero

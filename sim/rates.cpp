@@ -118,6 +118,7 @@ PromptTiles prompt_tiles(const KernelLaw& law, const Rates& data_sheet, const Op
     tiles.inverse_workers = 1.0 / law.workers;
     tiles.per_tile = law.prompt.per_tile;
     tiles.per_column = operation.flops.per_visible / heads * law.row_tile * data_sheet.per_flop / law.peak_share * law.workers;
+    tiles.in_cache = law.ramp_bytes;
     tiles.depth = law.prompt.depth;
     return tiles;
 }
@@ -169,6 +170,7 @@ Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operat
     }
     if (operation.reads_context && law.prompt.per_tile > Seconds(0.0)) {
         rates.rule = RowRule::prompt;
+        rates.startup = law.startup;
         rates.prompt = prompt_tiles(law, data_sheet, operation);
         return rates;
     }

@@ -82,6 +82,7 @@ struct PromptTiles {
     double inverse_workers = 1.0;
     Seconds per_tile;
     Seconds per_column;  ///< of a tile, on one multiprocessor
+    Bytes in_cache;      ///< of the traffic, so much is found in the cache
     double depth = 1.0;
 };
 
@@ -191,7 +192,9 @@ inline OperationSides sides_of_prompt(const OperationCost& cost, const Rates& ra
     const double last = tokens > room ? cached + room + in_tile + tiles.columns : cached + tokens + 0.5 * tiles.columns;
     const double count = shape.sequences * tiles.groups * rounded_up(tokens * tiles.rows_per_token * tiles.inverse_tile);
     OperationSides sides;
-    sides.startup = rates.startup + bytes * rates.per_byte;
+    const Bytes beyond = bytes - tiles.in_cache;
+    sides.startup = rates.startup + rates.per_sequence * shape.tokens;
+    sides.startup += (beyond > Bytes(0.0) ? beyond : Bytes(0.0)) * rates.per_byte;
     sides.memory = (tiles.per_tile + tiles.per_column * columns) * (count * tiles.inverse_workers);
     sides.compute = tiles.per_tile + tiles.per_column * (tiles.depth * last);
     return sides;

@@ -1,11 +1,11 @@
 // How far is the time per token of plain decoding from what serving engines measured: predicted from the stacks as described,
 // from data sheets alone, and from calibrated kernels?
 //
-// Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
-// ai-dynamo/aiconfigurator). Nothing is fitted here: each cost mode, the engine's stack profile, and tensor parallelism as
-// stated. A row's TPOT includes the prompts of the other requests, which are read while this one decodes: with b requests in
-// flight each token waits for (b − 1)/osl of a prefill. Rows that the data's README says to drop (queued: TTFT above 2 s;
-// GB200) are dropped, as are answers under 1,024 tokens, where prefill outweighs decoding.
+// Reads ../shared/data/serving/silicon_tpot.csv and, for mixtures, silicon_tpot_moe.csv (end-to-end runs of vLLM, SGLang and
+// TensorRT-LLM without speculation, from ai-dynamo/aiconfigurator). Nothing is fitted here: each cost mode, the engine's stack
+// profile, and tensor parallelism as stated. A row's TPOT includes the prompts of the other requests, which are read while this
+// one decodes: with b requests in flight each token waits for (b − 1)/osl of a prefill. Rows that the data's README says to
+// drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under 1,024 tokens, where prefill outweighs decoding.
 //
 // Exits with 77 without the data and with 1 when the median error of the stacks exceeds the goal below, or data sheets do
 // better.
@@ -31,37 +31,74 @@ constexpr double largest_median_error = 0.10;
 struct Row {
     std::string backend, model, system, precision;
     double isl = 0, osl = 0, batch = 0, ranks = 0, ttft_ms = 0, tpot_ms = 0;
+    bool only_tensor_parallel = true;  ///< no expert, pipeline or data parallelism
 };
 
-std::vector<Row> read_rows(std::istream& file) {
+std::vector<std::string> cells_of(const std::string& line) {
+    std::vector<std::string> cells;
+    std::stringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, ',');) {
+        cells.push_back(cell);
+    }
+    return cells;
+}
+
+std::vector<Row> read_rows(const std::filesystem::path& path) {
+    std::ifstream file(path);
     std::vector<Row> rows;
     std::string line;
-    std::getline(
-        file, line);  // id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,pp,ttft_ms,tpot_ms,concurrency
+    std::getline(file, line);
+    const std::vector<std::string> header = cells_of(line);
     while (std::getline(file, line)) {
-        std::vector<std::string> cells;
-        std::stringstream stream(line);
-        for (std::string cell; std::getline(stream, cell, ',');) {
-            cells.push_back(cell);
-        }
-        rows.push_back({cells[1], cells[3], cells[4], cells[5], std::stod(cells[6]), std::stod(cells[7]), std::stod(cells[8]),
-                        std::stod(cells[9]), std::stod(cells[11]), std::stod(cells[12])});
+        const std::vector<std::string> cells = cells_of(line);
+        const auto text = [&](const char* name) {
+            const auto at = std::find(header.begin(), header.end(), name);
+            return at == header.end() ? std::string("1") : cells[static_cast<std::size_t>(at - header.begin())];
+        };
+        const auto number = [&](const char* name) { return std::stod(text(name)); };
+        rows.push_back({text("backend"), text("model"), text("system"), text("precision"), number("isl"), number("osl"),
+                        number("batch_size"), number("tp"), number("ttft_ms"), number("tpot_ms"),
+                        text("pp") == "1" && text("moe_ep") == "1" && text("attention_dp") == "1"});
     }
     return rows;
 }
 
 bool usable(const Row& row) { return row.system != "gb200" && row.ttft_ms <= 2000.0 && row.osl >= 1024.0; }
 
+/// Of the mixtures those whose checkpoint's formats are plain: fp8 throughout, and MXFP4 experts of gpt-oss.
+bool is_plain_mixture(const Row& row) {
+    const bool gpt = row.model.find("gpt-oss") != std::string::npos;
+    const bool known = row.model.find("DeepSeek-R1") != std::string::npos ||
+                       row.model.find("DeepSeek-V3") != std::string::npos ||
+                       row.model.find("MiniMax-M2.5") != std::string::npos;
+    return row.only_tensor_parallel && (gpt || (known && row.precision == "fp8"));
+}
+
+Model from_hugging_face(const char* name) {
+    return load_model(source_folder() / "models", shared_measurements(std::string("data/hf_configs/") + name).value().string())
+        .value;
+}
+
 Model model_of(const Row& row) {
+    if (row.model.find("DeepSeek") != std::string::npos) {
+        return model("deepseek-v3");
+    }
+    if (row.model.find("gpt-oss") != std::string::npos) {
+        return model("gpt-oss-120b");
+    }
+    if (row.model.find("MiniMax") != std::string::npos) {
+        return from_hugging_face("MiniMaxAI--MiniMax-M2.5.json");
+    }
     if (row.model.find("Qwen3-32B") != std::string::npos) {
-        return load_model(source_folder() / "models",
-                          shared_measurements("data/hf_configs/Qwen--Qwen3-32B.json").value().string())
-            .value;
+        return from_hugging_face("Qwen--Qwen3-32B.json");
     }
     return model(row.model.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
 }
 
 Precision precision_of(const Row& row) {
+    if (row.model.find("gpt-oss") != std::string::npos) {
+        return model("gpt-oss-120b").precision;
+    }
     Precision precision = uniform_precision(NumberFormat::bf16);
     if (row.precision == "fp8") {
         precision.weights = precision.experts = Storage{NumberFormat::fp8};
@@ -88,14 +125,28 @@ Platform with_ideal_kernels(Platform platform) {
 }
 
 /// What a prediction rests on.
-enum class Basis { data_sheet, stack_efficiencies, calibration };
+enum class Basis { data_sheet, stack_efficiencies, earlier_laws, calibration };
+
+/// The device with the laws of linear layers, decode attention, scans and convolutions alone.
+Device without_own_laws(Device device) {
+    std::erase_if(device.calibration->kernels, [](const CalibratedKernel& kernel) {
+        using enum KernelClass;
+        return kernel.kernel == all_reduce || kernel.kernel == experts || kernel.kernel == latent_attention ||
+               kernel.kernel == latent_prompt || kernel.kernel == prompt_attention || kernel.kernel == prompt_window;
+    });
+    return device;
+}
 
 double predicted_ms(const Row& row, Basis basis) {
     RoundSetup setup;
     setup.target = model_of(row);
     setup.precision = precision_of(row);
     setup.platform = basis == Basis::data_sheet ? with_ideal_kernels(platform_of(row)) : platform_of(row);
-    setup.platform.mode = basis == Basis::calibration ? CostMode::calibrated : CostMode::roofline;
+    const bool calibrated = basis == Basis::calibration || basis == Basis::earlier_laws;
+    setup.platform.mode = calibrated ? CostMode::calibrated : CostMode::roofline;
+    if (basis == Basis::earlier_laws) {
+        setup.platform.device = without_own_laws(setup.platform.device);
+    }
     setup.drafter = NgramDrafter{};
     setup.acceptance = Acceptance::geometric(0.0);
     const CompiledRound round = compile_round(setup);
@@ -128,12 +179,13 @@ void print(const std::string& name, const Errors& errors) {
 }
 
 /// Prints every group and all rows; returns the median error of all.
-double print_all(const std::vector<Row>& rows, Basis basis) {
+double print_all(const std::vector<Row>& rows, Basis basis, bool by_ranks = false) {
     std::map<std::string, Errors> groups;
     Errors all;
     for (const Row& row : rows) {
         const double error = predicted_ms(row, basis) / row.tpot_ms - 1.0;
-        groups[row.system + ", " + row.precision + ", " + row.backend].signed_errors.push_back(error);
+        groups[by_ranks ? fmt::format("{} ranks", row.ranks) : row.system + ", " + row.precision + ", " + row.backend]
+            .signed_errors.push_back(error);
         all.signed_errors.push_back(error);
     }
     for (const auto& [name, errors] : groups) {
@@ -150,8 +202,7 @@ int main() {
     if (!measured) {
         return skipped_exit_code;
     }
-    std::ifstream file(*measured);
-    std::vector<Row> rows = read_rows(file);
+    std::vector<Row> rows = read_rows(*measured);
     std::erase_if(rows, [](const Row& row) { return !usable(row); });
     fmt::print("TPOT without speculation, roofline mode; nothing is fitted to these rows in any mode\n");
     const double stacks = print_all(rows, Basis::stack_efficiencies);
@@ -159,5 +210,19 @@ int main() {
     const double data_sheet = print_all(rows, Basis::data_sheet);
     fmt::print("\nCalibrated mode (laws of measured kernels; H200 and B200 derived from H100)\n");
     const double calibrated = print_all(rows, Basis::calibration);
+    fmt::print("\nThe same by ranks, and without laws of all-reduces, experts, prompts and latent attention\n");
+    print_all(rows, Basis::calibration, true);
+    print_all(rows, Basis::earlier_laws, true);
+    if (const auto of_mixtures = shared_measurements("data/serving/silicon_tpot_moe.csv")) {
+        std::vector<Row> mixtures = read_rows(*of_mixtures);
+        std::erase_if(mixtures, [](const Row& row) { return !usable(row) || !is_plain_mixture(row); });
+        fmt::print("\nMixtures under tensor parallelism alone: roofline, calibrated, and without those laws\n");
+        print_all(mixtures, Basis::stack_efficiencies);
+        print_all(mixtures, Basis::calibration);
+        print_all(mixtures, Basis::earlier_laws);
+        fmt::print("\nThe same by ranks: calibrated, and without those laws\n");
+        print_all(mixtures, Basis::calibration, true);
+        print_all(mixtures, Basis::earlier_laws, true);
+    }
     return stacks <= largest_median_error && stacks < data_sheet && calibrated < data_sheet ? 0 : 1;
 }
