@@ -168,6 +168,9 @@ bool insert_knot(KernelLawForm& form, KernelLaw& start, double rows) {
 }  // namespace
 
 std::vector<Extension> extensions(const KernelTable& table, const PreparedTable& prepared) {
+    if (has_form_of_its_own(table.kernel)) {
+        return own_extensions(table);
+    }
     const KernelLaw start = start_of_extensions();
     std::vector<Extension> all;
     if (of_kernels(table)) {
@@ -246,6 +249,9 @@ ExtendedForm without_knot(const KernelLawForm& form, const KernelLaw& law, std::
 /// or with it. For linear layers, tiles of several heights, since which one fits shows only together with its parameters. On a
 /// CPU, also a knot at every second row count.
 std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTable& prepared) {
+    if (has_form_of_its_own(table.kernel)) {
+        return own_beginnings(table);
+    }
     const std::size_t bandwidth = index_of("bandwidth_share"), peak = index_of("peak_share");
     KernelLaw start;
     start.bandwidth_share = 0.8;

@@ -35,9 +35,8 @@ std::vector<std::string> problems(const KernelTable& table) {
     }
     if (sites.size() < fewest_sites) {
         return {"holds " + std::to_string(sites.size()) + (sites.size() == 1 ? " shape" : " shapes") + " of " +
-                std::string(name_of(table.kernel)) + " in " + std::string(name_of(table.format)) + " within the domain (" +
-                table.domain + "), but a law needs at least " + std::to_string(fewest_sites) +
-                ": errors are judged on held-out shapes"};
+                title_of(table) + " within the domain (" + table.domain + "), but a law needs at least " +
+                std::to_string(fewest_sites) + ": errors are judged on held-out shapes"};
     }
     return {};
 }
@@ -46,7 +45,11 @@ namespace {
 
 /// Fits the launch to tiny kernels, with everything else as fitted to large ones. Left alone if there are none.
 void add_launch(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options, KernelFit& fit) {
-    const KernelTable tiny{table.kernel, table.format, table.tiny, {}, {}, {}, 0, table.on_cpu};
+    KernelTable tiny;
+    tiny.kernel = table.kernel;
+    tiny.format = table.format;
+    tiny.samples = table.tiny;
+    tiny.on_cpu = table.on_cpu;
     if (!problems(tiny).empty() || table.ramp_bytes <= Bytes(0.0)) {
         return;
     }

@@ -58,6 +58,11 @@ ExtendedForm without_knot(const KernelLawForm& form, const KernelLaw& law, std::
 /// The forms from which selection grows, and where their fits start.
 std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTable& prepared);
 
+/// The same for classes whose law has a shape of its own (own_forms.cpp), which extensions() and beginnings() hand over to.
+bool has_form_of_its_own(KernelClass kernel);
+std::vector<ExtendedForm> own_beginnings(const KernelTable& table);
+std::vector<KernelLawExtension> own_extensions(const KernelTable& table);
+
 /// A form of the law with its scores.
 struct KernelCandidate {
     KernelLawForm form;

@@ -1,5 +1,8 @@
 #include "calibrate/kernel_samples.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace treeline {
@@ -26,10 +29,41 @@ Operation replay_of(const Mamba2& layer, const Precision& precision) {
 
 double activation_bytes(NumberFormat format) { return format == NumberFormat::fp32 ? 4.0 : 2.0; }
 
+namespace {
+
+bool is_matrix_kernel(KernelClass kernel) {
+    switch (kernel) {
+        case KernelClass::gemm:
+        case KernelClass::attention:
+        case KernelClass::attention_ungrouped:
+        case KernelClass::experts:
+        case KernelClass::latent_attention:
+        case KernelClass::latent_prompt:
+        case KernelClass::prompt_attention:
+        case KernelClass::prompt_window:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+std::string title_of(const KernelTable& table) {
+    return fmt::format("{}{}, {}", name_of(table.kernel), table.family.empty() ? "" : " (" + table.family + ")",
+                       name_of(table.format));
+}
+
 Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format) {
-    const bool matrix_units =
-        kernel == KernelClass::gemm || kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped;
+    const bool matrix_units = is_matrix_kernel(kernel);
     Rates rates;
+    if (kernel == KernelClass::all_reduce && !device.interconnects.empty()) {
+        rates.per_byte = 1.0 / device.interconnects.front().bandwidth;
+        return rates;
+    }
+    if (kernel == KernelClass::experts && format == NumberFormat::int4) {
+        format = NumberFormat::bf16;  // weights alone are quantised
+    }
     rates.per_byte = 1.0 / device.bandwidth;
     rates.per_flop = 1.0 / device.peak_for(matrix_units ? format : NumberFormat::fp32);
     return rates;
@@ -50,8 +84,10 @@ Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSam
 
 Bytes bytes_at(const KernelSample& sample) {
     const ShapeTerms terms = terms_of(sample.shape);
-    return sample.operation.reads_context ? bytes_of<true, false>(sample.operation, terms)
-                                          : bytes_of<false, false>(sample.operation, terms);
+    const Operation& operation = sample.operation;
+    return operation.reads_context        ? bytes_of<true, false>(operation, terms)
+           : operation.expert_count > 0.0 ? bytes_of<false, true>(operation, terms)
+                                          : bytes_of<false, false>(operation, terms);
 }
 
 Flops flops_at(const KernelSample& sample) {
@@ -97,6 +133,53 @@ KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, S
     operation.flops.per_visible = Flops(4.0 * shape.query_heads * shape.head_dim);
     operation.bytes.per_context = cached;
     operation.bytes.per_token = cached + Bytes(activation_bytes(cache) * 2.0 * shape.query_heads * shape.head_dim);
+    return sample;
+}
+
+KernelSample latent_sample(const LatentShape& shape, NumberFormat cache, Seconds time) {
+    LatentAttention layer;
+    layer.heads = static_cast<Count>(shape.heads);
+    layer.kv_lora_rank = 512;
+    layer.nope_dim = 128;
+    layer.rope_dim = 64;
+    layer.value_dim = 128;
+    LayerContext context;
+    context.precision.kv_cache.format = cache;
+    context.pass = shape.prompt ? PassKind::prefill : PassKind::decode;
+    std::vector<Operation> operations;
+    append(layer, context, operations);
+    const auto scores = std::find_if(operations.begin(), operations.end(),
+                                     [](const Operation& operation) { return operation.kind == OperationKind::attention; });
+    return {fmt::format("{} heads, batch {}", shape.heads, shape.batch),
+            *scores,
+            {shape.batch, shape.query_tokens, shape.context - shape.query_tokens, shape.query_tokens},
+            time};
+}
+
+KernelSample expert_sample(const ExpertShape& shape, const Storage& weights, Seconds time) {
+    KernelSample sample{fmt::format("{} experts of {} x {}, {} active", shape.experts, shape.hidden, shape.width, shape.active),
+                        {},
+                        {shape.tokens, 1.0, 0.0, 1.0},
+                        time};
+    Operation& operation = sample.operation;
+    const double elements = shape.matrices * shape.hidden * shape.width;
+    operation.kind = OperationKind::experts;
+    operation.expert_count = shape.experts;
+    operation.expert_rows = shape.active;
+    // Such that the tokens of this very shape touch as many experts as the measured routing did.
+    operation.log_miss = shape.touched < shape.experts ? std::log1p(-shape.touched / shape.experts) / shape.tokens : -1e3;
+    operation.inputs = shape.hidden + shape.width;
+    operation.bytes.per_expert = weights.per_element() * elements;
+    operation.bytes.per_token = Bytes(2.0 * shape.active * (2.0 * shape.hidden + (shape.matrices + 1.0) * shape.width));
+    operation.flops.per_token = Flops(2.0 * shape.active * elements);
+    return sample;
+}
+
+KernelSample all_reduce_sample(double ranks, double bytes, Seconds time) {
+    KernelSample sample{fmt::format("{} bytes", bytes), {}, {}, time};
+    sample.operation.kind = OperationKind::collective;
+    sample.operation.ranks = ranks;
+    sample.operation.bytes.per_token = Bytes(2.0 * (ranks - 1.0) / ranks * bytes);
     return sample;
 }
 

@@ -30,11 +30,17 @@ struct KernelTable {
     Bytes ramp_bytes;                ///< least traffic of `samples`: above it data come from main memory
     std::string domain;              ///< which of the measurements are included, as a sentence
     std::size_t left_out = 0;        ///< measurements outside that domain
-    bool on_cpu = false;    ///< also try what laws of few cores need: costs of rows and outputs, whole items for each core
-    std::string file = {};  ///< that holds the measurements (the first, if there are several)
+    bool on_cpu = false;      ///< also try what laws of few cores need: costs of rows and outputs, whole items for each core
+    std::string family = {};  ///< of kernels, where several exist for the class and format
+    double workers = 0.0;     ///< multiprocessors of the device; 0 = unknown
+    std::vector<KernelSample> from_cache = {};  ///< left out only because a replay found its data in the cache
+    std::string file = {};                      ///< that holds the measurements (the first, if there are several)
 };
 
-/// The figures to which a law's shares refer.
+/// "experts (triton), bf16".
+std::string title_of(const KernelTable& table);
+
+/// The figures to which a law's shares refer: of an all-reduce those of the fastest link, of experts in 4 bits the peak of 16.
 Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format);
 
 /// Time of a sample by a law, by the same functions with which the simulator prices rounds.
@@ -58,6 +64,25 @@ struct AttentionShape {
 KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, Seconds time);
 /// Bytes of keys and values that it reads.
 Bytes cache_bytes(const AttentionShape& shape, NumberFormat cache);
+
+/// Latent attention of DeepSeek's shape (rank 512, rotary 64, heads of 128) over `context` cached tokens, the new ones
+/// included; a prompt has nothing cached.
+struct LatentShape {
+    double heads = 1.0, batch = 1.0, query_tokens = 1.0, context = 1.0;
+    bool prompt = false;
+};
+KernelSample latent_sample(const LatentShape& shape, NumberFormat cache, Seconds time);
+
+/// Routed experts of one rank under tensor parallelism: `width` is the rank's part of an expert's hidden width, `touched` the
+/// distinct experts that the tokens reach.
+struct ExpertShape {
+    double tokens = 1.0, hidden = 1.0, width = 1.0, active = 1.0, experts = 1.0, touched = 1.0;
+    double matrices = 3.0;  ///< 2 where no gate multiplies
+};
+KernelSample expert_sample(const ExpertShape& shape, const Storage& weights, Seconds time);
+
+/// All-reduce of a tensor of so many bytes over so many ranks. Its site is the size, whatever the ranks.
+KernelSample all_reduce_sample(double ranks, double bytes, Seconds time);
 
 /// Recurrent step over `tokens` tokens a sequence. With one token the state is read and written once; with several
 /// (verification) it is read once and written after every token: (1 + T)·S bytes.

@@ -29,7 +29,8 @@ auto what_laws_see(const Operation& operation) {
     return std::make_tuple(operation.kind, operation.reads_context, operation.inputs, operation.outputs, operation.cache_heads,
                            operation.head_dim, operation.rows_per_token, operation.items.per_row, operation.items.per_sequence,
                            operation.flops.per_token.value(), operation.flops.per_logit.value(), operation.bytes.fixed.value(),
-                           operation.bytes.per_context.value());
+                           operation.bytes.per_context.value(), operation.flops.per_visible.value(), operation.expert_rows,
+                           operation.ranks);
 }
 
 std::size_t place_of(const Operation& operation, std::vector<const Operation*>& known) {

@@ -31,6 +31,7 @@ CalibratedKernel read_kernel(json::Reader& reader) {
     CalibratedKernel kernel;
     kernel.kernel = reader.choice<KernelClass>("kernel");
     kernel.format = reader.choice<NumberFormat>("format");
+    kernel.family = reader.text_or("family", "");
     kernel.law = read_law(reader.object("law"));
     // What the law was fitted to is for people and reports; pricing does not need it.
     for (const char* const of_fit :

@@ -144,6 +144,9 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.score_bytes = reader.has("score_bytes") ? reader.bytes("score_bytes", Zero::allowed) : Bytes(0.0);
     stack.logits_of_prompt = reader.flag_or("logits_of_prompt", false);
     stack.state_copy = reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? StateCopy::eager : StateCopy::in_graph;
+    if (reader.has("collectives")) {
+        stack.collectives = reader.choice("collectives", {"nccl", "vllm", "sglang", "trtllm"});
+    }
     stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);
     stack.verifications = read_policies<Verification>(reader, "verification");
     stack.rollbacks = read_policies<Rollback>(reader, "rollback");

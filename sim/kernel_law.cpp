@@ -27,6 +27,11 @@ std::vector<NumberFormat> stand_ins(NumberFormat format) {
 bool is_share(double value) { return std::isfinite(value) && value > 0.0 && value <= most_share; }
 bool is_zero_or_above(double value) { return std::isfinite(value) && value >= 0.0; }
 
+bool shares_of_a_link(const CollectiveLaw& law) {
+    return is_share(law.one_shot_share) && is_share(law.two_shot_share) && is_share(law.ring_share) && law.ring_scale_4 > 0.0 &&
+           law.ring_scale_8 > 0.0;
+}
+
 /// Unused knots come last.
 bool knots_ascend(const KernelLaw& law) {
     double before = 1.0;
@@ -50,12 +55,19 @@ bool tiles_double(const KernelLaw& law) {
 
 }  // namespace
 
-const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format) const {
+const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format, std::string_view family) const {
     for (const NumberFormat candidate : stand_ins(format)) {
+        const CalibratedKernel* first = nullptr;
         for (const CalibratedKernel& calibrated : kernels) {
             if (calibrated.kernel == kernel && calibrated.format == candidate) {
-                return &calibrated.law;
+                if (calibrated.family == family) {
+                    return &calibrated.law;
+                }
+                first = first == nullptr ? &calibrated : first;
             }
+        }
+        if (first != nullptr) {
+            return &first->law;
         }
     }
     switch (kernel) {
@@ -74,6 +86,8 @@ const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format) const
         case KernelClass::rejection:
         case KernelClass::top_choices:
             return law(KernelClass::sampling, format);
+        case KernelClass::prompt_window:
+            return law(KernelClass::prompt_attention, format, family);
         default:
             return nullptr;
     }
@@ -100,6 +114,9 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
         if (!above || law.row_tile < 1.0 || law.padding < 1.0 || law.workers < 1.0) {
             problems.push_back(what + " has a parameter below its least value, so that more work would take less time");
         }
+        if (!shares_of_a_link(law.collective) || law.activation_share > most_share) {
+            problems.push_back(what + " needs shares of the link and of the activations' bandwidth above 0");
+        }
         if (!tiles_double(law)) {
             problems.push_back(what + " needs a row_tile of least_tile times a power of two up to 16");
         }
@@ -107,7 +124,8 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
             problems.push_back(what + " needs knots above one row, each at more rows than the one before");
         }
         for (std::size_t j = 0; j < i; ++j) {
-            if (calibration.kernels[j].kernel == calibrated.kernel && calibration.kernels[j].format == calibrated.format) {
+            if (calibration.kernels[j].kernel == calibrated.kernel && calibration.kernels[j].format == calibrated.format &&
+                calibration.kernels[j].family == calibrated.family) {
                 problems.push_back(what + " is given twice");
             }
         }

@@ -34,6 +34,12 @@ enum class KernelClass {
     sampling,             ///< greedy choice of a token from logits
     rejection,            ///< the same by rejection sampling
     top_choices,          ///< several tokens per row of logits, as a level of a draft tree needs
+    all_reduce,           ///< sum of a tensor over tensor-parallel ranks
+    experts,              ///< routed experts of a mixture: sorting, both grouped products, weighted sum
+    latent_attention,     ///< absorbed decode attention over a latent cache that all heads share
+    latent_prompt,        ///< prompt attention of the same layers
+    prompt_attention,     ///< prompt attention over everything before
+    prompt_window,        ///< prompt attention within a sliding window
 };
 /// As files and reports write them.
 constexpr auto names_in(KernelClass) {
@@ -54,11 +60,24 @@ constexpr auto names_in(KernelClass) {
                                     {rotary, "rotary"},
                                     {sampling, "sampling"},
                                     {rejection, "rejection"},
-                                    {top_choices, "top-choices"}});
+                                    {top_choices, "top-choices"},
+                                    {all_reduce, "all-reduce"},
+                                    {experts, "experts"},
+                                    {latent_attention, "latent-attention"},
+                                    {latent_prompt, "latent-prompt"},
+                                    {prompt_attention, "prompt-attention"},
+                                    {prompt_window, "prompt-window"}});
 }
 
 /// Attention kernels are tuned for heads up to this width.
 inline constexpr double widest_common_head = 128.0;
+
+/// Families of prompt attention: kernels are compiled for each width of a head.
+inline constexpr double narrow_head = 64.0;
+inline std::string_view prompt_family(double head_dim) { return head_dim > 0.0 && head_dim <= narrow_head ? "64" : "128"; }
+
+/// Family of the experts' kernels that engines run under tensor parallelism.
+inline constexpr std::string_view triton_family = "triton";
 
 /// A bend in the cost of rows: each row between the previous knot (or row 1) and this one costs `slope` rows at full speed.
 /// Rows beyond the last knot cost 1 each.
@@ -67,6 +86,32 @@ struct RowKnot {
     double slope = 1.0;
 };
 inline constexpr std::size_t most_row_knots = 7;
+
+/// An all-reduce of S bytes over t ranks, in time over the link's data-sheet bandwidth. With V = 2·(t − 1)/t and a = startup +
+/// per_rank·(t − 1), the least of
+///   one-shot  a + copies·S/(one_shot_share·link)              copies = t − 1 (every rank reads all others), or V if by_ring
+///   two-shot  a + two_shot + two_shot_per_rank·(t − 1) + V·S/(two_shot_share·link)
+///   ring      ring + ring_per_rank·(t − 1) + V·S/(ring_share·s(t)·link)
+/// where the first two are an engine's own kernels, which run up to `limit` bytes, and s(t) is 1 at 2 ranks, ring_scale_4 at 4,
+/// ring_scale_8 at 8 and beyond, linear in between. All three never fall with S, and neither does their least.
+struct CollectiveLaw {
+    Seconds per_rank;
+    double one_shot_share = 1.0;
+    double by_ring = 0.0;  ///< 1: the first kernel, too, moves V·S (NCCL's protocols, which differ in latency and share)
+    Seconds two_shot, two_shot_per_rank;
+    double two_shot_share = 1.0;
+    Bytes limit;  ///< 0 = none
+    Seconds ring, ring_per_rank;
+    double ring_share = 1.0, ring_scale_4 = 1.0, ring_scale_8 = 1.0;
+};
+
+/// Kernels of a prompt's attention compute tiles of row_tile query rows by columns of keys; `workers` multiprocessors share
+/// the tiles, and none finishes before its longest tile.
+struct PromptLaw {
+    Seconds per_tile;          ///< of each tile: start, first loads, store; 0 = the law is not one of a prompt
+    double depth = 1.0;        ///< time of the longest tile over what its FLOPs take on one multiprocessor
+    double packs_heads = 0.0;  ///< 1: the query heads of a key-value head fill a tile together
+};
 
 /// With B bytes of traffic, F FLOPs, O outputs, and r rows that share what is read (tokens of a linear layer; query rows on a
 /// key-value head; tokens of a sequence of a scan)
@@ -80,7 +125,19 @@ inline constexpr std::size_t most_row_knots = 7;
 /// two times least_tile that holds all rows. A row that merely pads a tile costs `padding`. With tile_columns every tile has so
 /// many outputs, and `workers` (multiprocessors) take whole tiles: FLOPs are no fewer than those of whole waves of tiles. A law
 /// with first_row, knots, per_output, or with workers but no tile_columns has no tiles, and its step for attention is
-/// step_share·(bytes of cached tokens beyond step_rows)/peak bandwidth: their pages no longer fit into the TLB.
+/// step_share·(bytes of cached tokens beyond step_rows)/peak bandwidth: their pages no longer fit into the TLB. Latent
+/// attention computes whole tiles of row_tile query rows.
+///
+/// Experts: D of the E experts on a rank are touched by R rows, w bytes and f FLOPs a row each. With a = startup +
+/// per_input·(inputs + width) + other bytes/(activation_share·peak bandwidth) and
+///   x = D·w/(bandwidth_share·peak bandwidth),   y = f·(row_tile·D + max(0, R − E·(row_tile + 1)/2))/(peak_share·peak)
+/// time = a + max(x, y) + overlap·min(x, y): each expert's rows fill whole tiles.
+///
+/// Prompts: with N tiles, c columns in the mean and c' in the longest, f FLOPs of a tile and column,
+///   x = N·(per_tile + c·f/(peak_share·peak/workers))/workers,   y = per_tile + depth·c'·f/(peak_share·peak/workers)
+/// time = startup + per_head·(tokens·heads) + max(x, y) + overlap·min(x, y) + max(0, B − ramp_bytes)/(bandwidth_share·peak
+/// bandwidth): keys and values are written to the cache, token by token, and what was computed just before may still be in the
+/// last-level cache.
 struct KernelLaw {
     Seconds startup;               ///< for a kernel whose traffic exceeds ramp_bytes: launch, first loads, ragged ends
     Seconds launch;                ///< for a tiny kernel; only with ramp_bytes above zero
@@ -102,9 +159,12 @@ struct KernelLaw {
     Seconds per_activation;     ///< for each input element of each row that is quantised before the product
     double first_row = 1.0;     ///< what the first row costs, in rows at full speed
     std::array<RowKnot, most_row_knots> knots{};
-    Seconds per_output;           ///< for each output element: loop overhead, sums and functions
-    double score_elements = 0.0;  ///< cost of one score's softmax, in elements of a head
-    double workers = 1.0;         ///< among whom whole items (tiles) are divided; 1 = evenly
+    Seconds per_output;             ///< for each output element: loop overhead, sums and functions
+    double score_elements = 0.0;    ///< cost of one score's softmax, in elements of a head
+    double workers = 1.0;           ///< among whom whole items (tiles) are divided; 1 = evenly
+    double activation_share = 0.0;  ///< of the bandwidth, for activations of experts; 0 = the law is not one of experts
+    CollectiveLaw collective{};
+    PromptLaw prompt{};
 };
 
 /// A parameter of a law, as files, tables and fits know it.
@@ -119,7 +179,7 @@ struct KernelParameter {
 };
 
 /// Every parameter, in the order in which tables show them.
-inline constexpr std::size_t kernel_parameter_count = 22 + 2 * most_row_knots;
+inline constexpr std::size_t kernel_parameter_count = 38 + 2 * most_row_knots;
 const std::array<KernelParameter, kernel_parameter_count>& kernel_parameters();
 
 /// least_tile · 2^this is the largest row_tile.
@@ -133,6 +193,7 @@ struct CalibratedKernel {
     KernelClass kernel = KernelClass::gemm;
     NumberFormat format = NumberFormat::bf16;  ///< of the products (gemm), the cache (attention), the state or the activations
     KernelLaw law;
+    std::string family = {};  ///< of kernels, where several exist for this class and format ("vllm", "triton"); empty = one
 };
 
 /// The measured kernels of one device.
@@ -145,9 +206,10 @@ struct Calibration {
     /// The law of a kernel: of this format; else of the nearest one that was measured (16-bit formats stand in for each other,
     /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Where they were not
     /// measured themselves, all scans take the law of `scan`, ungrouped attention that of attention, norms, activations and
-    /// rotary embeddings that of element-wise kernels, rejection sampling and top choices that of sampling. Null if there is
+    /// rotary embeddings that of element-wise kernels, rejection sampling and top choices that of sampling; windowed prompts
+    /// that of whole ones. Of several families the one asked for, or else the first. Null if there is
     /// none.
-    [[nodiscard]] const KernelLaw* law(KernelClass kernel, NumberFormat format) const;
+    [[nodiscard]] const KernelLaw* law(KernelClass kernel, NumberFormat format, std::string_view family = {}) const;
 };
 
 /// Every violated constraint as a sentence; empty when usable.

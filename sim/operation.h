@@ -86,6 +86,7 @@ struct OperationCost {
     ContextReach reach;         ///< the part of the context that it sees (attention only)
     double expert_count = 0.0;  ///< E; 0 = not a mixture of experts
     double log_miss = 0.0;      ///< ln(1 − active/E): a token leaves an expert untouched with probability exp(log_miss)
+    double expert_rows = 0.0;   ///< rows of experts for each token: the active experts
 };
 
 struct Operation : OperationCost {
@@ -103,12 +104,13 @@ struct Operation : OperationCost {
     NumberFormat math = NumberFormat::fp32;  ///< of its FLOPs: selects the device's peak; vector units compute in fp32
     // What measured laws may depend on besides bytes and FLOPs, all for one rank.
     std::optional<KernelClass> kernel = {};  ///< class whose measured law prices it, if not the one of its kind
-    double inputs = 0.0;                     ///< k of a linear layer
+    double inputs = 0.0;                     ///< k of a linear layer; width in and within of an expert
     double outputs = 0.0;                    ///< elements written for each token (logit)
     double cache_heads = 0.0;                ///< key-value heads of an attention
     double head_dim = 0.0;                   ///< width of those heads
     bool shares_cache = true;                ///< several query heads read the keys and values of one head
     double rows_per_token = 1.0;             ///< query heads that share them
+    double ranks = 1.0;                      ///< among which a collective runs
     WorkItems items;                         ///< what is divided among workers; none = evenly
 };
 

@@ -79,6 +79,35 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     return rates;
 }
 
+/// All-reduces were measured over the fastest link of one host. Another link, or more hosts, is priced from its own figures.
+const KernelLaw* law_of_collective(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const Interconnect* link = link_of(platform);
+    const bool measured = link != nullptr && link == platform.device.interconnects.data() && operation.ranks > 1.0;
+    return measured ? platform.device.calibration->law(KernelClass::all_reduce, precision.activations.format,
+                                                       platform.stack.collectives)
+                    : nullptr;
+}
+
+/// Prompts and latent caches have kernels of their own; where those were not measured, decode attention stands in.
+const KernelLaw* law_of_attention(const Operation& operation, const Precision& precision, const Calibration& calibration) {
+    const NumberFormat format = precision.kv_cache.format;
+    if (operation.kernel) {
+        const std::string_view family = prompt_family(operation.head_dim);
+        if (const KernelLaw* law = calibration.law(*operation.kernel, format, family)) {
+            return law;
+        }
+    }
+    return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped, format);
+}
+
+/// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured.
+const KernelLaw* law_of_experts(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const NumberFormat stored = weight_format(precision, operation.name, precision.experts).storage.format;
+    const Calibration& calibration = *platform.device.calibration;
+    const KernelLaw* law = calibration.law(KernelClass::experts, stored, triton_family);
+    return law != nullptr ? law : calibration.law(KernelClass::gemm, platform.device.computed_in(operation.math));
+}
+
 /// The law of the measured kernel that runs an operation; null if there is none.
 const KernelLaw* law_of(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (platform.mode != CostMode::calibrated || !platform.device.calibration || operation.launches <= 0.0) {
@@ -90,11 +119,11 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
     };
     switch (operation.kind) {
         case OperationKind::linear:
-        case OperationKind::experts:
             return law(KernelClass::gemm, platform.device.computed_in(operation.math));
+        case OperationKind::experts:
+            return law_of_experts(operation, precision, platform);
         case OperationKind::attention:
-            return law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped,
-                       precision.kv_cache.format);
+            return law_of_attention(operation, precision, calibration);
         case OperationKind::scan:
             return law(KernelClass::scan, precision.state.format);
         case OperationKind::convolution:
@@ -104,7 +133,7 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
         case OperationKind::logits:
             return law(KernelClass::sampling, NumberFormat::fp32);
         case OperationKind::collective:
-            break;
+            return law_of_collective(operation, precision, platform);
     }
     return nullptr;
 }
@@ -128,6 +157,9 @@ Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds
     const Seconds launch = gap + sides.startup;
     if (launch > sides.memory && launch > sides.compute) {
         return Bound::launch;
+    }
+    if (timed.rates.rule == RowRule::prompt) {
+        return Bound::compute;  // its sides are all tiles together and the longest one
     }
     return sides.memory > sides.compute ? Bound::memory : Bound::compute;
 }

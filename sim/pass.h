@@ -106,19 +106,21 @@ inline Seconds pass_time(const CompiledPass& pass, const PassTotals& totals) {
 /// Calls visit<reads_context, has_experts, rule>() with the switches of this operation.
 template <class Visit>
 inline void dispatch(const OperationCost& cost, bool reads_context, RowRule rule, Visit visit) {
-    const bool curve = rule == RowRule::curve;
+    using enum RowRule;
     if (reads_context) {
-        curve ? visit.template operator()<true, false, RowRule::curve>()
-              : visit.template operator()<true, false, RowRule::none>();
+        rule == curve    ? visit.template operator()<true, false, curve>()
+        : rule == prompt ? visit.template operator()<true, false, prompt>()
+        : rule == steps  ? visit.template operator()<true, false, steps>()
+                         : visit.template operator()<true, false, none>();
     } else if (cost.expert_count > 0.0) {
-        curve ? visit.template operator()<false, true, RowRule::curve>()
-              : visit.template operator()<false, true, RowRule::none>();
-    } else if (curve) {
-        visit.template operator()<false, false, RowRule::curve>();
-    } else if (rule == RowRule::steps) {
-        visit.template operator()<false, false, RowRule::steps>();
+        rule == curve              ? visit.template operator()<false, true, curve>()
+        : rule == RowRule::experts ? visit.template operator()<false, true, RowRule::experts>()
+                                   : visit.template operator()<false, true, none>();
     } else {
-        visit.template operator()<false, false, RowRule::none>();
+        rule == curve   ? visit.template operator()<false, false, curve>()
+        : rule == steps ? visit.template operator()<false, false, steps>()
+        : rule == lines ? visit.template operator()<false, false, lines>()
+                        : visit.template operator()<false, false, none>();
     }
 }
 

@@ -1,6 +1,8 @@
 #include "sim/rates.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace treeline {
 namespace {
@@ -70,6 +72,57 @@ bool has_row_steps(const KernelLaw& law) {
     return law.row_tile > 1.0 || law.step_rows > 0.0 || law.tile_columns > 0.0 || law.per_activation > Seconds(0.0);
 }
 
+/// Between 2, 4 and 8 ranks linear, beyond as at 8.
+double ring_scale(const CollectiveLaw& law, double ranks) {
+    if (ranks <= 4.0) {
+        return 1.0 + (law.ring_scale_4 - 1.0) * (std::max(ranks, 2.0) - 2.0) / 2.0;
+    }
+    return law.ring_scale_4 + (law.ring_scale_8 - law.ring_scale_4) * (std::min(ranks, 8.0) - 4.0) / 4.0;
+}
+
+/// The bytes of an operation are those of a ring, V·S; those of one shot are more.
+CollectiveLines collective_lines(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
+    const CollectiveLaw& of = law.collective;
+    const double others = operation.ranks - 1.0, ring = 2.0 * others / operation.ranks;
+    const double copies = of.by_ring > 0.0 ? 1.0 : others / ring;
+    CollectiveLines lines;
+    lines.one_shot = law.startup + of.per_rank * others;
+    lines.two_shot = lines.one_shot + of.two_shot + of.two_shot_per_rank * others;
+    lines.ring = of.ring + of.ring_per_rank * others;
+    lines.one_shot_byte = data_sheet.per_byte * (copies / of.one_shot_share);
+    lines.two_shot_byte = data_sheet.per_byte / of.two_shot_share;
+    lines.ring_byte = data_sheet.per_byte / (of.ring_share * ring_scale(of, operation.ranks));
+    const bool limited = of.limit > Bytes(0.0);
+    lines.limit = limited ? of.limit * ring : Bytes(std::numeric_limits<double>::infinity());
+    return lines;
+}
+
+ExpertTiles expert_tiles(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
+    ExpertTiles tiles;
+    tiles.per_activation_byte = data_sheet.per_byte / law.activation_share;
+    tiles.per_row = operation.flops.per_token / operation.expert_rows;
+    tiles.tile = law.row_tile;
+    return tiles;
+}
+
+PromptTiles prompt_tiles(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
+    const bool packs = law.prompt.packs_heads > 0.0;
+    const double heads = operation.cache_heads * operation.rows_per_token;
+    PromptTiles tiles;
+    tiles.rows_per_token = packs ? operation.rows_per_token : 1.0;
+    tiles.groups = heads / tiles.rows_per_token;
+    tiles.tile = law.row_tile;
+    tiles.inverse_tile = 1.0 / law.row_tile;
+    tiles.tokens = law.row_tile / tiles.rows_per_token;
+    tiles.columns = std::max(1.0, law.tile_columns);
+    tiles.inverse_workers = 1.0 / law.workers;
+    tiles.per_tile = law.prompt.per_tile;
+    tiles.per_column = operation.flops.per_visible / heads * law.row_tile * data_sheet.per_flop / law.peak_share * law.workers;
+    tiles.in_cache = law.ramp_bytes;
+    tiles.depth = law.prompt.depth;
+    return tiles;
+}
+
 }  // namespace
 
 PerShape rows_of(const Operation& operation) {
@@ -105,6 +158,22 @@ Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operat
     rates.overlap = law.overlap;
     rates.per_sequence = law.per_head * operation.cache_heads;
     rates.per_context = law.per_context;
+    if (operation.kind == OperationKind::collective) {
+        rates.rule = RowRule::lines;
+        rates.lines = collective_lines(law, data_sheet, operation);
+        return rates;
+    }
+    if (operation.kind == OperationKind::experts && law.activation_share > 0.0) {
+        rates.rule = RowRule::experts;
+        rates.experts = expert_tiles(law, data_sheet, operation);
+        return rates;
+    }
+    if (operation.reads_context && law.prompt.per_tile > Seconds(0.0)) {
+        rates.rule = RowRule::prompt;
+        rates.startup = law.startup;
+        rates.prompt = prompt_tiles(law, data_sheet, operation);
+        return rates;
+    }
     if (has_row_costs(law)) {
         rates.rule = RowRule::curve;
         rates.costs = row_costs(law, operation);
@@ -112,6 +181,12 @@ Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operat
     if (rates.rule == RowRule::curve && operation.reads_context) {
         rates.steps.step_after = law.step_rows;
         rates.steps.step = operation.bytes.per_context * data_sheet.per_byte * (law.step_rows > 0.0 ? law.step_share : 0.0);
+    }
+    if (operation.reads_context && law.row_tile > 1.0 && rates.rule == RowRule::none) {
+        rates.rule = RowRule::steps;
+        rates.steps.tile = law.row_tile;
+        rates.steps.inverse_least_tile = 1.0 / law.row_tile;
+        rates.costs.rows = rows_of(operation);
     }
     if (operation.kind == OperationKind::linear && has_row_steps(law)) {
         rates.rule = rates.rule == RowRule::curve ? RowRule::curve : RowRule::steps;

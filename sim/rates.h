@@ -11,8 +11,11 @@ namespace treeline {
 /// How the rows (tokens) of an operation enter its time beyond their bytes and FLOPs.
 enum class RowRule {
     none,
-    steps,  ///< RowSteps: whole tiles, and another kernel above a certain number of rows
-    curve,  ///< RowCosts and a step: few rows compute less well; a cost per output; whole items for each worker
+    steps,    ///< RowSteps: whole tiles, and another kernel above a certain number of rows
+    curve,    ///< RowCosts and a step: few rows compute less well; a cost per output; whole items for each worker
+    lines,    ///< CollectiveLines: the least of three lines in the bytes
+    experts,  ///< ExpertTiles: tiles of the rows of each expert
+    prompt,   ///< PromptTiles: tiles of query rows by keys, shared among multiprocessors
 };
 
 /// What depends on the rows (tokens or logits) of a linear layer in steps.
@@ -55,6 +58,34 @@ struct RowCosts {
     double inverse_workers = 1.0;
 };
 
+/// Startup and time of a byte of three ways to reduce; those of an engine's own serve up to `limit` bytes.
+struct CollectiveLines {
+    Seconds one_shot, two_shot, ring;
+    SecondsPerByte one_shot_byte, two_shot_byte, ring_byte;
+    Bytes limit;
+};
+
+/// Rows of a mixture's experts in whole tiles.
+struct ExpertTiles {
+    SecondsPerByte per_activation_byte;
+    Flops per_row;
+    double tile = 1.0;
+};
+
+/// Tiles of a prompt's attention.
+struct PromptTiles {
+    double rows_per_token = 1.0;  ///< of one group of heads that fills tiles together
+    double groups = 1.0;
+    double tile = 1.0, inverse_tile = 1.0;  ///< rows
+    double tokens = 1.0;                    ///< of a tile
+    double columns = 1.0;                   ///< keys of a block: a tile reads whole ones
+    double inverse_workers = 1.0;
+    Seconds per_tile;
+    Seconds per_column;  ///< of a tile, on one multiprocessor
+    Bytes in_cache;      ///< of the traffic, so much is found in the cache
+    double depth = 1.0;
+};
+
 /// The overlap law: with x = startup + bytes/bandwidth and y = startup + FLOPs/peak, time = max(x, y) + overlap·min(x, y).
 struct Rates {
     Seconds startup;
@@ -68,6 +99,9 @@ struct Rates {
     RowRule rule = RowRule::none;  ///< how the rest counts; only in calibrated mode
     RowSteps steps;
     RowCosts costs;
+    CollectiveLines lines;
+    ExpertTiles experts;
+    PromptTiles prompt;
 };
 
 /// The two sides of the law at a shape, with the startup kept apart.
@@ -122,16 +156,72 @@ inline Flops flops_of_tiles(const RowSteps& steps, double rows, Flops flops) {
     return of_waves > flops ? of_waves : flops;
 }
 
+/// The least of three lines; none of an engine's own beyond its limit. Monotone, since the ring serves any size.
+inline Seconds time_of_lines(const CollectiveLines& lines, Bytes bytes) {
+    const Seconds one = lines.one_shot + bytes * lines.one_shot_byte;
+    const Seconds two = lines.two_shot + bytes * lines.two_shot_byte;
+    const Seconds ring = lines.ring + bytes * lines.ring_byte;
+    const Seconds own = two < one ? two : one;
+    return bytes <= lines.limit && own < ring ? own : ring;
+}
+
+/// An expert that is touched computes at least one tile; beyond, half a tile of each is empty in the mean.
+inline OperationSides sides_of_experts(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes) {
+    const double touched = expected_experts(cost, shape.tokens), rows = cost.expert_rows * shape.tokens;
+    const Bytes weights = cost.bytes.per_expert * touched;
+    const ExpertTiles& tiles = rates.experts;
+    const double more = rows - cost.expert_count * (0.5 * (tiles.tile + 1.0));
+    OperationSides sides;
+    sides.startup = rates.startup + (bytes - weights) * tiles.per_activation_byte;
+    sides.memory = weights * rates.per_byte;
+    sides.compute = tiles.per_row * (tiles.tile * touched + (more > 0.0 ? more : 0.0)) * rates.per_flop;
+    return sides;
+}
+
+/// Memory stands for the tiles of all, compute for the longest one; bytes are added to the startup.
+inline OperationSides sides_of_prompt(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes) {
+    const PromptTiles& tiles = rates.prompt;
+    const double tokens = shape.new_tokens > 1.0 ? shape.new_tokens : 1.0;
+    const double cached = visible_context(cost.reach, shape.context);
+    const double room = cost.reach.window + cost.reach.sink - cached;
+    const double saturated = tokens > room ? (tokens - room) / tokens : 0.0;  // share of rows with a full window
+    const double visible = visible_sum(cost.reach, shape.context, tokens) / tokens;
+    const double in_tile = tokens < tiles.tokens ? tokens : tiles.tokens;
+    // A tile reads what any of its rows sees, in whole blocks: ragged at the end, within a window at both ends.
+    const double columns = visible + 0.5 * (in_tile + tiles.columns - 2.0) * (1.0 + saturated);
+    const double last = tokens > room ? cached + room + in_tile + tiles.columns : cached + tokens + 0.5 * tiles.columns;
+    const double count = shape.sequences * tiles.groups * rounded_up(tokens * tiles.rows_per_token * tiles.inverse_tile);
+    OperationSides sides;
+    const Bytes beyond = bytes - tiles.in_cache;
+    sides.startup = rates.startup + rates.per_sequence * shape.tokens;
+    sides.startup += (beyond > Bytes(0.0) ? beyond : Bytes(0.0)) * rates.per_byte;
+    sides.memory = (tiles.per_tile + tiles.per_column * columns) * (count * tiles.inverse_workers);
+    sides.compute = tiles.per_tile + tiles.per_column * (tiles.depth * last);
+    return sides;
+}
+
 template <bool reads_context, bool has_experts, RowRule rule>
 inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
                                Flops flops) {
+    if constexpr (rule == RowRule::experts) {
+        return sides_of_experts(cost, rates, shape, bytes);
+    }
+    if constexpr (rule == RowRule::prompt) {
+        return sides_of_prompt(cost, rates, shape, bytes);
+    }
+    if constexpr (rule == RowRule::lines) {
+        return {time_of_lines(rates.lines, bytes), {}, {}};
+    }
     OperationSides sides;
     const double ramped = bytes.value() * rates.per_ramp;
     sides.startup = rates.startup;
     if constexpr (reads_context) {
         sides.startup += rates.per_sequence * shape.sequences;
     }
-    if constexpr (rule == RowRule::steps) {
+    if constexpr (rule == RowRule::steps && reads_context) {
+        const double rows = rates.costs.rows.at(shape);
+        flops *= rounded_up(rows * rates.steps.inverse_least_tile) * rates.steps.tile / rows;
+    } else if constexpr (rule == RowRule::steps) {
         const double rows = rates.steps.are_logits ? shape.logits : shape.tokens;
         sides.startup += rows > rates.steps.step_after ? rates.steps.step : Seconds(0.0);
         sides.startup += rates.steps.quantised * rows;
@@ -165,6 +255,12 @@ template <bool reads_context, bool has_experts, RowRule rule>
 inline Seconds operation_time(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
                               Flops flops) {
     const OperationSides sides = sides_of<reads_context, has_experts, rule>(cost, rates, shape, bytes, flops);
+    if constexpr (rule == RowRule::lines) {
+        return sides.startup;
+    }
+    if constexpr (rule == RowRule::experts || rule == RowRule::prompt) {
+        return sides.startup + time_by({{}, sides.memory, sides.compute}, rates.overlap);
+    }
     const Seconds time = time_by(sides, rates.overlap);
     if constexpr (reads_context) {
         const Seconds walk = rates.startup + rates.per_sequence * shape.sequences +

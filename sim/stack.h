@@ -55,8 +55,9 @@ struct Stack {
     Bytes memory_per_graph;      ///< of one captured graph: its nodes, and the buffers that it keeps
     double launch_factor = 1.0;  ///< kernels launched per operation of the model (eager frameworks split operations)
     StateCopy state_copy = StateCopy::in_graph;
-    Seconds eager_launch;         ///< host time of one kernel launch outside any graph, for eager state copies
-    double calls_per_copy = 3.0;  ///< framework calls for one such copy (views of both rows, and the copy)
+    Seconds eager_launch;              ///< host time of one kernel launch outside any graph, for eager state copies
+    double calls_per_copy = 3.0;       ///< framework calls for one such copy (views of both rows, and the copy)
+    std::string collectives = "nccl";  ///< whose all-reduce it runs: a family of measured kernels ("vllm")
     // What reading a prompt needs in memory at once.
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
     Bytes score_bytes;               ///< of one attention score, if kernels write all scores of a layer; 0 = they do not

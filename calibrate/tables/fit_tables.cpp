@@ -22,8 +22,7 @@ void leave_out_small(std::vector<KernelTable>& tables, std::vector<std::string>&
 }
 
 std::string no_law(const KernelTable& table) {
-    return fmt::format("no law fits the measurements of {} in {}: every form ends with a parameter on its bound",
-                       name_of(table.kernel), name_of(table.format));
+    return fmt::format("no law fits the measurements of {}: every form ends with a parameter on its bound", title_of(table));
 }
 
 /// The law of each table, nothing if none fits. Tables do not depend on each other: all cores take them in turn.

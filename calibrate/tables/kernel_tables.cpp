@@ -42,23 +42,58 @@ std::string device_problem(const MeasuredFile& file, const Device& device) {
 /// Traffic below this share of the last-level cache takes no time beyond the launch.
 constexpr double tiny_share = 1.0 / 32.0;
 
+KernelTable& table_of(const TableKind& kind, const ConvertedRow& converted, const Device& device, const std::string& file,
+                      std::vector<KernelTable>& tables) {
+    const auto table = std::find_if(tables.begin(), tables.end(), [&](const KernelTable& known) {
+        return known.kernel == converted.kernel && known.format == converted.format && known.family == converted.family;
+    });
+    if (table != tables.end()) {
+        return *table;
+    }
+    KernelTable made;
+    made.kernel = converted.kernel;
+    made.format = converted.format;
+    made.family = converted.family;
+    made.ramp_bytes = device.cache * (converted.kernel == KernelClass::gemm ? 2.0 : 1.0);
+    made.domain = kind.domain;
+    made.on_cpu = device.kind == DeviceKind::cpu;
+    made.workers = device.multiprocessors;
+    made.file = file;
+    tables.push_back(std::move(made));
+    return tables.back();
+}
+
+/// Whether reading the data from memory rather than the cache would hardly lengthen the time.
+bool is_short(const ConvertedRow& converted, const Device& device) {
+    constexpr double hardly = 0.1;
+    return converted.short_ones_count && bytes_at(converted.sample) / device.bandwidth < converted.sample.time * hardly;
+}
+
+/// A table may hold a size twice: NCCL's in 16 bits and in int8, which NVLink switches do not add. The faster one counts.
+bool replaces_slower(const KernelSample& sample, KernelTable& table) {
+    for (KernelSample& known : table.samples) {
+        if (known.site == sample.site && known.operation.ranks == sample.operation.ranks) {
+            known.time = std::min(known.time, sample.time);
+            return true;
+        }
+    }
+    return false;
+}
+
 void add(const TableKind& kind, ConvertedRow converted, const Device& device, const std::string& file,
          std::vector<KernelTable>& tables) {
-    auto table = std::find_if(tables.begin(), tables.end(), [&](const KernelTable& known) {
-        return known.kernel == converted.kernel && known.format == converted.format;
-    });
-    if (table == tables.end()) {
-        const Bytes ramp = device.cache * (converted.kernel == KernelClass::gemm ? 2.0 : 1.0);
-        const bool on_cpu = device.kind == DeviceKind::cpu;
-        tables.push_back({converted.kernel, converted.format, {}, {}, ramp, std::string(kind.domain), 0, on_cpu, file});
-        table = std::prev(tables.end());
-    }
-    if (converted.of_decoding && converted.stationary > device.cache) {
-        table->samples.push_back(std::move(converted.sample));
-    } else if (converted.of_decoding && bytes_at(converted.sample) < device.cache * tiny_share) {
-        table->tiny.push_back(std::move(converted.sample));
+    KernelTable& table = table_of(kind, converted, device, file, tables);
+    if (converted.of_decoding && (converted.stationary > device.cache || is_short(converted, device))) {
+        if (converted.kernel != KernelClass::all_reduce || !replaces_slower(converted.sample, table)) {
+            table.samples.push_back(std::move(converted.sample));
+        }
+    } else if (converted.of_decoding && !converted.short_ones_count && bytes_at(converted.sample) < device.cache * tiny_share) {
+        table.tiny.push_back(std::move(converted.sample));
     } else {
-        ++table->left_out;
+        ++table.left_out;
+        if (converted.of_decoding) {
+            table.from_cache.push_back(std::move(converted.sample));
+        }
     }
 }
 
@@ -113,7 +148,8 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
             const TableKind* kind = kind_of(measured);
             if (kind == nullptr) {
                 problems.push_back(fmt::format(
-                    "{}: is not a gemm, attention_decode, recurrent_verify or conv1d row by its columns", measured.place));
+                    "{}: is not a gemm, attention, experts, collective, recurrent or convolution row by its columns",
+                    measured.place));
             } else if (kind->convert != nullptr) {
                 add_row(*kind, measured, device, file.path, tables, problems);
             }
@@ -161,8 +197,26 @@ std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& fi
     return files;
 }
 
+namespace {
+
+/// A family measured on too few shapes needs no law where another one of the same class and format has one.
+void leave_out_rare_families(std::vector<KernelTable>& tables) {
+    const std::vector<KernelTable> all = tables;
+    std::erase_if(tables, [&](const KernelTable& table) {
+        return !problems(table).empty() && std::any_of(all.begin(), all.end(), [&](const KernelTable& other) {
+            return other.kernel == table.kernel && other.format == table.format && other.family != table.family &&
+                   problems(other).empty();
+        });
+    });
+    // The first family serves engines whose own was not measured: another engine's kernels are nearer to it than NCCL.
+    std::stable_partition(tables.begin(), tables.end(), [](const KernelTable& table) { return table.family != "nccl"; });
+}
+
+}  // namespace
+
 std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const Device& device) {
     std::vector<KernelTable> tables = kernel_tables_of(read_measured_files(files_or_folder, device), device);
+    leave_out_rare_families(tables);
     require_fittable(tables);
     return tables;
 }

@@ -16,6 +16,7 @@ namespace treeline {
 ///   attention_decode: batch, query_tokens, context, q_heads, kv_heads, head_dim, window, kv_dtype
 ///   recurrent_verify: fused_conv, batch, tokens, heads, head_k_dim, head_v_dim, state_dtype
 ///   conv1d:           phase, batch, tokens, channels, d_conv
+///   attention_prefill, latent_attention, experts, collectives: hardware/README.md
 /// Rows that ran from the last-level cache, or outside the range that decoding uses, are left out and counted: weights up to
 /// twice the cache, linear layers of more than 512 rows, caches and states up to the cache's size. Throws InputError: unknown
 /// or missing columns, a value that is not a number, another device, nothing to fit, fewer shapes than a fit needs.

@@ -1,11 +1,14 @@
 #include "calibrate/tables/table_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "calibrate/routing.h"
 #include "json/wording.h"
 
 namespace treeline {
@@ -106,6 +109,107 @@ ConvertedRow sampling_row(TableRow& row) {
     return {sample.operation.kernel.value_or(KernelClass::sampling), NumberFormat::fp32, sample, bytes_at(sample)};
 }
 
+/// Everything of it is in the cache after the layer before, in serving as in the table: it always counts.
+constexpr Bytes always_counts(std::numeric_limits<double>::infinity());
+
+ConvertedRow prompt_row(TableRow& row) {
+    const NumberFormat format = row.format("kv_dtype");
+    const double tokens = row.number("tokens", 1);
+    const AttentionShape shape{
+        row.number("batch", 1), tokens, tokens, row.number("q_heads", 1), row.number("kv_heads", 1), row.number("head_dim", 1),
+        row.number("window", 0)};
+    return {shape.window > 0.0 ? KernelClass::prompt_window : KernelClass::prompt_attention,
+            format,
+            attention_sample(shape, format, row.time()),
+            always_counts,
+            shape.head_dim <= widest_common_head,
+            std::string(prompt_family(shape.head_dim))};
+}
+
+ConvertedRow latent_row(TableRow& row) {
+    const NumberFormat format = row.format("kv_dtype");
+    const bool prompt = row.choice("phase", {"decode", "prefill"}) == 1;
+    const LatentShape shape{row.number("heads", 1), row.number("batch", 1), row.number("query_tokens", 1),
+                            row.number("context", 1), prompt};
+    const KernelSample sample = latent_sample(shape, format, row.time());
+    const Bytes cached = sample.operation.bytes.per_context * (shape.batch * shape.context);
+    return {prompt ? KernelClass::latent_prompt : KernelClass::latent_attention,
+            format,
+            sample,
+            prompt ? always_counts : cached,
+            true,
+            {},
+            true};
+}
+
+/// How a table names the weights of experts, and what they are stored in.
+struct ExpertFormat {
+    std::string_view name;
+    Storage storage;
+    std::string_view suffix;  ///< of the family's name
+};
+constexpr std::array expert_formats = {
+    ExpertFormat{"bf16", {NumberFormat::bf16}, ""},
+    ExpertFormat{"fp8", {NumberFormat::fp8}, ", per tensor"},
+    ExpertFormat{"fp8_block", {NumberFormat::fp8, 128.0 * 128.0, 32.0}, ""},
+    ExpertFormat{"int4_wo", {NumberFormat::int4, 32.0, 16.0}, ""},
+    ExpertFormat{"w4a16_mxfp4", {NumberFormat::fp4, 32.0, 8.0}, ""},
+};
+
+/// "triton" of "unquantizedfusedmoe_triton_tritonexperts". vLLM 0.14 says only "fused_moe", which is Triton.
+std::string expert_family(const std::string& kernel) {
+    for (const char* family : {"cutlass", "trtllm", "marlin", "oaitriton"}) {
+        if (kernel.find(family) != std::string::npos) {
+            return family;
+        }
+    }
+    return std::string(triton_family);
+}
+
+/// Experts of these shapes have no gate (Nemotron 3); vLLM 0.14 ran them with one all the same.
+bool is_gated(double hidden, double intermediate, const std::string& kernel) {
+    const bool without = (hidden == 2688.0 && intermediate == 1856.0) || (hidden == 1024.0 && intermediate == 2688.0) ||
+                         (hidden == 2048.0 && intermediate == 5120.0);
+    return !without || kernel == "fused_moe";
+}
+
+/// Experts dealt out over ranks (ep above 1) are left out: the simulator cuts them all.
+ConvertedRow expert_row(TableRow& row) {
+    std::vector<std::string> names;
+    for (const ExpertFormat& format : expert_formats) {
+        names.emplace_back(format.name);
+    }
+    const ExpertFormat& format = expert_formats[row.choice("dtype", names)];
+    const bool balanced = row.choice("distribution", {"balanced", "power_law_1.2"}) == 0;
+    const std::string kernel = row.text("kernel");
+    const double hidden = row.number("hidden", 1), intermediate = row.number("intermediate", 1);
+    ExpertShape shape{row.number("tokens", 1), hidden, intermediate / row.number("tp", 1), row.number("top_k", 1),
+                      row.number("experts", 1)};
+    shape.matrices = is_gated(hidden, intermediate, kernel) ? 3.0 : 2.0;
+    shape.touched = touched_experts(balanced ? MeasuredRouting::balanced : MeasuredRouting::power_law, shape.tokens,
+                                    shape.experts, shape.active);
+    KernelSample sample = expert_sample(shape, format.storage, row.time());
+    // Cuts of one model's experts are held out together, except where a format has few models.
+    const bool few = bits_of(format.storage.format) < 8.0;
+    sample.site =
+        few ? sample.site : fmt::format("{} experts of {} x {}, {} active", shape.experts, hidden, intermediate, shape.active);
+    const Bytes weights = sample.operation.bytes.per_expert * shape.touched;
+    return {KernelClass::experts,
+            format.storage.format,
+            sample,
+            weights * 0.5,
+            row.number("ep", 1) == 1.0,
+            expert_family(kernel) + std::string(format.suffix),
+            true};
+}
+
+/// Launched one by one, a collective is bound by the host, which a stack's launches count.
+ConvertedRow collective_row(TableRow& row) {
+    const bool all_reduce = row.text("operation") == "all_reduce", eager = row.text("how") == "eager";
+    const KernelSample sample = all_reduce_sample(row.number("ranks", 2), row.number("bytes", 1), row.time());
+    return {KernelClass::all_reduce, NumberFormat::bf16, sample, always_counts, all_reduce && !eager, row.text("library")};
+}
+
 }  // namespace
 
 std::string TableRow::text(std::string_view name) {
@@ -151,6 +255,13 @@ void TableRow::problem(const std::string& sentence) {
 
 const std::vector<TableKind>& table_kinds() {
     static const std::vector<TableKind> kinds = {
+        {"collectives", "library", collective_row, "all-reduces in graphs or as nccl-tests call them"},
+        {"experts", "intermediate", expert_row,
+         "experts of one rank without expert parallelism, touched weights above twice the last-level cache or read in a tenth "
+         "of the time"},
+        {"latent_attention", "heads", latent_row,
+         "latent caches above the last-level cache or read in a tenth of the time; all prompts", "kv_dtype"},
+        {"attention_prefill", "tokens", prompt_row, "prompts without a cached part, heads up to 128 wide", "kv_dtype"},
         {"mamba2_scan", "form", mamba2_row, "states above the last-level cache, or read from main memory otherwise"},
         {"element_wise", "operation", element_wise_row, "rows from main memory"},
         {"sampling", "method", sampling_row, "logits from main memory"},
@@ -171,8 +282,9 @@ const std::vector<TableKind>& table_kinds() {
 const TableKind* kind_of(const MeasuredRow& row) {
     const auto benchmark = row.values.find("benchmark");
     for (const TableKind& kind : table_kinds()) {
+        const auto has = [&](std::string_view column) { return column.empty() || row.values.find(column) != row.values.end(); };
         if (benchmark != row.values.end() ? benchmark->second == kind.name
-                                          : row.values.find(kind.telling_column) != row.values.end()) {
+                                          : has(kind.telling_column) && has(kind.second_column)) {
             return &kind;
         }
     }

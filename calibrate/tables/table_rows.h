@@ -17,6 +17,9 @@ struct ConvertedRow {
     KernelSample sample;
     Bytes stationary;         ///< what a replay finds in the cache if it fits: weights, keys and values, states
     bool of_decoding = true;  ///< false: not a kernel that decoding runs, or one that the simulator prices otherwise
+    std::string family = {};  ///< of kernels
+    /// A small time with data in the cache counts where reading them from memory would hardly lengthen it.
+    bool short_ones_count = false;
 };
 
 /// Values of a row, with every problem noted.
@@ -48,9 +51,10 @@ private:
 
 struct TableKind {
     std::string_view name;
-    std::string_view telling_column;     ///< that only this kind has
+    std::string_view telling_column;     ///< that only this kind has (of those further down this list)
     ConvertedRow (*convert)(TableRow&);  ///< null: read by others (probes), no kernel of a pass
     std::string_view domain;
+    std::string_view second_column = {};  ///< that it has, too
 };
 
 /// Every kind of table. The first whose telling column a row has is the row's.

@@ -56,22 +56,30 @@ Json errors_json(const KernelErrors& errors) {
             {"bias", rounded(errors.bias, digits)}};
 }
 
+Json named_json(KernelClass kernel, NumberFormat format, const std::string& family) {
+    Json json = {{"kernel", name_of(kernel)}, {"format", name_of(format)}};
+    if (!family.empty()) {
+        json["family"] = family;
+    }
+    return json;
+}
+
 Json kernel_json(const CalibratedTable& kernel) {
     const KernelFit& fit = kernel.fit;
     Json covariance = Json::array();
     for (const double value : fit.log_covariance) {
         covariance.push_back(rounded(value, digits));
     }
-    return {{"kernel", name_of(kernel.table.kernel)},
-            {"format", name_of(kernel.table.format)},
-            {"law", law_json(fit.law, fit)},
-            {"domain", kernel.table.domain},
-            {"points", kernel.table.samples.size()},
-            {"left_out", kernel.table.left_out},
-            {"sites", fit.sites},
-            {"fitted", errors_json(fit.fitted)},
-            {"held_out", errors_json(fit.held_out)},
-            {"log_covariance", covariance}};
+    Json json = named_json(kernel.table.kernel, kernel.table.format, kernel.table.family);
+    json.update({{"law", law_json(fit.law, fit)},
+                 {"domain", kernel.table.domain},
+                 {"points", kernel.table.samples.size()},
+                 {"left_out", kernel.table.left_out},
+                 {"sites", fit.sites},
+                 {"fitted", errors_json(fit.fitted)},
+                 {"held_out", errors_json(fit.held_out)},
+                 {"log_covariance", covariance}});
+    return json;
 }
 
 Json layers_json(const std::vector<CheckRow>& layers) {
@@ -146,7 +154,7 @@ std::string calibration_table(const CalibrationAnswer& answer) {
     std::vector<double> held_out;
     std::size_t points = 0, left_out = 0;
     for (const CalibratedTable& kernel : answer.kernels) {
-        const std::string name = fmt::format("{}, {}", name_of(kernel.table.kernel), name_of(kernel.table.format));
+        const std::string name = title_of(kernel.table);
         held_out.insert(held_out.end(), kernel.fit.held_out_residuals.begin(), kernel.fit.held_out_residuals.end());
         points += kernel.table.samples.size();
         left_out += kernel.table.left_out;
@@ -175,8 +183,10 @@ std::string calibration_table(const CalibrationAnswer& answer) {
     for (const CalibratedKernel& kernel : answer.derived) {
         for (const KernelParameter& parameter : kernel_parameters()) {
             if (const double value = parameter.get(kernel.law); value != parameter.neutral) {
-                table.add({fmt::format("{}, {}", name_of(kernel.kernel), name_of(kernel.format)), std::string(parameter.name),
-                           text_of(parameter, value), "as " + answer.derived_from, std::string(parameter.meaning)});
+                table.add({fmt::format("{}{}, {}", name_of(kernel.kernel),
+                                       kernel.family.empty() ? "" : " (" + kernel.family + ")", name_of(kernel.format)),
+                           std::string(parameter.name), text_of(parameter, value), "as " + answer.derived_from,
+                           std::string(parameter.meaning)});
             }
         }
     }
@@ -190,10 +200,10 @@ std::string calibration_json(const CalibrationAnswer& answer) {
         kernels.push_back(kernel_json(kernel));
     }
     for (const CalibratedKernel& kernel : answer.derived) {
-        kernels.push_back({{"kernel", name_of(kernel.kernel)},
-                           {"format", name_of(kernel.format)},
-                           {"law", law_json(kernel.law, {})},
-                           {"derived_from", answer.derived_from}});
+        Json json = named_json(kernel.kernel, kernel.format, kernel.family);
+        json["law"] = law_json(kernel.law, {});
+        json["derived_from"] = answer.derived_from;
+        kernels.push_back(json);
     }
     Json json = {{"format", "treeline-calibration"},
                  {"version", 1},

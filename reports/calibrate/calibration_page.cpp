@@ -12,9 +12,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_marks = 800;  ///< of one figure: more would only overlap
 
-std::string kernel_name(const CalibratedTable& kernel) {
-    return fmt::format("{}, {}", name_of(kernel.table.kernel), name_of(kernel.table.format));
-}
+std::string kernel_name(const CalibratedTable& kernel) { return title_of(kernel.table); }
 
 Json sample_row(const KernelSample& sample, double log_residual) {
     const double measured_us = sample.time.value() * 1e6;

@@ -67,7 +67,7 @@ Json tiny_rows(const CalibrationAnswer& answer) {
     Json rows = Json::array();
     for (const CalibratedTable& kernel : answer.kernels) {
         if (kernel.fit.law.launch > Seconds(0.0)) {
-            rows.push_back({{"kernel", fmt::format("{}, {}", name_of(kernel.table.kernel), name_of(kernel.table.format))},
+            rows.push_back({{"kernel", title_of(kernel.table)},
                             {"launch", 1e6 * kernel.fit.law.launch.value()},
                             {"measurements", kernel.table.tiny.size()}});
         }

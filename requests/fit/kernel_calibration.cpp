@@ -24,6 +24,10 @@ void derive(const std::string& from, const std::filesystem::path& catalogue, Cal
         const bool measured = std::any_of(answer.kernels.begin(), answer.kernels.end(),
                                           [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; });
         if (!measured) {
+            if (kernel.law.workers > 1.0 && kernel.law.workers == other.multiprocessors &&
+                answer.device.multiprocessors > 0.0) {
+                kernel.law.workers = answer.device.multiprocessors;
+            }
             kernel.law.ramp_bytes = kernel.law.ramp_bytes * (answer.device.cache / other.cache);
             answer.derived.push_back(kernel);
         }

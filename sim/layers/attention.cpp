@@ -1,4 +1,6 @@
 // Multi-head, grouped-query, windowed and sparse attention.
+#include <cmath>
+
 #include "sim/layers/layers.h"
 
 namespace treeline {
@@ -88,6 +90,10 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     scores.math = attention_format(context.precision);
     scores.reads_context = true;
     scores.reach = reach_of(attention.reach, attention.indexer);
+    if (context.pass == PassKind::prefill) {
+        const bool windowed = std::isfinite(scores.reach.window);
+        scores.kernel = windowed ? KernelClass::prompt_window : KernelClass::prompt_attention;
+    }
     scores.cache_heads = local_kv_heads;
     scores.head_dim = dim;
     scores.shares_cache = query_heads > kv_heads;
@@ -138,6 +144,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     scores.math = attention_format(context.precision);
     scores.reads_context = true;
     scores.reach = reach_of({}, attention.indexer);
+    scores.kernel = context.pass == PassKind::prefill ? KernelClass::latent_prompt : KernelClass::latent_attention;
     scores.cache_heads = 1.0;
     scores.rows_per_token = local_heads;
     scores.outputs = local_heads * kv_rank;

@@ -70,6 +70,7 @@ void append_all_reduce(const LayerContext& context, double elements, std::vector
     Operation operation = start_operation(context, "all-reduce", OperationKind::collective);
     // Ring all-reduce: each device sends and receives 2·(t−1)/t of the vector.
     const double share = 2.0 * (context.ranks - 1.0) / context.ranks;
+    operation.ranks = context.ranks;
     operation.bytes.per_token = context.precision.activations.per_element() * (share * elements);
     operations.push_back(operation);
 }

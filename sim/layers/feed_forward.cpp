@@ -34,6 +34,8 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
     operation.weight_elements = total * elements;
     operation.active_elements = active * elements;
     operation.expert_count = total;
+    operation.expert_rows = active;
+    operation.inputs = width + local_hidden;
     operation.log_miss = active < total ? std::log1p(-active / total) : -1e3;
     const Bytes one_expert = format.storage.per_element() * (elements / context.ranks);
     operation.stored = one_expert * total;

@@ -99,7 +99,8 @@ TEST_CASE("bad tables are refused with one sentence that names the file and the 
     CHECK(holds(refusal("dtype,m,k,latency_us\nbf16,1,2,3\n"), "line 2: has no column n"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf17,1,2,3,4\n"), "dtype \"bf17\" is not a number format"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,0,2,3,4\n"), "m must be a number of at least 1, not \"0\""));
-    CHECK(holds(refusal("a,b,latency_us\n1,2,3\n"), "is not a gemm, attention_decode, recurrent_verify or conv1d row"));
+    CHECK(holds(refusal("a,b,latency_us\n1,2,3\n"),
+                "is not a gemm, attention, experts, collective, recurrent or convolution row"));
     CHECK(holds(refusal("dtype,m,n,k,latency_us\nbf16,1,32768,16384,370\nbf16,2,32768,16384,371\n"),
                 "holds 1 shape of gemm in bf16"));
     CHECK(holds(refusal(gemm_csv, "l40s_gemm.csv"), "is a table of l40s by its name, not of h100-sxm"));
@@ -110,4 +111,67 @@ TEST_CASE("bad tables are refused with one sentence that names the file and the 
     CHECK(holds(refusal("{\"rows\": []}", "run.json"), "is neither nvbench's nor Google Benchmark's JSON"));
     CHECK_THROWS_AS(read_kernel_tables({"no-such-file.csv"}, device("h100-sxm")), InputError);
     CHECK_THROWS_AS(read_kernel_tables({(source_folder() / "examples").string()}, device("h100-sxm")), InputError);
+}
+
+TEST_CASE("experts: whole layers of one rank by kernel family, with the experts that the routing touched") {
+    const std::string header = "dtype,tokens,hidden,intermediate,top_k,experts,tp,ep,distribution,kernel,latency_us\n";
+    const std::vector<KernelTable> tables = tables_of(header +
+                                                          "bf16,64,4096,1536,8,128,2,1,balanced,a_triton_b,700\n"
+                                                          "bf16,64,4096,1536,8,128,1,4,balanced,a_triton_b,300\n"
+                                                          "bf16,64,2688,1856,6,128,1,1,power_law_1.2,a_triton_b,900\n"
+                                                          "fp8,64,4096,1536,8,128,1,1,balanced,x_cutlass_y,800\n",
+                                                      "h100_experts.csv");
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].family == "triton");
+    CHECK(tables[1].family == "cutlass, per tensor");
+    REQUIRE(tables[0].samples.size() == 2);
+    CHECK(tables[0].left_out == 1);  // dealt out over four ranks
+    // All 128 experts of 3 · 4096 · 768 weights, and 64 · 8 rows of 2 · 4096 + 4 · 768 activations.
+    CHECK(bytes_at(tables[0].samples[0]).value() == Approx(2.0 * (128.0 * 3 * 4096 * 768 + 512.0 * (2 * 4096 + 4 * 768))));
+    // Without a gate, and skewed: fewer than all experts, more than the half that the busiest alone would leave.
+    const double touched = bytes_at(tables[0].samples[1]).value() / (2.0 * 2 * 2688 * 1856);
+    CHECK(touched > 64.0);
+    CHECK(touched < 128.0);
+}
+
+TEST_CASE("collectives: all-reduces by library, the faster of two times of one size, none that the host launches one by one") {
+    const std::string header = "library,how,operation,ranks,bytes,latency_us\n";
+    const std::vector<KernelTable> tables = tables_of(header +
+                                                          "nccl,call,all_reduce,2,1024,6.5\n"
+                                                          "nccl,call,all_reduce,2,1024,6.0\n"
+                                                          "nccl,call,all_gather,2,1024,5.0\n"
+                                                          "vllm,eager,all_reduce,2,1024,21\n"
+                                                          "vllm,graph,all_reduce,4,1024,4.5\n",
+                                                      "h100_collectives.csv");
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].family == "nccl");
+    REQUIRE(tables[0].samples.size() == 1);
+    CHECK(tables[0].samples[0].time.value() == Approx(6e-6));
+    CHECK(tables[0].left_out == 1);
+    CHECK(tables[1].left_out == 1);
+    CHECK(bytes_at(tables[1].samples[0]).value() == Approx(1.5 * 1024.0));  // what a ring of four moves
+    CHECK(holds(refusal(header + "vllm,graph,all_reduce,1,1024,4.5\n", "h100_collectives.csv"),
+                "ranks must be a number of at least 2"));
+}
+
+TEST_CASE("latent attention and prompts are told from decode attention by their columns") {
+    const std::vector<KernelTable> latent = tables_of(
+        "phase,heads,batch,query_tokens,context,kv_dtype,kernel,latency_us\n"
+        "decode,16,64,1,4096,bf16,fa,180\nprefill,16,1,512,512,bf16,fa,40\n",
+        "h100_latent_attention.csv");
+    REQUIRE(latent.size() == 2);
+    CHECK(latent[0].kernel == KernelClass::latent_attention);
+    CHECK(latent[1].kernel == KernelClass::latent_prompt);
+    // 4,095 cached tokens and the new one, of 576 elements in 16 bits, and 2 · 16 · 512 elements in and out.
+    CHECK(bytes_at(latent[0].samples[0]).value() == Approx(64.0 * 2.0 * (4096.0 * 576 + 2.0 * 16 * 512)));
+    const std::vector<KernelTable> prompts = tables_of(
+        "batch,tokens,q_heads,kv_heads,head_dim,window,kv_dtype,latency_us\n"
+        "2,512,8,2,128,0,bf16,40\n2,512,8,2,64,128,bf16,40\n2,512,8,2,256,0,bf16,40\n",
+        "h100_attention_prefill.csv");
+    REQUIRE(prompts.size() == 2);
+    CHECK(prompts[0].kernel == KernelClass::prompt_attention);
+    CHECK(prompts[0].family == "128");
+    CHECK(prompts[0].left_out == 1);  // heads of 256
+    CHECK(prompts[1].kernel == KernelClass::prompt_window);
+    CHECK(prompts[1].family == "64");
 }

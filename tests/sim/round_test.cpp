@@ -65,6 +65,9 @@ std::vector<RoundSetup> varied_setups() {
         calibrated.platform.mode = CostMode::calibrated;
         setups.push_back(calibrated);
     }
+    RoundSetup latent = pair_setup("deepseek-v3", "qwen3-0.6b", platform("h100-sxm", "vllm", 8));  // and experts, all-reduces
+    latent.platform.mode = CostMode::calibrated;
+    setups.push_back(latent);
     return setups;
 }
 

@@ -29,14 +29,27 @@ std::string goal_text(double goal) { return goal < no_goal ? fmt::format("{:.1f}
 
 struct Goal {
     double median = no_goal, p90 = no_goal;
-    double stated_median = 0.0;  ///< where the median was missed after several forms of the law: no worse than this
+    /// Where the goal is missed after several forms of the law: no worse than this.
+    double stated_median = 0.0, stated_p90 = 0.0;
 };
 
 Goal goal_of(const Device& device, const KernelTable& table) {
     switch (table.kernel) {
+        case KernelClass::all_reduce:
+            return device.name == "l40s" ? Goal{0.08, 0.30} : Goal{0.035, 0.12};
+        case KernelClass::experts:
+            return bits_of(table.format) < 8.0 ? Goal{0.09, 0.28} : Goal{0.04, 0.13};
+        case KernelClass::latent_attention:
+            return {0.07, 0.22};
+        case KernelClass::latent_prompt:
+            return {0.05, 0.19};
+        case KernelClass::prompt_attention:
+            return {0.06, 0.20};
+        case KernelClass::prompt_window:
+            return {0.09, 0.30};
         case KernelClass::gemm:
             return device.name == "a100-sxm-80" ? Goal{0.055, 0.16}
-                                                : Goal{0.045, 0.13, table.format == NumberFormat::fp8 ? 0.055 : 0.0};
+                                                : Goal{0.045, 0.13, table.format == NumberFormat::fp8 ? 0.055 : 0.0, 0.13};
         case KernelClass::attention:
         case KernelClass::attention_ungrouped:
             return {0.06, no_goal};
@@ -102,6 +115,15 @@ KernelErrors errors_of_neighbours(const KernelTable& table) {
     return errors_of(residuals);
 }
 
+/// Held-out errors, and those of rows that the law was not fitted to since a replay found their data in the cache.
+KernelErrors errors_with_cached(const KernelTable& table, const KernelFit& fit, const Rates& data_sheet) {
+    std::vector<double> residuals = fit.held_out_residuals;
+    for (const KernelSample& sample : table.from_cache) {
+        residuals.push_back(std::log(predicted(fit.law, data_sheet, sample) / sample.time));
+    }
+    return errors_of(residuals);
+}
+
 bool same(const KernelLaw& a, const KernelLaw& b) {
     for (const KernelParameter& parameter : kernel_parameters()) {
         if (std::abs(parameter.get(a) - parameter.get(b)) > 1e-3 * std::abs(parameter.get(a))) {
@@ -114,31 +136,43 @@ bool same(const KernelLaw& a, const KernelLaw& b) {
 bool check(const Device& device, const KernelTable& table) {
     KernelFitOptions options;
     options.bootstraps = 0;
-    const auto fit = calibrate(table, data_sheet_of(device, table.kernel, table.format), options);
-    const KernelLaw* committed = device.calibration->law(table.kernel, table.format);
-    if (!fit || committed == nullptr) {
-        fmt::print("MISSED {}: no law\n", device.name);
+    const Rates sheet = data_sheet_of(device, table.kernel, table.format);
+    const auto fit = calibrate(table, sheet, options);
+    const KernelLaw* committed = device.calibration->law(table.kernel, table.format, table.family);
+    if (!fit) {
+        fmt::print("MISSED {}: no law fits {}\n", device.name, title_of(table));
         return false;
     }
     const KernelErrors errors = errors_in_goal_domain(table, fit->held_out_residuals);
     const Goal goal = goal_of(device, table);
     const bool met = errors.median <= goal.median && errors.p90 <= goal.p90;
-    const bool is_committed = same(fit->law, *committed);
-    fmt::print("{} {:<12} {:<20} {:<5} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goals {} and {}{}\n",
-               met ? "met   " : "MISSED", device.name, name_of(table.kernel), name_of(table.format), fit->sites,
-               100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
+    const bool is_committed = committed != nullptr && same(fit->law, *committed);
+    fmt::print("{} {:<12} {:<36} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goals {} and {}{}\n",
+               met ? "met   " : "MISSED", device.name, title_of(table), fit->sites, 100.0 * errors.median, 100.0 * errors.p90,
+               100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
                is_committed ? "" : "  (the committed law differs from this fit)");
+    if (table.kernel == KernelClass::experts || table.kernel == KernelClass::latent_attention) {
+        const KernelErrors all = errors_with_cached(table, *fit, sheet);
+        fmt::print("       with the {} rows that ran from the cache: median {:.1f} %, p90 {:.1f} %\n", table.from_cache.size(),
+                   100.0 * all.median, 100.0 * all.p90);
+    }
     if (table.kernel == KernelClass::gemm) {
         const KernelErrors neighbours = errors_of_neighbours(table);
         fmt::print("       without a law, from the two nearest shapes at the same rows: median {:.1f} %, p90 {:.1f} %\n",
                    100.0 * neighbours.median, 100.0 * neighbours.p90);
     }
-    return (met || (errors.median <= goal.stated_median && errors.p90 <= goal.p90)) && is_committed;
+    return (met || (errors.median <= goal.stated_median && errors.p90 <= goal.stated_p90)) && is_committed;
+}
+
+/// Whether a title ("h100-sxm experts (triton), bf16") holds every word of the command line.
+bool is_wanted(const std::string& title, const std::vector<std::string>& words) {
+    return std::all_of(words.begin(), words.end(),
+                       [&](const std::string& word) { return title.find(word) != std::string::npos; });
 }
 
 }  // namespace
 
-int main() {
+int main(int count, char** words) {
     const auto folder = shared_measurements("data/kernels");
     if (!folder) {
         return skipped_exit_code;
@@ -147,7 +181,9 @@ int main() {
     for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
         const Device on = device(name);
         for (const KernelTable& table : read_kernel_tables({folder->string()}, on)) {
-            all &= check(on, table);
+            if (is_wanted(fmt::format("{} {}", name, title_of(table)), {words + 1, words + count})) {
+                all &= check(on, table);
+            }
         }
     }
     return all ? 0 : 1;

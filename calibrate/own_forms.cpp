@@ -1,0 +1,184 @@
+// Forms of the laws of all-reduces, experts, prompts and latent attention: each class has one shape, with a few choices.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "calibrate/kernel_fit_parts.h"
+
+namespace treeline::detail {
+namespace {
+
+using Extension = KernelLawExtension;
+
+std::vector<std::size_t> indices(const std::vector<std::string_view>& names) {
+    std::vector<std::size_t> all;
+    for (const std::string_view name : names) {
+        all.push_back(index_of(name));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
+/// Where a fit starts from: share of the link, latencies in microseconds.
+struct CollectiveStart {
+    double startup, per_rank, one_shot, two_shot, two_shot_share, ring, ring_share, scale_4, scale_8;
+};
+
+/// Switches whose ranks share one link at full speed, NCCL, and PCIe, where four and eight ranks cross the host.
+constexpr std::array collective_starts = {
+    CollectiveStart{3.0, 0.2, 0.5, 3.0, 0.5, 30.0, 0.75, 1.0, 1.2},
+    CollectiveStart{4.0, 1.2, 0.1, 3.0, 0.4, 25.0, 0.75, 1.0, 1.2},
+    CollectiveStart{3.0, 0.2, 0.3, 3.0, 0.3, 30.0, 0.6, 0.4, 0.3},
+    CollectiveStart{6.0, 1.5, 0.05, 5.0, 0.2, 15.0, 0.6, 0.4, 0.2},
+    CollectiveStart{7.0, 2.4, 0.08, 4.0, 0.06, 2.0, 0.6, 0.2, 0.1},
+};
+
+/// Sizes up to which an engine's own kernels may run; 0 = no limit.
+std::vector<double> limits(const KernelTable& table) {
+    constexpr double least = 1e6, most = 1e8;
+    std::set<double> sizes = {0.0};
+    for (const KernelSample& sample : table.samples) {
+        const double ring = 2.0 * (sample.operation.ranks - 1.0) / sample.operation.ranks;
+        const double size = sample.operation.bytes.per_token.value() / ring;
+        if (size >= least && size <= most && table.family != "nccl") {
+            sizes.insert(size);
+        }
+    }
+    return {sizes.begin(), sizes.end()};
+}
+
+std::vector<ExtendedForm> collective_beginnings(const KernelTable& table) {
+    const std::vector<std::size_t> free =
+        indices({"startup", "per_rank", "one_shot_share", "two_shot", "two_shot_per_rank", "two_shot_share", "ring",
+                 "ring_per_rank", "ring_share", "ring_scale_4", "ring_scale_8"});
+    std::vector<ExtendedForm> all;
+    for (const CollectiveStart& start : collective_starts) {
+        for (const double by_ring : {0.0, 1.0}) {
+            for (const double limit : limits(table)) {
+                KernelLaw law;
+                law.startup = Seconds(1e-6 * start.startup);
+                CollectiveLaw& of = law.collective;
+                of.per_rank = Seconds(1e-6 * start.per_rank);
+                of.one_shot_share = start.one_shot;
+                of.by_ring = by_ring;
+                of.two_shot = Seconds(1e-6 * start.two_shot);
+                of.two_shot_per_rank = Seconds(1e-7);
+                of.two_shot_share = start.two_shot_share;
+                of.limit = Bytes(limit);
+                of.ring = Seconds(1e-6 * start.ring);
+                of.ring_per_rank = Seconds(2e-6);
+                of.ring_share = start.ring_share;
+                of.ring_scale_4 = start.scale_4;
+                of.ring_scale_8 = start.scale_8;
+                all.push_back({{free, law}, law});
+            }
+        }
+    }
+    return all;
+}
+
+/// Tiles of one height; what is not hidden may be all of the shorter side.
+std::vector<ExtendedForm> expert_beginnings() {
+    KernelLaw law;
+    law.startup = Seconds(2e-5);
+    law.bandwidth_share = 0.85;
+    law.activation_share = 0.35;
+    std::vector<ExtendedForm> all;
+    for (const double tile : {16.0, 32.0, 64.0, 128.0}) {
+        for (const double overlap : {0.3, 1.0}) {
+            law.row_tile = tile;
+            law.overlap = overlap;
+            all.push_back({{indices({"startup", "bandwidth_share", "activation_share"}), law}, law});
+            KernelLaw with_peak = law;
+            with_peak.peak_share = 0.5;
+            all.push_back({{indices({"startup", "bandwidth_share", "activation_share", "peak_share"}), law}, with_peak});
+        }
+    }
+    return all;
+}
+
+std::vector<ExtendedForm> prompt_beginnings(const KernelTable& table) {
+    KernelLaw law;
+    law.startup = Seconds(1e-5);
+    law.peak_share = 0.5;
+    law.overlap = 0.3;
+    law.workers = table.workers > 0.0 ? table.workers : 1.0;
+    law.tile_columns = 64.0;
+    law.prompt.per_tile = Seconds(1e-6);
+    std::vector<ExtendedForm> all;
+    for (const double tile : {16.0, 64.0, 128.0, 256.0}) {
+        for (const double packs : {0.0, 1.0}) {
+            law.row_tile = tile;
+            law.prompt.packs_heads = packs;
+            for (const Bytes in_cache : {Bytes(0.0), table.ramp_bytes}) {
+                law.ramp_bytes = in_cache;
+                all.push_back({{indices({"startup", "peak_share", "per_tile", "depth"}), law}, law});
+            }
+        }
+    }
+    return all;
+}
+
+std::vector<ExtendedForm> latent_beginnings() {
+    KernelLaw law;
+    law.startup = Seconds(1.5e-5);
+    law.bandwidth_share = 0.8;
+    law.peak_share = 0.5;
+    law.overlap = 0.3;
+    std::vector<ExtendedForm> all;
+    for (const double tile : {1.0, 16.0, 64.0, 128.0}) {
+        law.row_tile = tile;
+        all.push_back({{indices({"startup", "bandwidth_share", "peak_share"}), law}, law});
+        KernelLaw slow = law;
+        slow.peak_share = 0.05;  // kernels without matrix units, or with dequantised operands
+        all.push_back({{indices({"startup", "bandwidth_share", "peak_share"}), law}, slow});
+    }
+    return all;
+}
+
+}  // namespace
+
+bool has_form_of_its_own(KernelClass kernel) {
+    using enum KernelClass;
+    return kernel == all_reduce || kernel == experts || kernel == prompt_attention || kernel == prompt_window ||
+           kernel == latent_prompt || kernel == latent_attention;
+}
+
+std::vector<ExtendedForm> own_beginnings(const KernelTable& table) {
+    switch (table.kernel) {
+        case KernelClass::all_reduce:
+            return collective_beginnings(table);
+        case KernelClass::experts:
+            return expert_beginnings();
+        case KernelClass::latent_attention:
+            return latent_beginnings();
+        default:
+            return prompt_beginnings(table);
+    }
+}
+
+std::vector<Extension> own_extensions(const KernelTable& table) {
+    KernelLaw start;
+    start.overlap = 0.3;
+    start.per_input = Seconds(1e-9);
+    start.bandwidth_share = 0.5;
+    start.peak_share = 0.5;
+    start.per_head = Seconds(table.kernel == KernelClass::latent_attention ? 3e-8 : 5e-10);
+    start.per_context = Seconds(1e-9);
+    switch (table.kernel) {
+        case KernelClass::all_reduce:
+            return {};
+        case KernelClass::experts:
+            return {{{"overlap"}, start}, {{"per_input"}, start}, {{"peak_share"}, start}, {{"overlap", "per_input"}, start}};
+        case KernelClass::latent_attention:
+            return {{{"overlap"}, start}, {{"per_head"}, start}, {{"per_context"}, start}};
+        default:
+            return {{{"overlap"}, start},
+                    {{"bandwidth_share"}, start},
+                    {{"per_head"}, start},
+                    {{"overlap", "per_head"}, start},
+                    {.free = {}, .start = start, .tile_columns = 128.0}};
+    }
+}
+
+}  // namespace treeline::detail
