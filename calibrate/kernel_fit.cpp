@@ -34,7 +34,8 @@ std::vector<std::string> problems(const KernelTable& table) {
     }
     if (sites.size() < fewest_sites) {
         return {"holds " + std::to_string(sites.size()) + (sites.size() == 1 ? " shape" : " shapes") + " of " +
-                title_of(table) + " within the domain (" + table.domain + "), but a law needs at least " +
+                std::string(name_of(table.kernel)) + (table.family.empty() ? "" : " (" + table.family + ")") + " in " +
+                std::string(name_of(table.format)) + " within the domain (" + table.domain + "), but a law needs at least " +
                 std::to_string(fewest_sites) + ": errors are judged on shapes that were held out"};
     }
     return {};
