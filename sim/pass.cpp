@@ -100,11 +100,13 @@ const KernelLaw* law_of_attention(const Operation& operation, const Precision& p
     return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped, format);
 }
 
-/// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured.
+/// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured. Engines serve fp4 experts
+/// a quarter to a half faster than the kernels of the tables (tests/validation/serving_tpot.cpp): those keep the law of linear
+/// layers, which comes nearer.
 const KernelLaw* law_of_experts(const Operation& operation, const Precision& precision, const Platform& platform) {
     const NumberFormat stored = weight_format(precision, operation.name, precision.experts).storage.format;
     const Calibration& calibration = *platform.device.calibration;
-    const KernelLaw* law = calibration.law(KernelClass::experts, stored, triton_family);
+    const KernelLaw* law = stored == NumberFormat::fp4 ? nullptr : calibration.law(KernelClass::experts, stored, triton_family);
     return law != nullptr ? law : calibration.law(KernelClass::gemm, platform.device.computed_in(operation.math));
 }
 

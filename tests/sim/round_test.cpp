@@ -65,7 +65,11 @@ std::vector<RoundSetup> varied_setups() {
         calibrated.platform.mode = CostMode::calibrated;
         setups.push_back(calibrated);
     }
-    RoundSetup latent = pair_setup("deepseek-v3", "qwen3-0.6b", platform("h100-sxm", "vllm", 8));  // and experts, all-reduces
+    RoundSetup latent = hybrid;  // and experts and all-reduces
+    latent.target = model("deepseek-v3");
+    latent.precision = latent.target.precision;
+    latent.platform = platform("h100-sxm", "vllm", 8);
+    latent.rollback = rollbacks_for(latent.target).front();
     latent.platform.mode = CostMode::calibrated;
     setups.push_back(latent);
     return setups;
