@@ -67,23 +67,28 @@ TEST_CASE("examples of the engines' own documentation are clean") {
         R"(vllm serve m --speculative-config.method mtp --speculative-config.num_speculative_tokens 1)",
         "speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\n",
         // SGLang: docs/advanced_features/speculative_decoding.md, adaptive_speculative_decoding.md
-        "python3 -m sglang.launch_server --model meta-llama/Llama-2-7b-chat-hf --speculative-algorithm EAGLE "
-        "--speculative-draft-model-path lmsys/sglang-EAGLE-llama2-chat-7B --speculative-num-steps 3 --speculative-eagle-topk 4 "
-        "--speculative-num-draft-tokens 16 --mem-fraction-static 0.7 --cuda-graph-max-bs 8 --log-level warning",
+        R"(python3 -m sglang.launch_server --model meta-llama/Llama-2-7b-chat-hf --speculative-algorithm EAGLE \
+  --speculative-draft-model-path lmsys/sglang-EAGLE-llama2-chat-7B --speculative-num-steps 3 --speculative-eagle-topk 4 \
+  --speculative-num-draft-tokens 16 --mem-fraction-static 0.7 --cuda-graph-max-bs 8 --log-level warning)",
         "python3 -m sglang.launch_server --model deepseek-ai/DeepSeek-R1 --speculative-algo NEXTN --tp 8 --trust-remote-code",
         R"({"ema_alpha": 0.2, "warmup_batches": 10, "update_interval": 5,
             "1": {"candidate_steps": [1, 3, 7], "up_hysteresis": 0.0, "down_hysteresis": -0.25, "ceiling_coeff": 0},
             "8": {"candidate_steps": [1], "up_hysteresis": 0.0, "down_hysteresis": 0.0, "ceiling_coeff": 0}})",
         // TensorRT-LLM: docs/source/features/speculative-decoding.md, llm_args.py
         "speculative_config:\n  decoding_type: Eagle3\n  max_draft_len: 4\n  speculative_model_dir: /path/to/draft/model\n",
-        "# trees\nspeculative_config:\n  decoding_type: Eagle3\n  max_draft_len: 6\n  speculative_model: /path\n  "
-        "use_dynamic_tree: true\n"
-        "  dynamic_tree_max_topK: 10\n  max_total_draft_tokens: 60\n",
+        R"(# trees
+speculative_config:
+  decoding_type: Eagle3
+  max_draft_len: 6
+  speculative_model: /path
+  use_dynamic_tree: true
+  dynamic_tree_max_topK: 10
+  max_total_draft_tokens: 60
+)",
         "speculative_config: {decoding_type: MTP, max_draft_len: 4, draft_len_schedule: {4: 4, 8: 2, 32: 1}}",
         // llama.cpp: docs/speculative.md
         "llama-server -m Qwen3-4B.gguf -md Qwen3-4B-eagle3.gguf --spec-type draft-eagle3",
-        "llama-server ... --spec-type ngram-mod --spec-ngram-mod-n-match 24 --spec-ngram-mod-n-min 48 --spec-ngram-mod-n-max "
-        "64",
+        R"(llama-server ... --spec-type ngram-mod --spec-ngram-mod-n-match 24 --spec-ngram-mod-n-min 48 --spec-ngram-mod-n-max 64)",
         "llama-server -m a.gguf -hfd user/model:Q8_0"};
     for (const std::string& text : clean) {
         INFO(text);

@@ -79,23 +79,23 @@ export const checks = ({ data, withReport, render }) => ({
       const outside = data.pareto.filter((row) => !inside(data, row)).length;
       assert.ok(outside > 0 && outside < data.pareto.length);
       const grey = await page
-        .locator('#pareto-chart button.series', { hasText: 'outside the traffic' })
+        .locator('#pareto-chart button.series', { hasText: 'outside the given traffic' })
         .locator('.swatch')
         .evaluate((node) => getComputedStyle(node).backgroundColor);
       assert.equal((await fillsOf(page, '#pareto-chart svg g.mark-symbol > path'))[grey], outside);
-      await page.locator('#pareto-chart button.series', { hasText: 'outside the traffic' }).click();
+      await page.locator('#pareto-chart button.series', { hasText: 'outside the given traffic' }).click();
       assert.equal((await fillsOf(page, '#pareto-chart svg g.mark-symbol > path'))[grey], undefined);
 
       const lines = data.by_draft_length.filter((row) => row.context === data.by_draft_length[0].context);
       const points = await fillsOf(page, '#draft-length-chart svg g.mark-symbol > path');
       assert.equal(points[grey], lines.filter((row) => !inside(data, row)).length);
-      assert.match(await page.locator('#draft-length-chart .legend').textContent(), /outside the traffic/);
+      assert.match(await page.locator('#draft-length-chart .legend').textContent(), /outside the given traffic/);
 
-      assert.match(await page.locator('#schedule-chart .legend').textContent(), /outside the traffic/);
+      assert.match(await page.locator('#schedule-chart .legend').textContent(), /outside the given traffic/);
       const steps = await fillsOf(page, '#schedule-chart svg g.mark-rect > path');
       assert.ok(steps[grey] >= 3, 'below batch 4, from 101 to the end of its step, and beyond');
 
-      assert.match(await page.locator('#speedup-map .colour-scale').textContent(), /greyed: outside the traffic/);
+      assert.match(await page.locator('#speedup-map .colour-scale').textContent(), /greyed: outside the given traffic/);
       const saturation = await page.locator('#speedup-map svg g.mark-rect > path').evaluateAll((nodes) =>
         nodes.map((node) => {
           const channels = getComputedStyle(node).fill.match(/\d+/g).map(Number);
@@ -114,7 +114,7 @@ export const checks = ({ data, withReport, render }) => ({
     assert.ok(traffic);
     return withReport(
       {},
-      async (page) => assert.equal(await page.getByText(/outside the traffic/).count(), 0),
+      async (page) => assert.equal(await page.getByText(/outside the given traffic/).count(), 0),
       render('everything-asked', rest),
     );
   },
