@@ -133,6 +133,19 @@ std::vector<fs::path> tables_in(const fs::path& folder, const Device& device) {
     return files;
 }
 
+/// A family measured on too few shapes needs no law where another one of the same class and format has one.
+void leave_out_rare_families(std::vector<KernelTable>& tables) {
+    const std::vector<KernelTable> all = tables;
+    std::erase_if(tables, [&](const KernelTable& table) {
+        return !problems(table).empty() && std::any_of(all.begin(), all.end(), [&](const KernelTable& other) {
+            return other.kernel == table.kernel && other.format == table.format && other.family != table.family &&
+                   problems(other).empty();
+        });
+    });
+    // The first family serves engines whose own was not measured: another engine's kernels are nearer to it than NCCL.
+    std::stable_partition(tables.begin(), tables.end(), [](const KernelTable& table) { return table.family != "nccl"; });
+}
+
 }  // namespace
 
 std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files, const Device& device) {
@@ -161,6 +174,7 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
     if (!problems.empty()) {
         throw InputError(std::move(problems));
     }
+    leave_out_rare_families(tables);
     return tables;
 }
 
@@ -197,26 +211,8 @@ std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& fi
     return files;
 }
 
-namespace {
-
-/// A family measured on too few shapes needs no law where another one of the same class and format has one.
-void leave_out_rare_families(std::vector<KernelTable>& tables) {
-    const std::vector<KernelTable> all = tables;
-    std::erase_if(tables, [&](const KernelTable& table) {
-        return !problems(table).empty() && std::any_of(all.begin(), all.end(), [&](const KernelTable& other) {
-            return other.kernel == table.kernel && other.format == table.format && other.family != table.family &&
-                   problems(other).empty();
-        });
-    });
-    // The first family serves engines whose own was not measured: another engine's kernels are nearer to it than NCCL.
-    std::stable_partition(tables.begin(), tables.end(), [](const KernelTable& table) { return table.family != "nccl"; });
-}
-
-}  // namespace
-
 std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const Device& device) {
     std::vector<KernelTable> tables = kernel_tables_of(read_measured_files(files_or_folder, device), device);
-    leave_out_rare_families(tables);
     require_fittable(tables);
     return tables;
 }

@@ -79,7 +79,7 @@ double Output::relative_error() const {
             size += reference_[i] * reference_[i];
         }
     }
-    return std::sqrt(difference / size);
+    return difference == 0.0 ? 0.0 : std::sqrt(difference / size);  // nothing but zeros, when every row is absent
 }
 
 double tolerance(std::initializer_list<ElementType> types) {
