@@ -202,7 +202,7 @@ TEST_CASE("llama-bench calibrates linear layers from whole passes") {
     CHECK(fit->law.startup == Seconds(0.0));
     const std::string one = "[" + llama_rows("llama 8B Q4_0", 4.6e9, 8e9) + "]";
     CHECK(holds(sentence_of([&] { require_fittable(kernel_tables_of({parse_measured_rows(one, "bench.json")}, h100)); }),
-                "bench.json: holds 1 shape of gemm in int4"));
+                "bench.json: holds 1 shape of gemm, int4"));
     CHECK(holds(sentence_of([&] { kernel_tables_of({parse_measured_rows(three, "b.json")}, testing::device("l40s")); }),
                 "was measured on NVIDIA H100 80GB HBM3, not on l40s"));
 }
@@ -218,7 +218,7 @@ TEST_CASE("a class that was measured too little is left out, and a sentence name
                                              parse_measured_rows(few, "h100_element_wise.csv")};
     std::vector<KernelTable> tables = kernel_tables_of(files, h100);
     REQUIRE(tables.size() == 2);
-    const std::string sentence = "h100_element_wise.csv: holds 2 shapes of norm in bf16 within the domain";
+    const std::string sentence = "h100_element_wise.csv: holds 2 shapes of norm, bf16 within the domain";
     CHECK(holds(sentence_of([&] { require_fittable(tables); }), sentence));
     KernelFitOptions options;
     options.bootstraps = 0;
