@@ -32,37 +32,37 @@ struct Goal {
     double stated_median = 0.0, stated_p90 = 0.0;
 };
 
-/// Laws that miss their goal, and what they reach: no worse than this. docs/cost-model.md, section 2.3, says why.
+/// Laws that miss their goal: no worse than a twentieth above what they reach. docs/cost-model.md, section 2.3, says why.
 struct Missed {
     std::string_view title;
     double median, p90;
 };
 constexpr Missed missed_goals[] = {
-    {"a100-sxm-80 experts (triton), bf16", 0.090, 0.300},
-    {"a100-sxm-80 latent-attention, bf16", 0.105, 0.625},
-    {"a100-sxm-80 latent-prompt, bf16", 0.055, 0.270},
-    {"a100-sxm-80 prompt-attention (128), bf16", 0.060, 0.260},
-    {"a100-sxm-80 all-reduce (nccl), bf16", 0.045, 0.115},
-    {"h100-sxm all-reduce (trtllm), bf16", 0.045, 0.100},
-    {"h100-sxm all-reduce (vllm), bf16", 0.040, 0.110},
-    {"h100-sxm experts (triton), bf16", 0.040, 0.140},
-    {"h100-sxm experts (cutlass, per tensor), fp8", 0.080, 0.290},
+    {"a100-sxm-80 experts (triton), bf16", 0.090, 0.305},
+    {"a100-sxm-80 latent-attention, bf16", 0.115, 0.650},
+    {"a100-sxm-80 latent-prompt, bf16", 0.055, 0.275},
+    {"a100-sxm-80 prompt-attention (128), bf16", 0.060, 0.300},
+    {"a100-sxm-80 all-reduce (nccl), bf16", 0.040, 0.125},
+    {"h100-sxm all-reduce (trtllm), bf16", 0.040, 0.105},
+    {"h100-sxm experts (triton), bf16", 0.040, 0.145},
+    {"h100-sxm experts (cutlass, per tensor), fp8", 0.085, 0.305},
     {"h100-sxm experts (triton), fp8", 0.040, 0.160},
-    {"h100-sxm experts (marlin), int4", 0.120, 0.270},
-    {"h100-sxm latent-attention, bf16", 0.055, 0.230},
+    {"h100-sxm experts (marlin), int4", 0.120, 0.280},
+    {"h100-sxm latent-attention, bf16", 0.060, 0.240},
     {"h100-sxm prompt-attention (128), fp8", 0.085, 0.235},
-    {"h100-sxm prompt-window (64), fp8", 0.100, 0.310},
-    {"h100-sxm prompt-window (128), fp8", 0.100, 0.215},
-    {"h100-sxm prompt-attention (64), fp8", 0.070, 0.220},
-    {"h100-sxm all-reduce (nccl), bf16", 0.040, 0.100},
-    {"l40s latent-attention, bf16", 0.130, 0.565},
-    {"l40s latent-prompt, bf16", 0.065, 0.310},
-    {"l40s prompt-attention (128), fp8", 0.085, 0.260},
-    {"l40s prompt-window (128), bf16", 0.125, 0.375},
-    {"l40s prompt-window (64), fp8", 0.095, 0.400},
-    {"l40s prompt-attention (128), bf16", 0.065, 0.240},
-    {"l40s prompt-window (128), fp8", 0.125, 0.340},
-    {"l40s prompt-attention (64), fp8", 0.090, 0.305},
+    {"h100-sxm prompt-window (64), bf16", 0.105, 0.255},
+    {"h100-sxm prompt-window (64), fp8", 0.105, 0.350},
+    {"h100-sxm prompt-attention (128), bf16", 0.065, 0.180},
+    {"h100-sxm prompt-attention (64), fp8", 0.075, 0.245},
+    {"h100-sxm all-reduce (nccl), bf16", 0.040, 0.105},
+    {"l40s latent-attention, bf16", 0.135, 0.580},
+    {"l40s latent-prompt, bf16", 0.065, 0.325},
+    {"l40s prompt-attention (128), fp8", 0.095, 0.285},
+    {"l40s prompt-window (128), bf16", 0.125, 0.415},
+    {"l40s prompt-window (64), fp8", 0.100, 0.455},
+    {"l40s prompt-attention (128), bf16", 0.070, 0.265},
+    {"l40s prompt-window (128), fp8", 0.130, 0.355},
+    {"l40s prompt-attention (64), fp8", 0.095, 0.325},
 };
 
 Goal with_what_is_reached(Goal goal, const Device& device, const KernelTable& table) {
