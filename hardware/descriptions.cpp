@@ -96,6 +96,7 @@ Device read_device(Reader& reader, std::string name) {
     if (reader.has("calibration")) {
         device.calibration_file = reader.text("calibration");
     }
+    device.laws_of = reader.text_or("laws_of", "");
     reader.finish();
     return device;
 }

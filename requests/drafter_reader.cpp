@@ -5,6 +5,9 @@
 //   {"kind": "spire", "layers": 2, window or share as above, "feedback_memory"?: true}
 //   {"kind": "one-layer", "draft_vocabulary"?: 32000, "input_features"?: 2}   also "eagle" (EAGLE-1 and 2) and "mtp"
 //   {"kind": "eagle3", "draft_vocabulary"?: 32000, "input_features"?: 3}      defaults of published EAGLE-3 heads
+//   {"kind": "p-eagle", "layers"?: 4, …}                             EAGLE-3 in one pass for all tokens
+//   {"kind": "pard", "model": …}                                     a model that fills in masks in one pass
+//   {"kind": "dflash", "layers"?: 5, "block"?: 16, "input_features"?: 5, "feed_forward"?}   also "dspark", block 7
 //   {"kind": "medusa", "heads"?: 4, "layers_per_head"?: 1}
 //   {"kind": "ngram", "lookup_us_per_sequence"?: 10}
 // Each has "acceptance", and may have "name".
@@ -20,8 +23,9 @@ namespace {
 
 constexpr double most_tokens = longest_context;
 
-Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, std::string& label) {
+Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
     IndependentDrafter drafter;
+    drafter.parallel = parallel;
     if (const Model* model = descriptions.model(at, "model")) {
         drafter.model = *model;
     }
@@ -67,6 +71,9 @@ OneLayerDrafter one_layer_of(const std::string& kind) {
     if (kind == "eagle3") {
         return OneLayerDrafter::published_eagle3();
     }
+    if (kind == "p-eagle") {
+        return OneLayerDrafter::published_p_eagle();
+    }
     OneLayerDrafter drafter;
     drafter.kind = kind == "eagle" ? OneLayerKind::eagle : kind == "mtp" ? OneLayerKind::mtp : OneLayerKind::generic;
     return drafter;
@@ -76,6 +83,19 @@ Drafter read_one_layer(json::Reader& at, const std::string& kind) {
     OneLayerDrafter drafter = one_layer_of(kind);
     drafter.draft_vocabulary = at.count_or("draft_vocabulary", drafter.draft_vocabulary, 1, 10'000'000);
     drafter.input_features = at.count_or("input_features", drafter.input_features, 1, 16);
+    drafter.feed_forward = at.count_or("feed_forward", 0, 1, 10'000'000);
+    if (drafter.parallel) {
+        drafter.layers = at.count_or("layers", drafter.layers, 1, 64);
+    }
+    return drafter;
+}
+
+Drafter read_parallel(json::Reader& at, ParallelKind kind) {
+    ParallelDrafter drafter = kind == ParallelKind::dflash ? ParallelDrafter{} : ParallelDrafter::published_dspark();
+    drafter.layers = at.count_or("layers", drafter.layers, 1, 1000);
+    drafter.block = at.count_or("block", drafter.block, 2, most_draft_tokens);
+    drafter.input_features = at.count_or("input_features", drafter.input_features, 1, 64);
+    drafter.feed_forward = at.count_or("feed_forward", 0, 1, 10'000'000);
     return drafter;
 }
 
@@ -94,8 +114,11 @@ Drafter read_ngram(json::Reader& at) {
 }
 
 Drafter read_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label) {
-    if (kind == "model") {
-        return read_model_drafter(at, descriptions, label);
+    if (kind == "model" || kind == "pard") {
+        return read_model_drafter(at, descriptions, kind == "pard", label);
+    }
+    if (kind == "dflash" || kind == "dspark") {
+        return read_parallel(at, kind == "dflash" ? ParallelKind::dflash : ParallelKind::dspark);
     }
     if (kind == "sparse-self") {
         return SparseSelfDrafter{read_reach(at, label)};
@@ -112,8 +135,8 @@ Drafter read_kind(json::Reader& at, const std::string& kind, Descriptions& descr
 }  // namespace
 
 const std::vector<std::string>& drafter_kinds() {
-    static const std::vector<std::string> kinds = {"model",  "sparse-self", "spire",  "one-layer", "eagle",
-                                                   "eagle3", "mtp",         "medusa", "ngram"};
+    static const std::vector<std::string> kinds = {"model", "sparse-self", "spire",  "one-layer", "eagle",  "eagle3", "p-eagle",
+                                                   "mtp",   "dflash",      "dspark", "pard",      "medusa", "ngram"};
     return kinds;
 }
 

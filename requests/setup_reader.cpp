@@ -85,8 +85,8 @@ void check_mode(json::Reader& at, const Platform& platform, Descriptions& descri
         return;
     }
     at.problem("mode",
-               fmt::format("\"calibrated\" needs measured kernels, and the description of {} names no calibration; those "
-                           "of {} do",
+               fmt::format("\"calibrated\" needs measured kernels, and the description of {} names neither a calibration nor "
+                           "a relative (laws_of); measured are {}",
                            platform.device.name, listed(descriptions.calibrated_devices(), "and")));
 }
 

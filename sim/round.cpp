@@ -125,9 +125,14 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     options.sampling = setup.decoding == Decoding::greedy ? Sampling::top : options.sampling;
     round.pass(PassId::draft_tree) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     round.pass(PassId::draft_copy) = compile_copies(*drafter.model, drafter.precision, platform);
+    if (drafter.context_model) {
+        options = pass_options(PassKind::decode, StateWrites::final_state, Sampling::none, Seconds(0.0));
+        round.pass(PassId::draft_context) = compile_pass(*drafter.context_model, drafter.precision, platform, options);
+    }
     if (drafter.needs_prefill) {
         const auto prefill = pass_options(PassKind::prefill, StateWrites::final_state, Sampling::none, host);
-        round.draft_prefill = compile_pass(*drafter.model, drafter.precision, setup.platform, prefill);
+        const Model& reads_prompts = drafter.context_model ? *drafter.context_model : *drafter.model;
+        round.draft_prefill = compile_pass(reads_prompts, drafter.precision, setup.platform, prefill);
     }
 }
 
@@ -168,6 +173,8 @@ std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
             return "draft, level " + std::to_string(index + 2);
         case PassId::draft_copy:
             return "draft, state copies";
+        case PassId::draft_context:
+            return "draft, keys and values of accepted tokens";
         case PassId::verify_unrolled:
         case PassId::verify_chunk:
         case PassId::verify_packed:

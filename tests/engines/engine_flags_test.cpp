@@ -282,6 +282,25 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
 
     CHECK(text(NgramDrafter{}, "llama.cpp") == "--spec-type ngram-simple --spec-ngram-simple-size-m 3");
     CHECK(text(NgramDrafter{}, "vllm").find(R"("method":"ngram")") != std::string::npos);
+    const ParallelDrafter dflash, dspark = ParallelDrafter::published_dspark();
+    CHECK(text(dflash, "vllm") ==
+          R"(--speculative-config '{"method":"dflash","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3}')");
+    CHECK(
+        text(dflash, "sglang") ==
+        "--speculative-algorithm DFLASH --speculative-draft-model-path PATH_OF_THE_DRAFTER --speculative-dflash-block-size 4");
+    CHECK(text(dflash, "tensorrt-llm") ==
+          "speculative_config:\n  decoding_type: DFlash\n  max_draft_len: 3\n  speculative_model: PATH_OF_THE_DRAFTER\n");
+    CHECK(text(dflash, "llama.cpp").find("--spec-type draft-dflash ") != std::string::npos);
+    CHECK(text(dflash, "sglang@0.5.9").empty());
+    CHECK(text(dspark, "sglang")
+              .find("DSPARK --speculative-draft-model-path PATH_OF_THE_DRAFTER "
+                    "--speculative-dspark-block-size 3") != std::string::npos);
+    CHECK(text(dspark, "tensorrt-llm").empty());
+    CHECK(text(dspark, "vllm@0.24").empty());
+    CHECK(text(OneLayerDrafter::published_p_eagle(), "vllm") ==
+          R"(--speculative-config '{"method":"eagle3","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3,)"
+          R"("parallel_drafting":true}')");
+
     CHECK(text(MedusaDrafter{}, "tensorrt-llm").empty());
     CHECK(text(MedusaDrafter{}, "vllm").find(R"("method":"medusa")") != std::string::npos);
 }

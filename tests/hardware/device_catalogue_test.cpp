@@ -13,6 +13,7 @@
 
 #include "hardware/catalogue.h"
 #include "models/catalogue.h"
+#include "sim/law_transfer.h"
 #include "sim/round.h"
 #include "source_folder.h"
 
@@ -289,6 +290,32 @@ TEST_CASE("a copied description that names another device's calibration says wha
                Catch::StartsWith(copy.path.string() + ": calibration: names ") &&
                    Catch::Contains("h100-sxm.json, which was measured on h100-sxm, not on treeline_device_catalogue_test") &&
                    Catch::Contains("remove \"calibration\" from the description"));
+}
+
+TEST_CASE("a device that nobody measured takes the laws of the relative that its description names", "[hardware]") {
+    const Device h100 = load_device(catalogue, "h100-sxm").value, b200 = load_device(catalogue, "b200").value;
+    REQUIRE(b200.calibration);
+    CHECK(b200.calibration->kind == "derived");
+    CHECK_THAT(b200.calibration->source, Catch::StartsWith("as on h100-sxm, as shares of the data sheet"));
+    const KernelLaw& of_h100 = *h100.calibration->law(KernelClass::attention, NumberFormat::bf16);
+    const KernelLaw& of_b200 = *b200.calibration->law(KernelClass::attention, NumberFormat::bf16);
+    CHECK(of_b200.bandwidth_share == of_h100.bandwidth_share);
+    CHECK(of_b200.startup == of_h100.startup);
+    CHECK(of_b200.per_head.value() == Approx(of_h100.per_head.value() * 132.0 / 148.0));
+    CHECK(b200.calibration->law(KernelClass::all_reduce, NumberFormat::bf16) != nullptr);
+    // PCIe cards do not reduce as NVLink boards do.
+    const Calibration on_pcie = transferred_laws(h100, load_device(catalogue, "l4").value);
+    CHECK(on_pcie.law(KernelClass::gemm, NumberFormat::bf16) != nullptr);
+    CHECK(on_pcie.law(KernelClass::all_reduce, NumberFormat::bf16) == nullptr);
+}
+
+TEST_CASE("a relative without measured kernels is refused", "[hardware]") {
+    std::string text = text_of(catalogue / "gpu" / "b200.json");
+    const std::string key = R"("laws_of": "h100-sxm")";
+    REQUIRE(text.find(key) != std::string::npos);
+    text.replace(text.find(key), key.size(), R"("laws_of": "mi300x")");
+    const DescriptionFile copy(text);
+    CHECK_THAT(error_of(copy.path.string()), Catch::Contains("laws_of: names mi300x, whose kernels were not measured"));
 }
 
 TEST_CASE("damaged descriptions are read or refused, and nothing else happens", "[hardware]") {

@@ -1,5 +1,8 @@
 // How far are the committed calibrations from the kernels that they were fitted to, shape by shape held out?
 //
+//     treeline_kernel_times [WORD...]              committed laws, and devices left out
+//     treeline_kernel_times --from DIR DEVICE      tables from outside by the laws that the catalogue has for that device
+//
 // Reads ../shared/data/kernels (GPU kernel tables of NVIDIA aiconfigurator). Fits again without intervals, so the figures are
 // those that `treeline calibrate` prints, and checks that the committed parameters are the fitted ones. Words on the command
 // line select laws whose title holds them ("h100 experts"). Goals stand in goal_of(); laws that miss theirs are held to what
@@ -14,8 +17,10 @@
 
 #include "calibrate/kernel_fit.h"
 #include "calibrate/tables/kernel_tables.h"
+#include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
+#include "sim/law_transfer.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -213,20 +218,110 @@ bool is_wanted(const std::string& title, const std::vector<std::string>& words) 
                        [&](const std::string& word) { return title.find(word) != std::string::npos; });
 }
 
+/// Goals of a relative of another architecture; no two of the devices measured are of the same. Classes that miss them are
+/// held to a twentieth above what they reach: the kernels of latent attention and of windows differ between devices, not only
+/// their rates.
+constexpr double relative_median = 0.20, relative_p90 = 0.45;
+struct MissedByRelatives {
+    KernelClass kernel;
+    double median, p90;
+};
+constexpr MissedByRelatives missed_by_relatives[] = {
+    {KernelClass::attention_ungrouped, 0.205, 1.00}, {KernelClass::convolution, 0.17, 1.62},
+    {KernelClass::all_reduce, 0.22, 0.50},           {KernelClass::latent_attention, 0.97, 17.5},
+    {KernelClass::latent_prompt, 0.84, 7.20},        {KernelClass::prompt_attention, 0.18, 0.53},
+    {KernelClass::prompt_window, 0.405, 1.19}};
+
+/// Relative errors of a table's rows by laws that were not fitted to it, printed; empty without a law of its format and family.
+std::vector<double> errors_by(const Calibration& laws, const std::string& whose, const Device& device,
+                              const KernelTable& table) {
+    const auto law = std::find_if(laws.kernels.begin(), laws.kernels.end(), [&](const CalibratedKernel& known) {
+        return known.kernel == table.kernel && known.format == table.format && known.family == table.family;
+    });
+    if (law == laws.kernels.end()) {
+        return {};
+    }
+    const Rates sheet = data_sheet_of(device, table.kernel, table.format);
+    std::vector<double> errors, absolute;
+    for (const KernelSample& sample : table.samples) {
+        errors.push_back(predicted(law->law, sheet, sample) / sample.time - 1.0);
+        absolute.push_back(std::abs(errors.back()));
+    }
+    fmt::print("{:<12} by {:<12} {:<36} {:>5} rows  median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+6.1f} %\n", device.name, whose,
+               title_of(table), errors.size(), 100.0 * quantile(absolute, 0.5), 100.0 * quantile(absolute, 0.9),
+               100.0 * quantile(errors, 0.5));
+    return absolute;
+}
+
+bool check_left_out_devices(const std::vector<Device>& devices, const std::vector<std::vector<KernelTable>>& tables) {
+    std::map<KernelClass, std::vector<double>> classes;
+    fmt::print("A device left out: its tables by the laws of another one\n");
+    for (std::size_t left_out = 0; left_out < devices.size(); ++left_out) {
+        for (const Device& relative : devices) {
+            if (relative.name != devices[left_out].name) {
+                const Calibration laws = transferred_laws(relative, devices[left_out]);
+                for (const KernelTable& table : tables[left_out]) {
+                    const std::vector<double> errors = errors_by(laws, relative.name, devices[left_out], table);
+                    classes[table.kernel].insert(classes[table.kernel].end(), errors.begin(), errors.end());
+                }
+            }
+        }
+    }
+    bool all = true;
+    for (const auto& [kernel, errors] : classes) {
+        if (errors.empty()) {
+            continue;
+        }
+        const double median = quantile(errors, 0.5), p90 = quantile(errors, 0.9);
+        const auto missed = std::find_if(std::begin(missed_by_relatives), std::end(missed_by_relatives),
+                                         [&](const MissedByRelatives& known) { return known.kernel == kernel; });
+        const bool met = median <= relative_median && p90 <= relative_p90;
+        fmt::print("{} {:<20} {:>5} rows  median {:>5.1f} %  p90 {:>6.1f} %  goals {:.0f} % and {:.0f} %\n",
+                   met ? "met   " : "MISSED", name_of(kernel), errors.size(), 100.0 * median, 100.0 * p90,
+                   100.0 * relative_median, 100.0 * relative_p90);
+        all &= met || (missed != std::end(missed_by_relatives) && median <= missed->median && p90 <= missed->p90);
+    }
+    return all;
+}
+
+/// Tables from outside, of a device of the catalogue, by its laws: its own or those of its relative.
+int score(const std::string& folder_or_file, const std::string& name) {
+    const Device on = device(name);
+    if (!on.calibration) {
+        fmt::print("{} has no laws of measured kernels, and names no relative\n", name);
+        return 1;
+    }
+    for (const KernelTable& table : kernel_tables_of(read_measured_files({folder_or_file}, on), on)) {
+        errors_by(*on.calibration, on.laws_of.empty() ? name : on.laws_of, on, table);
+    }
+    return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+    if (count == 4 && std::string_view(words[1]) == "--from") {
+        return score(words[2], words[3]);
+    }
     const auto folder = shared_measurements("data/kernels");
     if (!folder) {
         return skipped_exit_code;
     }
     bool all = true;
+    std::vector<Device> devices;
+    std::vector<std::vector<KernelTable>> tables;
     for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
-        const Device on = device(name);
-        for (const KernelTable& table : read_kernel_tables({folder->string()}, on)) {
-            if (is_wanted(fmt::format("{} {}", name, title_of(table)), {words + 1, words + count})) {
-                all &= check(on, table);
-            }
+        devices.push_back(device(name));
+        tables.push_back(read_kernel_tables({folder->string()}, devices.back()));
+        std::erase_if(tables.back(), [&](const KernelTable& table) {
+            return !is_wanted(fmt::format("{} {}", name, title_of(table)), {words + 1, words + count});
+        });
+    }
+    all &= check_left_out_devices(devices, tables);
+    fmt::print("\nWhole shapes left out\n");
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        for (const KernelTable& table : tables[i]) {
+            all &= check(devices[i], table);
         }
     }
     return all ? 0 : 1;
