@@ -18,8 +18,11 @@ Attention attention_like(const Model& target) {
         }
     }
     constexpr Count head_dim = 128, group = 4;
-    const Count heads = std::max(group, target.width / head_dim);
-    return {heads, heads / group, head_dim};
+    Attention attention;
+    attention.query_heads = std::max(group, target.width / head_dim);
+    attention.kv_heads = attention.query_heads / group;
+    attention.head_dim = head_dim;
+    return attention;
 }
 
 }  // namespace
