@@ -64,7 +64,7 @@ void read_models(json::Reader at, NameTable& table) {
 
 void read_engines(json::Reader& root, NameTable& table) {
     for (json::Reader& entry : entries_of(root, "engines")) {
-        table.engines.push_back({read_entry(entry), entry.flag_or("splits_layers", false)});
+        table.engines.push_back({read_entry(entry), entry.flag_or("splits_layers", false), entry.flag_or("fp8_cache", false)});
         finish_entry(entry);
     }
 }

@@ -22,9 +22,9 @@ public:
     explicit ServingFile(const std::filesystem::path& path)
         : name_(path.filename().string()), text_(read_file(path)), csv_(text_) {}
 
-    std::vector<ServingRow> read(std::vector<std::string>& notes) {
+    std::vector<ServingRun> read(std::vector<std::string>& notes) {
         check_header(notes);
-        std::vector<ServingRow> rows;
+        std::vector<ServingRun> rows;
         for (std::size_t number = 1; csv_.next(); ++number) {
             place_ = {name_, number};
             if (!csv_.problem().empty()) {
@@ -87,8 +87,8 @@ private:
         return csv_[column].empty() ? 0.0 : number(column, 0.0);
     }
 
-    ServingRow row() {
-        ServingRow row;
+    ServingRun row() {
+        ServingRun row;
         row.place = place_;
         row.id = text("id");
         row.engine = text("backend");
@@ -120,7 +120,7 @@ private:
 
 }  // namespace
 
-std::vector<ServingRow> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
+std::vector<ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
     return ServingFile(path).read(notes);
 }
 

@@ -21,6 +21,7 @@ struct NameEntry {
 struct EngineEntry {
     NameEntry names;
     bool splits_layers = false;  ///< puts layers on several devices one after the other rather than cutting each
+    bool fp8_cache = false;      ///< keeps an fp8 cache for checkpoints that somebody else than the publisher quantised
 };
 
 /// A format of checkpoints.

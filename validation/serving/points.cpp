@@ -131,6 +131,17 @@ Precision precision_named(const ServingParts& parts, const std::string& model, c
     return precision;
 }
 
+Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model,
+                       const std::string& text) {
+    Precision precision = precision_named(parts, model, text);
+    const Precision& published = parts.models.at(model).precision;
+    const bool other_checkpoint = precision.weights != published.weights || precision.experts != published.experts;
+    if (engine.fp8_cache && other_checkpoint && bits_of(precision.experts.format) <= 8.0) {
+        precision.kv_cache = Storage{NumberFormat::fp8};
+    }
+    return precision;
+}
+
 Mapped<double> ranks_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
                         const Precision& precision, const std::string& device, bool splits_layers) {
     const auto above_one = [](const std::optional<double>& ranks) { return ranks && *ranks > 1.0; };

@@ -62,7 +62,7 @@ struct MeasuredPoints {
     std::vector<LeftOutPoint> left_out;
 };
 
-MeasuredPoints points_of(std::span<const ServingRow> rows, const ServingParts& parts);
+MeasuredPoints points_of(std::span<const ServingRun> rows, const ServingParts& parts);
 MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingParts& parts);
 
 /// The setup that prices a point: plain decoding first and, if it speculates, its draft second, with as many drafts accepted as
@@ -92,8 +92,11 @@ Mapped<std::string> device_named(const ServingParts& parts, const std::string& t
 /// The stack of that engine: of its versions in the catalogue the newest that is not newer than `version` (the oldest, if all
 /// are); without a version, the plain one.
 Mapped<std::string> stack_named(const ServingParts& parts, const std::string& engine, const std::string& version);
-/// What a checkpoint of `model` holds where it is called `text`; as published where no word of it is a format.
+/// What a checkpoint of `model` holds where it is called `text`; as published where no word of it is a format. The cache is in
+/// fp8 where the text says so ("fp8 KV").
 Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text);
+/// The same on an engine, which may have a format of its own for the cache.
+Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model, const std::string& text);
 /// Tensor-parallel ranks; where the row does not say, the least power of two whose memory holds the weights.
 Mapped<double> ranks_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
                         const Precision& precision, const std::string& device, bool splits_layers);

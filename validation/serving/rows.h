@@ -25,7 +25,7 @@ struct StatedParallelism {
 };
 
 /// A run without speculation: a line of a CSV file with the columns of `serving_columns`.
-struct ServingRow {
+struct ServingRun {
     RowPlace place;
     std::string id, engine, engine_version, model, device;
     std::string format, expert_format;  ///< of the checkpoint: "fp8", "fp8_block"

@@ -16,7 +16,7 @@
 namespace treeline {
 
 struct ServingStudyInput {
-    std::vector<ServingRow> serving;
+    std::vector<ServingRun> serving;
     std::vector<SpeculationRow> speculation;
     ServingParts parts;
     std::vector<std::string> notes;  ///< on reading, for the report
