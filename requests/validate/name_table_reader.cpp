@@ -69,14 +69,23 @@ void read_engines(json::Reader& root, NameTable& table) {
     }
 }
 
+Storage read_storage_of(json::Reader& at) {
+    Storage storage{at.choice<NumberFormat>("format")};
+    storage.group_size = at.number_or("group_size", 0.0, 0.0, 1e9);
+    storage.scale_bits = at.number_or("scale_bits", 16.0, 1.0, 32.0);
+    return storage;
+}
+
 void read_formats(json::Reader& root, NameTable& table) {
     for (json::Reader& at : entries_of(root, "formats")) {
         FormatEntry entry;
         entry.patterns = at.texts("match");
-        entry.storage.format = at.choice<NumberFormat>("format");
-        entry.storage.group_size = at.number_or("group_size", 0.0, 0.0, 1e9);
-        entry.storage.scale_bits = at.number_or("scale_bits", 16.0, 1.0, 32.0);
+        entry.storage = read_storage_of(at);
         entry.math = at.choice<NumberFormat>("math");
+        if (std::optional<json::Reader> embeddings = at.optional_object("embeddings")) {
+            entry.embeddings = read_storage_of(*embeddings);
+            embeddings->finish();
+        }
         table.formats.push_back(std::move(entry));
         finish_entry(at);
     }

@@ -29,6 +29,7 @@ struct FormatEntry {
     std::vector<std::string> patterns;  ///< of one word of the text
     Storage storage;
     NumberFormat math = NumberFormat::bf16;
+    std::optional<Storage> embeddings = {};  ///< where they are quantised, too
 };
 
 /// Lengths of a data set's prompts and answers, for rows that do not state them.

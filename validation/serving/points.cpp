@@ -38,6 +38,42 @@ bool is_published_in(const Model& model, const FormatEntry& format) {
     return model.precision.weights.format == format.storage.format || model.precision.experts.format == format.storage.format;
 }
 
+/// Takes the words of the cache's format out of a normalised text: "fp8" of "nvfp4-fp8-kv", "q8-0" of "q4-k-xl-q8-0-kv". Empty
+/// where there are none.
+std::string taken_cache(std::string& words) {
+    const std::string padded = "-" + words + "-";
+    const std::size_t end = padded.find("-kv-");
+    if (end == std::string::npos) {
+        return "";
+    }
+    std::size_t begin = padded.rfind('-', end - 1);
+    if (end > 0 && padded.substr(begin, end - begin) == "-0" && begin > 0) {
+        begin = padded.rfind('-', begin - 1);
+    }
+    const std::string cache = end == 0 ? "" : padded.substr(begin + 1, end - begin - 1);
+    words = padded.substr(0, end == 0 ? 0 : begin) + "-" + padded.substr(end + 4);
+    return cache;
+}
+
+/// A checkpoint of the model in this format. Of fp4, experts alone may be in it.
+Precision quantised(const Model& published, const FormatEntry& format, bool fp4_in_experts_only) {
+    const NumberFormat stored = published.precision.activations.format;
+    const NumberFormat wide = bits_of(stored) == 16.0 ? stored : NumberFormat::bf16;
+    if (bits_of(format.storage.format) >= 16.0) {
+        return checkpoint_precision(format.storage.format, wide);
+    }
+    Precision precision = checkpoint_precision(wide, wide);
+    precision.experts = format.storage;
+    if (format.storage.format != NumberFormat::fp4 || !fp4_in_experts_only) {
+        precision.weights = format.storage;
+    }
+    if (format.embeddings) {
+        precision.embeddings = *format.embeddings;
+    }
+    precision.math = format.math;
+    return precision;
+}
+
 /// Further children share what the first one leaves, each half of the rest: the surer a drafter, the deeper its tree.
 RankAcceptance siblings_of(double first) {
     std::vector<double> by_rank = {first};
@@ -104,29 +140,14 @@ Mapped<std::string> stack_named(const ServingParts& parts, const std::string& en
 Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text) {
     const Model& published = parts.models.at(model);
     std::string words = normalised(text);
-    const bool fp8_cache = words.find("fp8-kv") != std::string::npos;
-    if (fp8_cache) {
-        words.erase(words.find("fp8-kv"), 6);
-    }
+    const FormatEntry* cache = format_in(parts.names, taken_cache(words));
     Precision precision = published.precision;
     const FormatEntry* format = format_in(parts.names, words);
     if (format != nullptr && !is_published_in(published, *format)) {
-        const NumberFormat wide = bits_of(published.precision.activations.format) == 16.0
-                                      ? published.precision.activations.format
-                                      : NumberFormat::bf16;
-        if (bits_of(format->storage.format) >= 16.0) {
-            precision = checkpoint_precision(format->storage.format, wide);
-        } else {
-            const bool experts_only =
-                format->storage.format == NumberFormat::fp4 && fits_any(parts.names.fp4_experts_only, model);
-            precision = checkpoint_precision(wide, wide);
-            precision.experts = format->storage;
-            precision.weights = experts_only ? precision.weights : format->storage;
-            precision.math = format->math;
-        }
+        precision = quantised(published, *format, fits_any(parts.names.fp4_experts_only, model));
     }
-    if (fp8_cache) {
-        precision.kv_cache = Storage{NumberFormat::fp8};
+    if (cache != nullptr) {
+        precision.kv_cache = cache->storage;
     }
     return precision;
 }
