@@ -124,6 +124,7 @@ NameTable read_name_table(const std::filesystem::path& path) {
     json::Reader experts_only = root.object("fp4_experts_only");
     table.fp4_experts_only = experts_only.texts("match");
     finish_entry(experts_only);
+    table.ignored_device_words = root.texts("ignored_device_words");
     table.devices = read_entries(root, "devices");
     table.drafters = read_entries(root, "drafters");
     read_engines(root, table);

@@ -19,9 +19,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Beside those that the reader below takes: for people, or about other things than the speed-up.
-const std::vector<std::string> unread_fields = {
-    "source", "place",       "citation",    "better",        "accept_length_definition",
-    "notes",  "accept_rate", "temperature", "time_fractions"};
+const std::vector<std::string> unread_fields = {"source",
+                                                "place",
+                                                "citation",
+                                                "better",
+                                                "accept_length_definition",
+                                                "notes",
+                                                "accept_rate",
+                                                "temperature",
+                                                "per_position_acceptance",
+                                                "time_fractions"};
 
 const std::vector<std::string> read_fields = {"id",
                                               "series",
@@ -37,7 +44,6 @@ const std::vector<std::string> read_fields = {"id",
                                               "tree",
                                               "accept_length",
                                               "accept_length_derived",
-                                              "per_position_acceptance",
                                               "n_gpus",
                                               "tp",
                                               "dp",
@@ -122,9 +128,6 @@ void read_draft(json::Reader& at, SpeculationRow& row) {
     row.accept_length = number_or_none(at, "accept_length", 1.0);
     if (const std::optional<double> derived = number_or_none(at, "accept_length_derived", 1.0); !row.accept_length) {
         row.accept_length = derived;
-    }
-    if (at.has("per_position_acceptance")) {
-        row.per_position = at.numbers("per_position_acceptance", 0.0, 1.0);
     }
 }
 

@@ -82,6 +82,8 @@ TEST_CASE("models are found by what people call them") {
     CHECK(model_of("not kept") == "the target model is not stated");
     CHECK(model_of("DeepSeek-V4-Pro-0813") == "an architecture that is not modelled");
     CHECK(model_of("Unheard-Of-7B") == "no description of the target model");
+    CHECK(model_of("deepseek-ai/DeepSeek-R1-Distill-Llama-8B") == "llama-3.1-8b");
+    CHECK(model_of("mistralai/Mixtral-8x7B-Instruct-v0.1") == "mixtral-8x7b");
     // A version is not a date: V3.2 has an indexer that V3 lacks.
     CHECK(model_of("deepseek-ai/DeepSeek-V3.2") == "deepseek-v3.2");
 }
@@ -90,6 +92,8 @@ TEST_CASE("devices and engines are found by what people call them") {
     CHECK(device_of("h100_sxm") == "h100-sxm");
     CHECK(device_of("H100 80GB") == "h100-sxm");
     CHECK(device_of("H100 NVL") == "h100-nvl");
+    CHECK(device_of("8x NVIDIA A100-SXM4-80GB") == "a100-sxm-80");
+    CHECK(device_of("NVIDIA GeForce RTX 4090") == "rtx-4090");
     CHECK(device_of("RTX PRO 6000 Blackwell Max-Q 96GB") == "rtx-pro-6000");
     CHECK(device_of("H20 (8x H20 stated only for the live-traffic figure of the same page set)") == "h20");
     CHECK(device_of("RTX 3090 24GB (Q4_K_M, 131K, 250W)") == "rtx-3090");
@@ -126,7 +130,10 @@ TEST_CASE("formats are words of a row") {
     CHECK(weight_bytes_of("kimi-k2.6", "int4 (compressed-tensors W4A16), fp8 KV") == std::pair(2.0, 0.5625));
     CHECK(precision_named(parts(), "kimi-k2.6", "int4, fp8 KV").kv_cache.format == NumberFormat::fp8);
     CHECK(weight_bytes_of("llama-3.1-8b", "fp8 KV") == std::pair(2.0, 2.0));
-    CHECK(weight_bytes_of("qwen3.5-27b", "UD-Q4_K_XL, q4_0 KV").first == 0.59375);  // (4 + 24/32) bits
+    // (4 + 24/32) bits; the cache's format is another one.
+    CHECK(weight_bytes_of("qwen3.5-27b", "UD-Q4_K_XL, q8_0 KV").first == 0.59375);
+    CHECK(precision_named(parts(), "qwen3.5-27b", "UD-Q4_K_XL, q8_0 KV").kv_cache.format == NumberFormat::int8);
+    CHECK(weight_bytes_of("qwen3.5-27b", "Q8_0, q4_0 KV, 131K").first == 1.0625);
 }
 
 TEST_CASE("a run becomes the design point that the product would price") {

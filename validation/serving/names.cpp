@@ -65,6 +65,16 @@ std::string model_stem(std::string_view text, const NameTable& table) {
     return stem;
 }
 
+std::string device_stem(std::string_view text, const NameTable& table) {
+    std::string stem;
+    for (const std::string& word : words_of(normalised(text))) {
+        if (!stem.empty() || !is_among(table.ignored_device_words, word)) {
+            stem += (stem.empty() ? "" : "-") + word;
+        }
+    }
+    return stem;
+}
+
 bool fits(std::string_view pattern, std::string_view text) {
     const std::size_t star = pattern.find('*');
     if (star == std::string_view::npos) {

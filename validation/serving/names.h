@@ -46,8 +46,9 @@ struct ExclusionEntry {
 };
 
 struct NameTable {
-    std::vector<std::string> ignored_words;     ///< of model names: "instruct", "fp8", four digits of a date as "####"
-    std::vector<std::string> ignored_prefixes;  ///< likewise, in front: "meta"
+    std::vector<std::string> ignored_words;         ///< of model names: "instruct", "fp8", four digits of a date as "####"
+    std::vector<std::string> ignored_prefixes;      ///< likewise, in front: "meta"
+    std::vector<std::string> ignored_device_words;  ///< in front of a device's name: "nvidia", counts as "#x"
     std::vector<NameEntry> models, devices, drafters;
     std::vector<EngineEntry> engines;
     std::vector<FormatEntry> formats;
@@ -61,6 +62,8 @@ struct NameTable {
 std::string normalised(std::string_view text);
 /// A model's name without its publisher ("org/"), remarks in parentheses or behind " + ", and the table's ignored words.
 std::string model_stem(std::string_view text, const NameTable& table);
+/// A device's name, normalised, without the table's ignored words in front.
+std::string device_stem(std::string_view text, const NameTable& table);
 /// Whether all of `text` fits the pattern; * stands for any characters, none included.
 bool fits(std::string_view pattern, std::string_view text);
 bool fits_any(const std::vector<std::string>& patterns, std::string_view text);

@@ -98,7 +98,7 @@ Mapped<std::string> model_named(const ServingParts& parts, const std::string& te
 }
 
 Mapped<std::string> device_named(const ServingParts& parts, const std::string& text) {
-    const std::string wanted = normalised(text);
+    const std::string wanted = device_stem(text, parts.names);
     if (const NameEntry* entry = entry_for(parts.names.devices, wanted)) {
         return entry->name.empty() ? Mapped<std::string>(Unmapped{entry->reason, text}) : entry->name;
     }

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace treeline {
 
@@ -50,7 +49,6 @@ struct SpeculationRow {
     std::string metric;      ///< "output_tok_s", "tpot_ms", …
     std::optional<double> speed_up;
     std::optional<double> accept_length;            ///< printed or derived, the bonus token counted
-    std::vector<double> per_position;               ///< acceptance, unconditional
     bool is_pair = false;                           ///< with and without speculation under the same conditions
     std::string suspect, duplicate_of, confidence;  ///< why it is suspect; of which row it is a duplicate
 };
