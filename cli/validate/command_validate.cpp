@@ -39,6 +39,15 @@ struct ValidationResults {
     std::vector<ServingStudy> studies;
 };
 
+CostMode mode_named(const std::string& name) {
+    const std::vector<std::string> names = {"roofline", "calibrated"};
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+        throw InputError(
+            {fmt::format("--mode: must be {}, not \"{}\"{}", listed(names, "or"), name, did_you_mean(name, names))});
+    }
+    return *value_named<CostMode>(name);
+}
+
 void check_flags(const ValidateFlags& flags) {
     const std::vector<std::string> formats = {"table", "json", "csv", "markdown", "html"};
     const std::string& format = flags.common.format;
@@ -55,15 +64,9 @@ void check_flags(const ValidateFlags& flags) {
     if (!flags.reads_rows() && (!flags.modes.empty() || !flags.configs.empty())) {
         throw InputError({"--mode and --configs apply to --serving and --speculation"});
     }
-}
-
-CostMode mode_named(const std::string& name) {
-    const std::vector<std::string> names = {"roofline", "calibrated"};
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-        throw InputError(
-            {fmt::format("--mode: must be {}, not \"{}\"{}", listed(names, "or"), name, did_you_mean(name, names))});
+    for (const std::string& mode : flags.modes) {
+        static_cast<void>(mode_named(mode));
     }
-    return *value_named<CostMode>(name);
 }
 
 std::vector<ServingStudy> studies_of(const ValidateFlags& flags) {
