@@ -14,11 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json summary_json(const ErrorSummary& summary) {
-    return {{"rows", summary.rows},   {"median", summary.median}, {"p90", summary.p90},
-            {"max", summary.largest}, {"bias", summary.bias},     {"rank_correlation", summary.rank_correlation}};
-}
-
 Json fits_json(const Validation& validation) {
     Json fits = Json::array();
     for (const PlatformFit& fit : validation.fits) {
@@ -105,6 +100,11 @@ Json choices_json(const Validation& validation) {
 }
 
 }  // namespace
+
+Json summary_json(const ErrorSummary& summary) {
+    return {{"rows", summary.rows},   {"median", summary.median}, {"p90", summary.p90},
+            {"max", summary.largest}, {"bias", summary.bias},     {"rank_correlation", summary.rank_correlation}};
+}
 
 Json validation_json(const Validation& validation) {
     Json result = {{"format", "treeline-validation"}, {"version", 1}};
