@@ -10,11 +10,13 @@
 namespace treeline {
 namespace {
 
-/// Words for a whole checkpoint: every format, and the two kinds of fp4 with block scales.
+/// Words for a whole checkpoint: every format, those with block scales, GPTQ's and AWQ's by its other name, and GGUF files.
 const std::vector<std::string>& checkpoint_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all = names_of<NumberFormat>();
-        all.insert(all.end(), {"nvfp4", "mxfp4"});
+        all.insert(all.end(), {"nvfp4", "mxfp4", "fp8-block", "w4a16"});
+        const std::vector<std::string> gguf = names_of<GgufFormat>();
+        all.insert(all.end(), gguf.begin(), gguf.end());
         return all;
     }();
     return names;
@@ -24,13 +26,22 @@ const std::vector<std::string>& checkpoint_names() {
 Precision checkpoint_named(const std::string& name, const Precision& published) {
     const NumberFormat kept = published.activations.format;
     const NumberFormat wide = bits_of(kept) == 16.0 ? kept : NumberFormat::bf16;
+    if (const std::optional<GgufFormat> gguf = value_named<GgufFormat>(name)) {
+        return gguf_precision(*gguf);
+    }
     if (name == "mxfp4") {
         return mxfp4_precision(wide);
     }
-    return checkpoint_precision(name == "nvfp4" ? NumberFormat::fp4 : value_named<NumberFormat>(name).value_or(wide), wide);
+    if (name == "fp8-block") {
+        return block_fp8_precision(wide);
+    }
+    const NumberFormat format = name == "nvfp4"   ? NumberFormat::fp4
+                                : name == "w4a16" ? NumberFormat::int4
+                                                  : value_named<NumberFormat>(name).value_or(wide);
+    return checkpoint_precision(format, wide);
 }
 
-/// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16}.
+/// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16, "bits": 4}.
 Storage read_storage(json::Reader& at, std::string_view key, const Storage& fallback) {
     if (!at.has(key)) {
         return fallback;
@@ -39,6 +50,7 @@ Storage read_storage(json::Reader& at, std::string_view key, const Storage& fall
     Storage storage{inner.choice<NumberFormat>("format")};
     storage.group_size = inner.number_or("group_size", 0.0, 1.0, 1e9);
     storage.scale_bits = inner.number_or("scale_bits", 16.0, 1.0, 32.0);
+    storage.bits = inner.number_or("bits", 0.0, 1.0, 32.0);
     inner.finish();
     return storage;
 }

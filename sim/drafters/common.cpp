@@ -54,13 +54,14 @@ Model with_reach(Model model, const ContextReach& reach) {
     return model;
 }
 
-Bytes added_weights(const DrafterPlan& plan, double ranks) {
+Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& parallel) {
     if (!plan.model) {
         return Bytes(0.0);
     }
     Bytes sum;
-    for (const Operation& operation :
-         operations_of(*plan.model, plan.precision, {PassKind::decode, StateWrites::final_state, ranks})) {
+    PassOptions options{PassKind::decode, StateWrites::final_state, ranks};
+    options.parallel = parallel;
+    for (const Operation& operation : operations_of(*plan.model, plan.precision, options)) {
         const bool shared = (operation.part == ModelPart::embedding && plan.shares_embedding) ||
                             (operation.part == ModelPart::head && plan.shares_head) ||
                             (operation.part == ModelPart::body && plan.shares_body);

@@ -191,11 +191,11 @@ void read_fragments(Known& known) {
               R"({"platforms": [{}], "drafters": [{}], "limits": {}, "draft_tokens": {"powers_of_two": {}},
                   "traffic": {"batch": [{}], "context": {}}})",
               as_workload);
-    read_text(
-        known, "treeline sweep",
-        R"({"axes": {"target": [{}], "precision": [{}], "platform": [{}], "tensor_parallel": {}, "batch": {}, "context": {},
+    read_text(known, "treeline sweep",
+              R"({"axes": {"target": [{}], "precision": [{}], "platform": [{}], "tensor_parallel": {}, "expert_parallel": {},
+                  "attention_data_parallel": {}, "pipeline_parallel": {}, "batch": {}, "context": {},
                   "draft_tokens": {}}, "conditions": [{}]})",
-        as_sweep);
+              as_sweep);
     read_text(known, "treeline break-even",
               R"({"tree": {"nodes": {}, "verify": {"law": "linear"}, "drafting": {"by_nodes": {"fit": "none.json"}}},
                   "chain": {"draft_tokens": {}, "simulate": {}}, "acceptance": {}})",

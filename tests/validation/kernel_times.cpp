@@ -98,6 +98,11 @@ Goal goal_of(const Device& device, const KernelTable& table) {
             return {0.06, no_goal};
         case KernelClass::scan:
             return {0.03, no_goal};
+        case KernelClass::expert_dispatch:
+        case KernelClass::expert_combine:
+            return {0.035, 0.11};
+        case KernelClass::all_gather:
+        case KernelClass::stage_hop:
         case KernelClass::scan_unwritten:
         case KernelClass::scan_every:
         case KernelClass::convolution:
