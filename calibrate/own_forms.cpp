@@ -136,13 +136,19 @@ std::vector<ExtendedForm> latent_beginnings() {
     return all;
 }
 
-/// Startup and transfer, of which the shorter may be hidden. What experts and tokens add is for extensions.
+/// Startup and transfer, of which the shorter may be hidden. Few sites tell how fast one expert's rows move, so that rate is
+/// one of a few values; what experts and tokens add is for extensions.
 std::vector<ExtendedForm> exchange_beginnings() {
     KernelLaw law;
     law.startup = Seconds(1e-5);
     law.bandwidth_share = 0.6;
     law.overlap = 1.0;
-    return {{{indices({"startup", "bandwidth_share"}), law}, law}};
+    std::vector<ExtendedForm> all;
+    for (const double rate : {0.0, 2e9, 4e9, 8e9, 16e9, 32e9}) {
+        law.exchange.expert_rate = BytesPerSecond(rate);
+        all.push_back({{indices({"startup", "bandwidth_share"}), law}, law});
+    }
+    return all;
 }
 
 }  // namespace
@@ -178,7 +184,6 @@ std::vector<Extension> own_extensions(const KernelTable& table) {
     start.per_head = Seconds(table.kernel == KernelClass::latent_attention ? 3e-8 : 5e-10);
     start.per_context = Seconds(1e-9);
     start.exchange.per_expert = Seconds(1.5e-8);
-    start.exchange.expert_rate = BytesPerSecond(4e9);
     start.exchange.per_token = Seconds(1e-8);
     switch (table.kernel) {
         case KernelClass::expert_dispatch:

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/derived_laws.h"
 #include "calibrate/tables/fit_tables.h"
 #include "calibrate/tables/kernel_tables.h"
 #include "hardware/catalogue.h"
@@ -12,29 +13,26 @@
 namespace treeline {
 namespace {
 
-/// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
-/// peaks scale them; the traffic at which startup ends scales with the cache.
+/// Laws of another device for the kernels that were not measured here.
 void derive(const std::string& from, const std::filesystem::path& catalogue, CalibrationAnswer& answer) {
     const Device other = load_device(catalogue, from).value;
     if (!other.calibration) {
         throw InputError({fmt::format("--derive-from: the description of {} names no calibration", other.name)});
     }
     answer.derived_from = other.name;
-    for (CalibratedKernel kernel : other.calibration->kernels) {
+    std::vector<std::string> left_out;
+    for (CalibratedKernel& kernel : derived_laws(other, answer.device, &left_out)) {
         const bool measured = std::any_of(answer.kernels.begin(), answer.kernels.end(),
                                           [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; });
         if (!measured) {
-            if (kernel.law.workers > 1.0 && kernel.law.workers == other.multiprocessors &&
-                answer.device.multiprocessors > 0.0) {
-                kernel.law.workers = answer.device.multiprocessors;
-            }
-            kernel.law.ramp_bytes = kernel.law.ramp_bytes * (answer.device.cache / other.cache);
-            answer.derived.push_back(kernel);
+            answer.derived.push_back(std::move(kernel));
         }
     }
-    answer.source +=
-        fmt::format("{}{} as on {}, as shares of the data sheet ({})", answer.source.empty() ? "" : "; ",
-                    answer.kernels.empty() ? "every kernel" : "other kernels", other.name, other.calibration->source);
+    answer.source += fmt::format(
+        "{}{} as on {}: times as they are, shares of the data sheet ({}){}. {}", answer.source.empty() ? "" : "; ",
+        answer.kernels.empty() ? "every kernel" : "other kernels", other.name, other.calibration->source,
+        left_out.empty() ? "" : fmt::format("; left out, as slower than in a wider format: {}", fmt::join(left_out, ", ")),
+        transfer_error);
 }
 
 /// The device without its calibration, which may not exist yet or may be faulty: it is about to be made.

@@ -5,6 +5,7 @@
 // line select laws whose title holds them ("h100 experts"). Goals stand in goal_of(); laws that miss theirs are held to what
 // they reach. Exits with 77 without the data and with 1 when a law is worse than that.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -12,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/derived_laws.h"
 #include "calibrate/kernel_fit.h"
 #include "calibrate/tables/kernel_tables.h"
 #include "setups.h"
@@ -23,6 +25,9 @@ using namespace treeline::testing;
 namespace {
 
 constexpr double no_goal = 1e9;
+
+/// As transfer_error says: medians and 90th percentiles of what carries over well, and of prompts.
+constexpr std::array stated_transfer = {0.16, 0.395, 0.235, 0.785};
 
 std::string goal_text(double goal) { return goal < no_goal ? fmt::format("{:.1f} %", 100.0 * goal) : "none"; }
 
@@ -43,6 +48,9 @@ constexpr Missed missed_goals[] = {
     {"a100-sxm-80 latent-prompt, bf16", 0.055, 0.270},
     {"a100-sxm-80 prompt-attention (128), bf16", 0.060, 0.260},
     {"a100-sxm-80 all-reduce (nccl), bf16", 0.045, 0.115},
+    {"h100-sxm expert-dispatch (low-latency), bf16", 0.030, 0.113},
+    {"h100-sxm expert-dispatch (normal), bf16", 0.045, 0.125},
+    {"h100-sxm expert-combine (normal), bf16", 0.060, 0.155},
     {"h100-sxm all-reduce (trtllm), bf16", 0.045, 0.100},
     {"h100-sxm all-reduce (vllm), bf16", 0.040, 0.110},
     {"h100-sxm experts (triton), bf16", 0.040, 0.140},
@@ -212,6 +220,102 @@ bool check(const Device& device, const KernelTable& table) {
     return (met || (errors.median <= goal.stated_median && errors.p90 <= goal.stated_p90)) && is_committed;
 }
 
+/// Errors of laws carried over from one device to another, by class and format; a device stands for one that nobody measured.
+struct Carried {
+    std::vector<double> residuals;
+    std::map<std::string, std::vector<double>> by_title;
+};
+
+Carried carried_over(const Device& from, const Device& to, const std::vector<KernelTable>& tables) {
+    Device unmeasured = to;
+    unmeasured.calibration->kernels = derived_laws(from, to);
+    Carried carried;
+    for (const KernelTable& table : tables) {
+        const KernelLaw* law = unmeasured.calibration->law(table.kernel, table.format, table.family);
+        const bool same_family = std::any_of(
+            unmeasured.calibration->kernels.begin(), unmeasured.calibration->kernels.end(), [&](const CalibratedKernel& known) {
+                return known.kernel == table.kernel && known.format == table.format && known.family == table.family;
+            });
+        if (law == nullptr || !same_family) {
+            continue;
+        }
+        const Rates sheet = data_sheet_of(to, table.kernel, table.format);
+        for (const KernelSample& sample : table.samples) {
+            const double residual = std::log(predicted(*law, sheet, sample) / sample.time);
+            carried.residuals.push_back(residual);
+            carried.by_title[title_of(table)].push_back(residual);
+        }
+    }
+    return carried;
+}
+
+void print_carried(const std::string& name, const std::vector<double>& residuals) {
+    const KernelErrors errors = errors_of(residuals);
+    fmt::print("  {:<44} {:>6} rows  median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+6.1f} %\n", name, residuals.size(),
+               100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias);
+}
+
+/// What carried laws are summed up by; empty for what is not.
+std::string group_of(const std::string& title) {
+    const auto begins = [&](const char* word) { return title.starts_with(word); };
+    return begins("gemm") || begins("attention") || begins("experts") || begins("scan")
+               ? "linear layers, decode attention, experts, scans"
+           : begins("prompt-")    ? "prompts"
+           : begins("latent-")    ? "latent attention"
+           : begins("all-reduce") ? "all-reduces"
+                                  : "";
+}
+
+/// One link of the two is several times as fast: another kind of network.
+bool same_kind_of_link(const Device& a, const Device& b) {
+    const double ratio = a.interconnects.front().bandwidth / b.interconnects.front().bandwidth;
+    return ratio < 4.0 && ratio > 0.25;
+}
+
+/// Each device as if it had no tables, from each other. A100 and L40S have the same kind of multiprocessor, H100 another one.
+/// False if errors are above those that derived calibrations state.
+bool print_transfers(const std::string& folder, bool in_detail) {
+    std::map<std::string, Device> devices;
+    std::map<std::string, std::vector<KernelTable>> tables;
+    for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
+        devices[name] = device(name);
+        tables[name] = read_kernel_tables({folder}, devices[name]);
+    }
+    std::map<std::string, std::vector<double>> relatives, others;
+    for (const auto& [to, of] : devices) {
+        for (const auto& [from, other] : devices) {
+            if (from == to) {
+                continue;
+            }
+            const Carried carried = carried_over(other, of, tables[to]);
+            if (in_detail) {
+                fmt::print("laws of {} on {}\n", from, to);
+            }
+            for (const auto& [title, residuals] : carried.by_title) {
+                if (in_detail) {
+                    print_carried(title, residuals);
+                }
+                const std::string group = group_of(title);
+                if (!group.empty() && (group != "all-reduces" || same_kind_of_link(other, of))) {
+                    std::vector<double>& all = from != "h100-sxm" && to != "h100-sxm" ? relatives[group] : others[group];
+                    all.insert(all.end(), residuals.begin(), residuals.end());
+                }
+            }
+        }
+    }
+    for (const auto& [name, groups] :
+         {std::pair{"relatives (A100, L40S)", &relatives}, {"other architecture (H100 and those)", &others}}) {
+        fmt::print("laws carried over to a device without tables, {}\n", name);
+        for (const auto& [group, residuals] : *groups) {
+            print_carried(group, residuals);
+        }
+    }
+    const KernelErrors main = errors_of(others["linear layers, decode attention, experts, scans"]),
+                       prompts = errors_of(others["prompts"]);
+    return main.median <= stated_transfer[0] && main.p90 <= stated_transfer[1] && prompts.median <= stated_transfer[2] &&
+           prompts.p90 <= stated_transfer[3];
+}
+
 /// Whether a title ("h100-sxm experts (triton), bf16") holds every word of the command line.
 bool is_wanted(const std::string& title, const std::vector<std::string>& words) {
     return std::all_of(words.begin(), words.end(),
@@ -225,6 +329,9 @@ int main(int count, char** words) {
     if (!folder) {
         return skipped_exit_code;
     }
+    if (count == 2 && std::string(words[1]) == "transfer") {
+        return print_transfers(folder->string(), true) ? 0 : 1;
+    }
     bool all = true;
     for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
         const Device on = device(name);
@@ -233,6 +340,9 @@ int main(int count, char** words) {
                 all &= check(on, table);
             }
         }
+    }
+    if (count == 1) {
+        all &= print_transfers(folder->string(), false);
     }
     return all ? 0 : 1;
 }
