@@ -7,10 +7,10 @@
 //     upstream multiplied the two.
 //   - tp n with attention_dp n and moe_ep n² (vLLM's names for n GPUs in a group each) is n GPUs, attention data parallel over
 //     all of them. Whether it is, and not n² GPUs, is printed as both readings.
-//   - Runs that are faster than others of equal conditions by more than a quarter may have drafted with the checkpoint's own
-//   MTP
-//     layer, which upstream does not mark; neither does TensorRT-LLM 1.2.0rc6.post3, whose twins differ twofold. Errors are
-//     printed with and without them.
+//   - Runs may have drafted with the checkpoint's own MTP layer, which upstream does not mark: those faster than others of
+//   equal
+//     conditions by more than a quarter, and the versions that the README names (TensorRT-LLM 1.2.0rc6.post3,
+//     and 1.1.0rc2.post2 for DeepSeek). Errors are printed with and without them.
 // Words on the command line (Kimi b200 "ep 4") print the rows of such deployments, one by one.
 // Exits with 77 without the data and with 1 when the errors exceed what docs/claims.md states.
 #include <algorithm>
@@ -33,7 +33,7 @@ using namespace treeline::testing;
 
 namespace {
 
-constexpr double stated_median = 0.25, stated_p90 = 0.60;
+constexpr double stated_median = 0.11, stated_p90 = 0.29;
 
 struct Row {
     std::string backend, version, model, system, precision;
@@ -107,7 +107,8 @@ void mark_drafting(std::vector<Row>& rows) {
         slowest[conditions_of(row)] = std::max(slowest[conditions_of(row)], row.tpot_ms);
     }
     for (Row& row : rows) {
-        row.may_have_drafted = row.version == "1.2.0rc6.post3" || row.tpot_ms < slowest[conditions_of(row)] / 1.25;
+        const bool named = row.version == "1.2.0rc6.post3" || (row.version == "1.1.0rc2.post2" && family_of(row) == "DeepSeek");
+        row.may_have_drafted = named || row.tpot_ms < slowest[conditions_of(row)] / 1.25;
     }
 }
 
@@ -135,8 +136,8 @@ const Model& model_of(const Row& row) {
                                       .first->second;
 }
 
-/// As the checkpoint says; a bf16 checkpoint served in fewer bits is quantised throughout. TensorRT-LLM keeps latents and keys in
-/// fp8 under quantised weights, as its recipes do.
+/// As the checkpoint says; a bf16 checkpoint served in fewer bits is quantised throughout. TensorRT-LLM keeps latents and keys
+/// in fp8 under quantised weights, as its recipes do.
 Precision precision_of(const Row& row) {
     Precision published = model_of(row).precision;
     const bool narrow_cache = row.backend == "trtllm" && row.precision != "bf16" && family_of(row) != "gpt-oss";
