@@ -1,5 +1,6 @@
 #include "reports/device_figures.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 

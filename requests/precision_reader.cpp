@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -55,6 +57,28 @@ Storage read_storage(json::Reader& at, std::string_view key, const Storage& fall
     return storage;
 }
 
+/// Linear layers of attention, whatever kind it is (sim/layers/attention.cpp).
+constexpr std::array attention_layers = {"qkv projection",      "output projection",       "latent down-projections",
+                                         "query up-projection", "key-value up-projection", "output gate",
+                                         "index projections"};
+
+/// What is stated under `key` about the weights of these operations, in place of what the checkpoint says about them.
+void read_exceptions(json::Reader& parts, std::string_view key, std::span<const char* const> operations, Precision& precision) {
+    if (!parts.has(key)) {
+        return;
+    }
+    const Storage storage = read_storage(parts, key, precision.weights);
+    const bool widened = storage.format == NumberFormat::int4;  // weights alone are quantised
+    const NumberFormat math = widened ? precision.activations.format : storage.format;
+    for (const char* const operation : operations) {
+        const std::string_view name = operation;
+        std::erase_if(precision.exceptions, [&](const WeightException& exception) {
+            return exception.operation == name || exception.operation.ends_with(": " + std::string(name));
+        });
+        precision.exceptions.insert(precision.exceptions.begin(), {operation, storage, math});
+    }
+}
+
 }  // namespace
 
 Precision read_precision(json::Reader& at, std::string_view key, const Precision& published) {
@@ -88,6 +112,8 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     if (parts.has("math")) {
         precision.math = parts.choice<NumberFormat>("math");
     }
+    read_exceptions(parts, "attention", attention_layers, precision);
+    read_exceptions(parts, "lm_head", std::to_array({"LM head"}), precision);
     parts.finish();
     return precision;
 }

@@ -174,7 +174,7 @@ void read_examples(Known& known) {
 /// Every kind of drafter and tree, and the objects that may stand where the examples have a text or nothing.
 void read_fragments(Known& known) {
     const std::string formats =
-        R"({"weights": {}, "experts": {}, "embeddings": {}, "activations": {}, "kv_cache": {}, "state": {}})";
+        R"({"weights": {}, "attention": {}, "lm_head": {}, "experts": {}, "embeddings": {}, "activations": {}, "kv_cache": {}, "state": {}})";
     for (const std::string& kind : drafter_kinds()) {
         read_text(known, "treeline estimate",
                   R"({"target": {"precision": )" + formats +

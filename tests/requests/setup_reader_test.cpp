@@ -283,3 +283,21 @@ TEST_CASE("in a search gpus stand for every cut, or for those with the degrees t
     CHECK_THAT(input.document.problems().front(),
                Catch::Contains("none.gpus: is 7: no cut that sglang offers shares deepseek-v3 among so many h200"));
 }
+
+TEST_CASE("linear layers of attention, experts and the LM head each in a format of their own") {
+    const Precision published = treeline::testing::model("deepseek-v3").precision;
+    Input input(R"({"p": {"experts": {"format": "fp4", "group_size": 16, "scale_bits": 8}, "attention": "bf16",
+                          "lm_head": {"format": "int8", "group_size": 16, "scale_bits": 9, "bits": 6}}})");
+    const Precision precision = read_precision(input.root, "p", published);
+    CHECK(input.problems().empty());
+    CHECK(weight_format(precision, "sparse: output projection", precision.weights).storage == Storage{NumberFormat::bf16});
+    CHECK(weight_format(precision, "sparse: output projection", precision.weights).math == NumberFormat::bf16);
+    CHECK(weight_format(precision, "dense: down projection", precision.weights).storage == published.weights);
+    CHECK(weight_format(precision, "sparse: routed experts", precision.experts).storage.per_element().value() == 4.5 / 8.0);
+    CHECK(weight_format(precision, "output: LM head", precision.embeddings).storage.per_element().value() == 6.5625 / 8.0);
+    for (const auto& [word, bits] : {std::pair{"fp8-block", 8.0 + 32.0 / 16384.0}, {"w4a16", 4.125}, {"q4_k_m", 4.5}}) {
+        Input named("{\"p\": \"" + std::string(word) + "\"}");
+        CHECK(read_precision(named.root, "p", published).weights.per_element().value() == bits / 8.0);
+        CHECK(named.problems().empty());
+    }
+}
