@@ -41,7 +41,11 @@ EngineFlags write_vllm(FlagPlan plan) {
     if (plan.drafter.kind == DrafterKind::mtp && plan.longest() > 1) {
         plan.remarks.emplace_back("a checkpoint with several MTP modules allows at most their number, or a multiple of it");
     }
-    return {"", fmt::format("--speculative-config '{}'", config.dump()), joined_remarks(plan.remarks), "", ""};
+    if (plan.platform.parallel.draft_tensor > 0.0) {
+        config["draft_tensor_parallel_size"] = static_cast<int>(plan.platform.parallel.draft_tensor);
+    }
+    return {"", fmt::format("{}--speculative-config '{}'", parallel_flags(*plan.engine, plan.platform), config.dump()),
+            joined_remarks(plan.remarks), "", ""};
 }
 
 }  // namespace treeline

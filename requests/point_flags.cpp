@@ -34,9 +34,10 @@ void set_drafter(FlagJson& point, const PointFlags& flags) {
 }
 
 void set_platform(FlagJson& point, const PointFlags& flags) {
-    const bool sets_platform = !(flags.device.empty() && flags.design.empty() && flags.tensor_parallel.empty() &&
-                                 flags.interconnect.empty() && flags.stack.empty() && flags.mode.empty());
-    if (!sets_platform) {
+    const std::string any = flags.device + flags.design + flags.gpus + flags.tensor_parallel + flags.expert_parallel +
+                            flags.attention_data_parallel + flags.pipeline_parallel + flags.draft_tensor_parallel +
+                            flags.interconnect + flags.stack + flags.mode;
+    if (any.empty()) {
         return;
     }
     FlagJson& platform = object_under(point, "platform", "device");
@@ -47,7 +48,12 @@ void set_platform(FlagJson& point, const PointFlags& flags) {
     if (!flags.design.empty()) {
         platform["design"] = flags.design;
     }
+    set_flag(platform, "gpus", flags.gpus);
     set_flag(platform, "tensor_parallel", flags.tensor_parallel);
+    set_flag(platform, "expert_parallel", flags.expert_parallel);
+    set_flag(platform, "attention_data_parallel", flags.attention_data_parallel);
+    set_flag(platform, "pipeline_parallel", flags.pipeline_parallel);
+    set_flag(platform, "draft_tensor_parallel", flags.draft_tensor_parallel);
     set_flag(platform, "interconnect", flags.interconnect);
     set_flag(platform, "stack", flags.stack);
     set_flag(platform, "mode", flags.mode);
@@ -63,6 +69,11 @@ constexpr auto point_flag_keys = std::to_array<FlagKey>({{"--accept-length", "dr
                                                          {"--device", "platform.device"},
                                                          {"--design", "platform.design"},
                                                          {"--tensor-parallel", "platform.tensor_parallel"},
+                                                         {"--gpus", "platform.gpus"},
+                                                         {"--expert-parallel", "platform.expert_parallel"},
+                                                         {"--attention-data-parallel", "platform.attention_data_parallel"},
+                                                         {"--pipeline-parallel", "platform.pipeline_parallel"},
+                                                         {"--draft-tensor-parallel", "platform.draft_tensor_parallel"},
                                                          {"--interconnect", "platform.interconnect"},
                                                          {"--stack", "platform.stack"},
                                                          {"--mode", "platform.mode"},

@@ -19,7 +19,8 @@ PointInput read_point(json::Document& document, Descriptions& descriptions);
 
 /// A flag of `treeline estimate` and the key of the point that it sets.
 struct PointFlags {
-    std::string model, precision, device, design, tensor_parallel, interconnect, stack, mode;
+    std::string model, precision, device, design, gpus, tensor_parallel, expert_parallel, attention_data_parallel,
+        pipeline_parallel, draft_tensor_parallel, interconnect, stack, mode;
     std::string drafter, acceptance, accept_length;
     std::string draft_tokens, shape, verification, batch, context, prompt, output_tokens, rollback, decoding;
     std::string decoding_budget, draft_training;

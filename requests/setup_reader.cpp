@@ -1,5 +1,7 @@
 #include "requests/setup_reader.h"
 
+#include "requests/parallelism_reader.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -42,7 +44,10 @@ TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     return choice;
 }
 
-Platform read_platform(json::Reader at, Descriptions& descriptions) {
+namespace {
+
+/// All of a platform but how its devices share the model.
+Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     Platform platform;
     if (const Platform* hardware = descriptions.hardware(at, "device")) {
         platform = *hardware;
@@ -52,14 +57,35 @@ Platform read_platform(json::Reader at, Descriptions& descriptions) {
     } else if (const Stack* stack = descriptions.stack(at, "stack", default_stack(platform.device))) {
         platform.stack = *stack;
     }
-    platform.ranks = static_cast<double>(at.count_or("tensor_parallel", 1, 1, most_ranks));
     platform.interconnect = at.text_or("interconnect", "");
     if (at.has("mode") && !platform.accelerator) {
         platform.mode = read_mode(at, "mode");
     }
     check_mode(at, platform, descriptions);
+    return platform;
+}
+
+}  // namespace
+
+Platform read_platform(json::Reader at, Descriptions& descriptions) {
+    Platform platform = read_one_device(at, descriptions);
+    read_parallelism(at, platform);
     at.finish();
     return platform;
+}
+
+std::vector<Platform> read_platforms(json::Reader at, Descriptions& descriptions, const Model& target) {
+    Platform platform = read_one_device(at, descriptions);
+    std::vector<Platform> platforms;
+    if (at.has("gpus") && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
+        platform.parallel.draft_tensor = static_cast<double>(at.count_or("draft_tensor_parallel", 0, 1, most_ranks));
+        platforms = read_cuts(at, platform, target);
+    } else {
+        read_parallelism(at, platform);
+        platforms = {platform};
+    }
+    at.finish();
+    return platforms;
 }
 
 CostMode read_mode(json::Reader& at, std::string_view key) {

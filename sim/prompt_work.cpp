@@ -30,7 +30,9 @@ PromptWork prompt_work(const RoundSetup& setup, const CompiledRound& round) {
         const auto [target, target_energy] = prompt_cost(round.prefill, setup);
         const auto [drafter, drafter_energy] = prompt_cost(round.draft_prefill, setup);
         const double share = 1.0 / setup.output_tokens;
-        work = {target * share, drafter * share, target_energy * share, drafter_energy * share};
+        // Stages read different prompts at the same time.
+        const double stage = largest_stage(setup.target, setup.platform.parallel.pipeline);
+        work = {target * (share * stage), drafter * share, target_energy * share, drafter_energy * share};
     }
     return work;
 }

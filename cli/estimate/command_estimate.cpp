@@ -54,6 +54,18 @@ Run add_estimate(CLI::App& app) {
         ->type_name("NAME|PATH");
     app.add_option("--design", point.design, "Accelerator design on that board")->type_name("NAME|PATH");
     app.add_option("--tensor-parallel", point.tensor_parallel, "Devices that share each layer (default 1)")->type_name("N");
+    app.add_option("--gpus", point.gpus, "Devices in all; alone, they share each layer")->type_name("N");
+    app.add_option("--expert-parallel", point.expert_parallel,
+                   "Ranks over which a mixture's experts are dealt out (default 1: cut over all)")
+        ->type_name("N");
+    app.add_option("--attention-data-parallel", point.attention_data_parallel,
+                   "Groups of ranks that run attention for requests of their own (default 1)")
+        ->type_name("N");
+    app.add_option("--pipeline-parallel", point.pipeline_parallel, "Stages that hold some of the layers each (default 1)")
+        ->type_name("N");
+    app.add_option("--draft-tensor-parallel", point.draft_tensor_parallel,
+                   "Ranks that share the drafter's layers (default: as the target's)")
+        ->type_name("N");
     app.add_option("--interconnect", point.interconnect, "Link between them (default: the fastest that joins them all)")
         ->type_name("NAME");
     app.add_option("--stack", point.stack, "Software stack (default cuda-graph, on CPUs cpu)")->type_name("NAME|PATH");

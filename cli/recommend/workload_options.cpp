@@ -34,6 +34,19 @@ void add_platform_flags(CLI::App& app, const Shared& options) {
     app.add_option("--design", flags.design, "Accelerator design on an FPGA board")->type_name("NAME|PATH");
     app.add_option("--tensor-parallel", flags.tensor_parallel, "Devices that share each layer (default 1); 1,2,4 tries each")
         ->type_name("N,...");
+    app.add_option("--gpus", flags.gpus, "Devices in all: every cut of so many that the stack's engine offers is tried")
+        ->type_name("N,...");
+    app.add_option("--expert-parallel", flags.expert_parallel,
+                   "Ranks over which a mixture's experts are dealt out (default 1: cut over all)")
+        ->type_name("N,...");
+    app.add_option("--attention-data-parallel", flags.attention_data_parallel,
+                   "Groups of ranks that run attention for requests of their own (default 1)")
+        ->type_name("N,...");
+    app.add_option("--pipeline-parallel", flags.pipeline_parallel, "Stages that hold some of the layers each (default 1)")
+        ->type_name("N,...");
+    app.add_option("--draft-tensor-parallel", flags.draft_tensor_parallel,
+                   "Ranks that share the drafter's layers (default: as the target's)")
+        ->type_name("N");
     app.add_option("--interconnect", flags.interconnect, "Link between them (default: the device's fastest)")
         ->type_name("NAME");
     app.add_option("--stack", flags.stack, "Software stacks (default cuda-graph, on CPUs cpu); see treeline hardware")

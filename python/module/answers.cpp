@@ -57,6 +57,9 @@ PointFlags flags_of(const py::dict& served) {
     set("precision", flags.precision);
     set("device", flags.device);
     set("tensor_parallel", flags.tensor_parallel);
+    set("expert_parallel", flags.expert_parallel);
+    set("attention_data_parallel", flags.attention_data_parallel);
+    set("pipeline_parallel", flags.pipeline_parallel);
     set("interconnect", flags.interconnect);
     set("stack", flags.stack);
     set("mode", flags.mode);

@@ -39,9 +39,18 @@ std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const ch
 }
 
 void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
-    const std::array<const std::string*, 5> parts = {&flags.design, &flags.tensor_parallel, &flags.interconnect, &flags.stack,
-                                                     &flags.mode};
-    const bool is_set = std::any_of(parts.begin(), parts.end(), [](const std::string* part) { return !part->empty(); });
+    const auto parts =
+        std::to_array<std::pair<const char*, const std::string*>>({{"design", &flags.design},
+                                                                   {"gpus", &flags.gpus},
+                                                                   {"tensor_parallel", &flags.tensor_parallel},
+                                                                   {"expert_parallel", &flags.expert_parallel},
+                                                                   {"attention_data_parallel", &flags.attention_data_parallel},
+                                                                   {"pipeline_parallel", &flags.pipeline_parallel},
+                                                                   {"draft_tensor_parallel", &flags.draft_tensor_parallel},
+                                                                   {"interconnect", &flags.interconnect},
+                                                                   {"stack", &flags.stack},
+                                                                   {"mode", &flags.mode}});
+    const bool is_set = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return !part.second->empty(); });
     if (flags.devices.empty() && !is_set) {
         return;
     }
@@ -58,11 +67,9 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.devices.empty()) {
         named = elements_of(workload.value("platforms", FlagJson()));
     }
-    named = with_each(named, "design", flags.design);
-    named = with_each(named, "tensor_parallel", flags.tensor_parallel);
-    named = with_each(named, "interconnect", flags.interconnect);
-    named = with_each(named, "stack", flags.stack);
-    named = with_each(named, "mode", flags.mode);
+    for (const auto& [key, values] : parts) {
+        named = with_each(named, key, *values);
+    }
     named.insert(named.end(), described.begin(), described.end());
     if (!named.empty()) {
         workload["platforms"] = named;
@@ -217,6 +224,11 @@ constexpr auto workload_flag_keys = std::to_array<FlagKey>({{"--acceptance", "dr
                                                             {"--device", "platforms.device"},
                                                             {"--design", "platforms.design"},
                                                             {"--tensor-parallel", "platforms.tensor_parallel"},
+                                                            {"--gpus", "platforms.gpus"},
+                                                            {"--expert-parallel", "platforms.expert_parallel"},
+                                                            {"--attention-data-parallel", "platforms.attention_data_parallel"},
+                                                            {"--pipeline-parallel", "platforms.pipeline_parallel"},
+                                                            {"--draft-tensor-parallel", "platforms.draft_tensor_parallel"},
                                                             {"--interconnect", "platforms.interconnect"},
                                                             {"--stack", "platforms.stack"},
                                                             {"--mode", "platforms.mode"},

@@ -16,7 +16,8 @@ struct DrafterFlags {
 struct WorkloadFlags {
     std::string title, model, precision;
     std::vector<std::string> devices;
-    std::string design, tensor_parallel, interconnect, stack, mode;
+    std::string design, gpus, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
+        draft_tensor_parallel, interconnect, stack, mode;
     std::vector<DrafterFlags> drafters;
     std::string draft_tokens;
     std::vector<std::string> shapes;

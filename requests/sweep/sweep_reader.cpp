@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
+#include "requests/parallelism_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/variant_reader.h"
 #include "text/precision_text.h"
@@ -41,7 +42,9 @@ std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descrip
 }
 
 std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descriptions) {
-    for (const char* key : {"device", "tensor_parallel", "stack", "mode", "interconnect"}) {
+    std::vector<const char*> given = parallelism_keys();
+    given.insert(given.end(), {"device", "stack", "mode", "interconnect"});
+    for (const char* key : given) {
         if (axes.has(key)) {
             axes.problem(key, "is already given by \"platform\"");
         }
@@ -77,6 +80,39 @@ std::vector<Stack> read_stacks(json::Reader& axes, Descriptions& descriptions) {
     return stacks;
 }
 
+struct Degrees {
+    double tensor = 1.0;
+    Parallelism parallel;
+};
+
+/// Degrees of parallelism, all combined. Experts cannot be dealt out over ranks that do not exist: of several combinations
+/// those in which they would be are left out.
+std::vector<Degrees> combined_degrees(json::Reader& axes) {
+    const auto axis = [&](const char* key) {
+        return axes.has(key) ? read_axis(axes, key, 1, most_ranks) : std::vector<int>{1};
+    };
+    const std::vector<int> tensor = axis("tensor_parallel"), data = axis("attention_data_parallel");
+    const std::vector<int> experts = axis("expert_parallel"), pipeline = axis("pipeline_parallel");
+    const auto draft_tensor = static_cast<double>(axes.count_or("draft_tensor_parallel", 0, 1, most_ranks));
+    std::vector<Degrees> all;
+    for (const int stages : pipeline) {
+        for (const int ranks : tensor) {
+            for (const int groups : data) {
+                for (const int dealt : experts) {
+                    const bool one = tensor.size() * data.size() * experts.size() == 1;
+                    if (one || (ranks * groups) % dealt == 0) {
+                        all.push_back({1.0 * ranks, {1.0 * groups, 1.0 * dealt, 1.0 * stages, draft_tensor}});
+                    }
+                }
+            }
+        }
+    }
+    if (all.empty()) {
+        axes.problem("expert_parallel", "divides none of the products of tensor_parallel and attention_data_parallel");
+    }
+    return all;
+}
+
 /// Devices, degrees, stacks and modes, all combined; accelerators have one of each.
 std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descriptions) {
     std::vector<Platform> hardware;
@@ -86,8 +122,7 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
         }
         element.finish();
     }
-    const std::vector<int> degrees =
-        axes.has("tensor_parallel") ? read_axis(axes, "tensor_parallel", 1, most_ranks) : std::vector<int>{1};
+    const std::vector<Degrees> degrees = combined_degrees(axes);
     const std::vector<Stack> stacks = read_stacks(axes, descriptions);
     const std::vector<CostMode> modes = axes.has("mode") ? read_modes(axes) : std::vector<CostMode>{CostMode::roofline};
     const std::string interconnect = axes.text_or("interconnect", "");
@@ -103,10 +138,10 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
                 of_device.push_back(*stack);
             }
         }
-        for (const int degree : degrees) {
+        for (const Degrees& degree : degrees) {
             for (const Stack& stack : of_device) {
                 for (const CostMode mode : modes) {
-                    platforms.push_back({device.device, stack, static_cast<double>(degree), mode, interconnect, {}});
+                    platforms.push_back({device.device, stack, degree.tensor, mode, interconnect, {}, degree.parallel});
                     check_mode(axes, platforms.back(), descriptions);
                 }
             }

@@ -66,11 +66,12 @@ Model with_reach(Model model, const ContextReach& reach) {
     return model;
 }
 
-Bytes added_weights(const DrafterPlan& plan, double ranks) {
+Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& parallel) {
     if (!plan.model) {
         return Bytes(0.0);
     }
-    const PassOptions options{PassKind::decode, StateWrites::final_state, ranks};
+    PassOptions options{PassKind::decode, StateWrites::final_state, ranks};
+    options.parallel = parallel;
     std::vector<Operation> operations = operations_of(*plan.model, plan.precision, options);
     if (plan.context_model) {  // its keys and values are the layers' own; the fusion is not
         for (Operation& operation : operations_of(*plan.context_model, plan.precision, options)) {

@@ -149,6 +149,6 @@ std::vector<std::string> problems_of(const Drafter& drafter, const Model& target
 Model with_reach(Model model, const ContextReach& reach);
 
 /// Parameter bytes that the drafter adds to each of `ranks` devices.
-Bytes added_weights(const DrafterPlan& plan, double ranks);
+Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& parallel = {});
 
 }  // namespace treeline

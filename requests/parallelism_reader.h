@@ -1,0 +1,22 @@
+// How a platform's devices share the model: the degrees of parallelism, or "gpus" alone for every cut that engines offer.
+#pragma once
+
+#include <vector>
+
+#include "json/reader.h"
+#include "sim/pass.h"
+
+namespace treeline {
+
+/// "tensor_parallel"?, "expert_parallel"?, "attention_data_parallel"?, "pipeline_parallel"?, "draft_tensor_parallel"? of a
+/// platform, each 1 if left out; "gpus"?, which must be the devices that the degrees make, and alone is the tensor parallelism.
+void read_parallelism(json::Reader& at, Platform& platform);
+
+/// The keys above but "gpus".
+const std::vector<const char*>& parallelism_keys();
+
+/// A platform of a search: with "gpus" and no more than some of the degrees, every cut that holds those and that the stack's
+/// engine offers (cuts_of()); else the platform itself.
+std::vector<Platform> read_cuts(json::Reader& at, const Platform& platform, const Model& target);
+
+}  // namespace treeline
