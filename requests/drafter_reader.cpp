@@ -6,7 +6,7 @@
 //   {"kind": "one-layer", "draft_vocabulary"?: 32000, "input_features"?: 2}   also "eagle" (EAGLE-1 and 2) and "mtp"
 //   {"kind": "eagle3", "draft_vocabulary"?: 32000, "input_features"?: 3}      defaults of published EAGLE-3 heads
 //   {"kind": "medusa", "heads"?: 4, "layers_per_head"?: 1}
-//   {"kind": "ngram", "lookup_us_per_sequence"?: 10}
+//   {"kind": "ngram", "lookup_us_per_sequence"?: 2}
 // Each has "acceptance", and may have "name".
 #include <fmt/format.h>
 
