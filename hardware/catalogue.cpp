@@ -4,6 +4,7 @@
 
 #include "hardware/calibration.h"
 #include "hardware/catalogue_files.h"
+#include "hardware/stack_versions.h"
 #include "sim/law_transfer.h"
 
 namespace treeline {
@@ -75,6 +76,17 @@ Described<Device> load_uncalibrated_device(const fs::path& catalogue, const std:
 }
 
 fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) {
+    const std::vector<std::string> names = stack_names(catalogue);
+    if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
+        if (const auto newest = newest_version(names, name_or_path)) {
+            return catalogue_file(catalogue, stack_folders, "software stack", *newest);
+        }
+        if (const auto nearest = nearest_version(names, name_or_path)) {
+            throw InputError({"there is no software stack \"" + name_or_path + "\"; the nearest version known is \"" +
+                              *nearest + "\", the newest one \"" + *newest_version(names, stack_version(name_or_path).engine) +
+                              "\"."});
+        }
+    }
     return catalogue_file(catalogue, stack_folders, "software stack", name_or_path);
 }
 

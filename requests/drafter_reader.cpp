@@ -9,7 +9,7 @@
 //   {"kind": "pard", "model": …}                                     a model that fills in masks in one pass
 //   {"kind": "dflash", "layers"?: 5, "block"?: 16, "input_features"?: 5, "feed_forward"?}   also "dspark", block 7
 //   {"kind": "medusa", "heads"?: 4, "layers_per_head"?: 1}
-//   {"kind": "ngram", "lookup_us_per_sequence"?: 10}
+//   {"kind": "ngram", "lookup_us_per_sequence"?: 2}
 // Each has "acceptance", and may have "name".
 #include <fmt/format.h>
 

@@ -62,6 +62,17 @@ Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
     return rates;
 }
 
+bool by_laws(const Platform& platform) { return platform.mode == CostMode::calibrated; }
+
+/// How fast the engine runs this linear layer over how it is priced otherwise.
+void apply_linear_speed(const Operation& operation, const Platform& platform, Rates& rates) {
+    if (operation.kind == OperationKind::linear) {
+        const LinearSpeed& speed = platform.stack.speed_of_linear(operation.math, by_laws(platform));
+        rates.per_byte = rates.per_byte / speed.memory;
+        rates.per_flop = rates.per_flop / speed.compute;
+    }
+}
+
 /// What the stack's kernels reach of the data sheet, for operations without a measured law.
 Rates stack_rates(const Operation& operation, const Platform& platform) {
     Rates rates = data_sheet_rates(operation, platform);
@@ -83,7 +94,8 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
         rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
     }
     // Counted once per kernel, however the law weighs its two sides.
-    rates.startup = stack.kernel_startup * (operation.launches / (1.0 + rates.overlap));
+    rates.startup = stack.startup_of_kernels(by_laws(platform)) * (operation.launches / (1.0 + rates.overlap));
+    apply_linear_speed(operation, platform, rates);
     return rates;
 }
 
@@ -153,6 +165,23 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
     return nullptr;
 }
 
+/// Rates of a measured kernel as the engine runs it. Tables of 8-bit products include the quantisation of activations; where
+/// the engine fuses that into the kernel before, products start up like 16-bit ones.
+Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Platform& platform) {
+    KernelLaw used = law;
+    const KernelLaw* wide = platform.device.calibration->law(KernelClass::gemm, NumberFormat::bf16);
+    if (operation.kind == OperationKind::linear && platform.stack.fused_quantisation && wide != nullptr &&
+        law.per_activation > Seconds(0.0)) {
+        used.startup = std::min(law.startup, wide->startup);
+        used.launch = std::min(law.launch, wide->launch);
+        used.per_input = std::min(law.per_input, wide->per_input);
+        used.per_activation = Seconds(0.0);
+    }
+    Rates rates = measured_rates(used, data_sheet_rates(operation, platform), operation);
+    apply_linear_speed(operation, platform, rates);
+    return rates;
+}
+
 struct PricedKernel {
     Rates rates;
     bool measured = false;
@@ -160,7 +189,7 @@ struct PricedKernel {
 
 PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_of(operation, precision, platform)) {
-        return {measured_rates(*law, data_sheet_rates(operation, platform), operation), true};
+        return {rates_in_engine(*law, operation, platform), true};
     }
     return {stack_rates(operation, platform), false};
 }
@@ -234,7 +263,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     double gaps = 0.0;
     for (Operation& operation : operations) {
         const PricedKernel priced = price(operation, precision, platform);
-        const double launches = operation.launches * platform.stack.launch_factor;
+        const double launches = operation.launches * platform.stack.launches_per_operation(by_laws(platform));
         // A measured kernel's time includes its own launch gap, but not those of other kernels that the stack launches beside
         // it.
         const double own_gaps = priced.measured ? std::max(0.0, launches - operation.launches) : launches;
@@ -290,7 +319,11 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
         operations = body_only(operations, precision);
     }
     operations.insert(operations.end(), extra.begin(), extra.end());
-    return compile_operations(std::move(operations), precision, platform, options.host);
+    CompiledPass pass = compile_operations(std::move(operations), precision, platform, options.host);
+    if (platform.mode != CostMode::hoi) {
+        pass.node_time += platform.stack.per_layer * static_cast<double>(model.order.size());
+    }
+    return pass;
 }
 
 PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {

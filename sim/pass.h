@@ -76,7 +76,7 @@ struct PassTotals {
 struct CompiledPass {
     std::vector<TimedOperation> operations;
     double launches = 0.0;    ///< kernels, the stack's launch factor included
-    Seconds node_time;        ///< device-side gaps between all kernels
+    Seconds node_time;        ///< device-side gaps between all kernels, and what the stack adds to each layer
     Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
     Seconds host;             ///< host time before the pass
     Seconds step_time;        ///< latency that each new token of a sequence adds, over all scans that go token by token

@@ -266,6 +266,9 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     if (setup.output_tokens > 0.0 && setup.prompt_tokens <= 0.0) {
         problems.emplace_back("a steady state (output_tokens) needs the length of its prompts (prompt_tokens)");
     }
+    if (!(setup.prefix_hit >= 0.0 && setup.prefix_hit < 1.0)) {
+        problems.emplace_back("prefix_hit must be at least 0 and below 1: the last token of a prompt is always read");
+    }
     if (setup.platform.accelerator) {
         add(accelerator_problems(setup));
     }
@@ -318,6 +321,8 @@ CompiledRound compile_round(const RoundSetup& setup) {
         round.step_per_token = setup.platform.stack.host_per_verified_token;
     }
     round.prompts = prompt_work(setup, round);
+    round.prompt_wait = setup.platform.stack.prompt_wait;
+    round.prefix_hit = setup.prefix_hit;
     const Device& device = setup.platform.device;
     round.ranks = setup.platform.devices();
     round.tensor = setup.platform.ranks;
@@ -387,7 +392,8 @@ std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoi
 }
 
 Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens) {
-    const PassShape prompt{1.0, prompt_tokens, 0.0, 1.0};
+    const double cached = round.prefix_hit * prompt_tokens;
+    const PassShape prompt{1.0, prompt_tokens - cached, cached, 1.0};
     return pass_time(round.prefill, totals_of(round.prefill, prompt)) +
            pass_time(round.draft_prefill, totals_of(round.draft_prefill, prompt));
 }

@@ -54,6 +54,8 @@ struct RoundSetup {
     /// Mean length of an answer in the steady state, where every finished answer makes room for a prompt of `prompt_tokens`
     /// that is read between rounds (docs/cost-model.md, section 3.5). 0 = decoding alone.
     double output_tokens = 0.0;
+    /// Share of each prompt that the prefix cache holds, so that only the rest is read: at least 0, below 1.
+    double prefix_hit = 0.0;
 };
 
 /// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run does not count: its row
@@ -179,6 +181,8 @@ struct CompiledRound {
     Seconds step_per_sequence;     ///< of every step (plain or verification), beside its kernels
     Seconds step_per_token;        ///< the same for each token of a step
     PromptWork prompts;            ///< zero for decoding alone
+    double prompt_wait = 1.0;      ///< share of the other requests' prompts that a request waits for after its first token
+    double prefix_hit = 0.0;       ///< share of a prompt that need not be read
     MemoryModel memory;
     double ranks = 1.0;          ///< devices
     double tensor = 1.0;         ///< of them, those that share each layer
@@ -347,8 +351,9 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     // While a request decodes, each of the others finishes one answer and begins another: their prompts are read in between.
     const double accept_length = row.accept_length();
     const Seconds prompt = round.prompts.target + round.prompts.drafter * on;  // for each token of a request
-    const Seconds plain_prompts = round.prompts.target * (of_group - 1.0);
-    const Seconds prompts = prompt * (of_group - 1.0);
+    const double others = round.prompt_wait * (of_group - 1.0);
+    const Seconds plain_prompts = round.prompts.target * others;
+    const Seconds prompts = prompt * others;
     estimate.prompts = prompts * accept_length;
     estimate.round = decoding + estimate.prompts;
     const Seconds plain_step = estimate.autoregressive + plain_prompts;
@@ -360,8 +365,8 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     estimate.time_per_token = estimate.round / accept_length;
     const double rounds_per_second = Seconds(1.0) / estimate.round;
     estimate.tokens_per_second_user = accept_length * rounds_per_second;
-    // The device also reads the request's own prompt.
-    const Seconds busy = estimate.round + prompt * accept_length;
+    // The device also reads the request's own prompt, and those that it waits for before its first token.
+    const Seconds busy = estimate.round + prompt * (accept_length * (of_group - others));
     estimate.decode_share = decoding / busy;
     estimate.tokens_per_second_device = all_sequences * estimate.tokens_per_second_user / round.ranks * (estimate.round / busy);
 

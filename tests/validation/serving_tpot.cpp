@@ -41,6 +41,7 @@ ServingParts with_ideal_kernels(ServingParts parts) {
         stack.memory_efficiency = stack.compute_efficiency = 1.0;
         stack.unhidden = 0.0;
         stack.kernel_startup = Seconds(0.0);
+        stack.linear_speed = {};
     }
     return parts;
 }
