@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "hardware/catalogue.h"
+#include "hardware/stack_versions.h"
 #include "models/catalogue.h"
 #include "requests/validate/name_table_reader.h"
 #include "text/input_error.h"
@@ -61,6 +62,11 @@ ServingParts read_serving_parts(const Catalogue& catalogue, const fs::path& conf
     }
     for (const std::string& name : stack_names(catalogue.hardware)) {
         parts.stacks[name] = load_stack(catalogue.hardware, name).value;
+        // An engine of no stated version is its newest one.
+        if (const StackVersion version = stack_version(name);
+            !version.version.empty() && !parts.stacks.contains(version.engine)) {
+            parts.stacks[version.engine] = load_stack(catalogue.hardware, version.engine).value;
+        }
     }
     if (!configs.empty()) {
         add_configs(configs, parts, notes);
