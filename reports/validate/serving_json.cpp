@@ -37,6 +37,7 @@ Json table_json(const ErrorTable& table) {
                             {"families", family.families},
                             {"nominal", 0.8},
                             {"covered", family.covered},
+                            {"width", family.width},
                             {"errors", summary_json(family.errors)}});
     }
     Json json = {{"id", table.id},

@@ -74,6 +74,30 @@ Precision quantised(const Model& published, const FormatEntry& format, bool fp4_
     return precision;
 }
 
+/// The rollback policy of the stack that is fastest at the point, as estimate_point() chooses.
+void choose_rollback(RoundSetup& setup, const DesignPoint& point) {
+    const std::vector<Rollback> rollbacks = rollbacks_for(setup.target, setup.platform.stack);
+    setup.rollback = rollbacks.empty() ? Rollback::truncate : rollbacks.front();
+    if (rollbacks.size() < 2 || point.speculation == 0) {
+        return;
+    }
+    Rollback best = setup.rollback;
+    double most = 0.0;
+    for (const Rollback rollback : rollbacks) {
+        setup.rollback = rollback;
+        if (!problems_of(setup).empty()) {
+            continue;
+        }
+        const CompiledRound round = compile_round(setup);
+        const double gain = round.runs(point.speculation) ? evaluate(round, point).throughput_multiplier : 0.0;
+        if (gain > most) {
+            most = gain;
+            best = rollback;
+        }
+    }
+    setup.rollback = best;
+}
+
 /// Further children share what the first one leaves, each half of the rest: the surer a drafter, the deeper its tree.
 RankAcceptance siblings_of(double first) {
     std::vector<double> by_rank = {first};
@@ -239,8 +263,7 @@ RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostM
         setup.speculations.push_back(*point.speculation);
         setup.acceptance = acceptance_for(point, accept_length);
     }
-    const std::vector<Rollback> rollbacks = rollbacks_for(setup.target, setup.platform.stack);
-    setup.rollback = rollbacks.empty() ? Rollback::truncate : rollbacks.front();
+    choose_rollback(setup, {static_cast<int>(setup.speculations.size()) - 1, point.batch, point.context});
     return setup;
 }
 

@@ -67,7 +67,7 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
 
 /// The setup that prices a point: plain decoding first and, if it speculates, its draft second, with as many drafts accepted as
 /// makes up `accept_length` (the bonus token counted; for a chain, with the same rate at each position). Where the target has a
-/// recurrent state, with the first rollback that the stack has.
+/// recurrent state, with the rollback policy of the stack that is fastest there.
 RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostMode mode, double accept_length = 1.0);
 
 /// As many drafts of a point accepted as make up this accept length. For a tree, which grows from the best candidates, the
