@@ -71,7 +71,8 @@ Json serving_row_json(const ServingStudy& study, const ErrorTable& table, const 
             {"model", point.model},
             {"device", point.device},
             {"stack", point.stack},
-            {"ranks", point.ranks},
+            {"devices", point.cut.devices()},
+            {"cut", text_of(point.cut.tensor, point.cut.parallel)},
             {"batch", point.batch},
             {"context", point.context},
             {"drafter", point.drafter_kind},
@@ -147,9 +148,9 @@ Json serving_json(const ServingStudy& study) {
 
 std::string serving_csv(const std::vector<ServingStudy>& studies) {
     const std::vector<std::string> keys = {
-        "file",          "row",      "id",        "series", "mode",           "table",    "model",
-        "device",        "stack",    "ranks",     "batch",  "context",        "drafter",  "draft_tokens",
-        "accept_length", "measured", "predicted", "error",  "fits_in_memory", "left_out", "detail"};
+        "file",     "row",       "id",    "series",         "mode",     "table",   "model",        "device",
+        "stack",    "devices",   "cut",   "batch",          "context",  "drafter", "draft_tokens", "accept_length",
+        "measured", "predicted", "error", "fits_in_memory", "left_out", "detail"};
     std::string text = csv_line(keys);
     for (const ServingStudy& study : studies) {
         for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {

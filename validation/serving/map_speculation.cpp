@@ -108,11 +108,11 @@ std::optional<Unmapped> set_platform(const SpeculationRow& row, const ServingPar
     // Quantisation is often part of the model's or the device's text: "Qwen3.8-27B (FP8)", "RTX 3090 24GB (Q4_K_M, 128K)".
     const EngineEntry& engine = *engine_for(parts.names, row.engine);
     point.precision = precision_on(engine, parts, point.model, row.format + " " + row.model + " " + row.device);
-    const Mapped<double> ranks = ranks_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
-    if (const auto* unmapped = std::get_if<Unmapped>(&ranks)) {
+    const Mapped<DeviceCut> cut = cut_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
+    if (const auto* unmapped = std::get_if<Unmapped>(&cut)) {
         return *unmapped;
     }
-    point.ranks = std::get<double>(ranks);
+    point.cut = std::get<DeviceCut>(cut);
     return std::nullopt;
 }
 
