@@ -59,6 +59,18 @@ void set_platform(FlagJson& point, const PointFlags& flags) {
     set_flag(platform, "mode", flags.mode);
 }
 
+/// A flag of the load takes the place of the file's load, however that is stated.
+void set_load(FlagJson& point, const PointFlags& flags) {
+    if (!flags.batch.empty() || !flags.concurrency.empty() || !flags.arrival_rate.empty()) {
+        for (const char* key : {"batch", "concurrency", "arrival_rate"}) {
+            point.erase(key);
+        }
+    }
+    set_flag(point, "batch", flags.batch);
+    set_flag(point, "concurrency", flags.concurrency);
+    set_flag(point, "arrival_rate", flags.arrival_rate);
+}
+
 constexpr auto point_flag_keys = std::to_array<FlagKey>({{"--accept-length", "drafter.acceptance.mean_length"},
                                                          {"--draft-tokens", "drafter.acceptance.draft_tokens"},
                                                          {"--acceptance", "drafter.acceptance"},
@@ -82,9 +94,12 @@ constexpr auto point_flag_keys = std::to_array<FlagKey>({{"--accept-length", "dr
                                                          {"--shape", "shape"},
                                                          {"--verification", "verification"},
                                                          {"--batch", "batch"},
+                                                         {"--concurrency", "concurrency"},
+                                                         {"--arrival-rate", "arrival_rate"},
                                                          {"--context", "context"},
                                                          {"--prompt", "prompt_tokens"},
                                                          {"--output-tokens", "output_tokens"},
+                                                         {"--prefix-hit", "prefix_hit"},
                                                          {"--rollback", "rollback"},
                                                          {"--decoding", "decoding"},
                                                          {"--decoding-budget", "training.decoding_budget"},
@@ -108,10 +123,11 @@ FlagJson with_flags(FlagJson point, const PointFlags& flags) {
     set_flag(point, "shape", flags.shape);
     set_flag(point, "verification", flags.verification);
     set_drafter(point, flags);
-    set_flag(point, "batch", flags.batch);
+    set_load(point, flags);
     set_flag(point, "context", flags.context);
     set_flag(point, "prompt_tokens", flags.prompt);
     set_flag(point, "output_tokens", flags.output_tokens);
+    set_flag(point, "prefix_hit", flags.prefix_hit);
     set_flag(point, "rollback", flags.rollback);
     set_flag(point, "decoding", flags.decoding);
     if (!flags.decoding_budget.empty() || !flags.draft_training.empty()) {

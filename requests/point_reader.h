@@ -12,9 +12,10 @@
 
 namespace treeline {
 
-/// Reads {"target", "platform", "drafter"?, "draft_tokens"? or "shape"?, "verification"?, "batch"?, "context"?,
-/// "prompt_tokens"?, "output_tokens"?, "rollback"?, "decoding"?, "training"?: {"decoding_budget", "draft_training"} in one unit
-/// of money, "title"?, "source"?}. Throws InputError with every problem, those of the setup included.
+/// Reads {"target", "platform", "drafter"?, "draft_tokens"? or "shape"?, "verification"?, "batch"? or "concurrency"? or
+/// "arrival_rate"?, "context"?, "prompt_tokens"?, "output_tokens"?, "prefix_hit"?, "rollback"?, "decoding"?, "training"?:
+/// {"decoding_budget", "draft_training"} in one unit of money, "title"?, "source"?}. Throws InputError with every problem,
+/// those of the setup included.
 PointInput read_point(json::Document& document, Descriptions& descriptions);
 
 /// A flag of `treeline estimate` and the key of the point that it sets.
@@ -22,7 +23,8 @@ struct PointFlags {
     std::string model, precision, device, design, gpus, tensor_parallel, expert_parallel, attention_data_parallel,
         pipeline_parallel, draft_tensor_parallel, interconnect, stack, mode;
     std::string drafter, acceptance, accept_length;
-    std::string draft_tokens, shape, verification, batch, context, prompt, output_tokens, rollback, decoding;
+    std::string draft_tokens, shape, verification, batch, concurrency, arrival_rate, context, prompt, output_tokens;
+    std::string prefix_hit, rollback, decoding;
     std::string decoding_budget, draft_training;
 };
 

@@ -82,11 +82,21 @@ Run add_estimate(CLI::App& app) {
         ->type_name("TREE");
     app.add_option("--verification", point.verification, "unrolled, unrolled-chunk, packed, or auto")->type_name("NAME");
     app.add_option("--batch", point.batch, "Sequences decoded together (default 1)")->type_name("N");
-    app.add_option("--context", point.context, "Tokens cached per sequence (default 2048)")->type_name("TOKENS");
+    app.add_option("--concurrency", point.concurrency,
+                   "Instead of a batch: requests that clients keep in flight; needs --output-tokens")
+        ->type_name("N");
+    app.add_option("--arrival-rate", point.arrival_rate,
+                   "Instead of a batch: requests per second that arrive at random; needs --output-tokens")
+        ->type_name("PER_SECOND");
+    app.add_option("--context", point.context,
+                   "Tokens cached per sequence (default 2048; prompt and half the answer if both are given)")
+        ->type_name("TOKENS");
     app.add_option("--prompt", point.prompt, "Prompt length for TTFT (default: the context)")->type_name("TOKENS");
     app.add_option("--output-tokens", point.output_tokens,
                    "Tokens per answer: also counts the prompts of other requests (default: decoding alone)")
         ->type_name("TOKENS");
+    app.add_option("--prefix-hit", point.prefix_hit, "Share of a prompt that the prefix cache holds (default 0)")
+        ->type_name("SHARE");
     app.add_option("--rollback", point.rollback, "auto (default), truncate, replay, ring, joint, snapshot or recompute")
         ->type_name("POLICY");
     app.add_option("--decoding", point.decoding, "greedy (default) or sampling")->type_name("WAY");

@@ -101,6 +101,8 @@ void add_traffic_flags(CLI::App& app, const Shared& options) {
     app.add_option("--output-tokens", flags.output_tokens,
                    "Tokens per answer: also counts the prompts of other requests (default: decoding alone)")
         ->type_name("TOKENS");
+    app.add_option("--prefix-hit", flags.prefix_hit, "Share of a prompt that the prefix cache holds (default 0)")
+        ->type_name("SHARE");
     app.add_option("--objective", flags.objective, "throughput (default), latency, cost or energy")->type_name("WHAT");
     app.add_option("--max-tpot-ms", flags.max_tpot_ms, "Limit: time per output token")->type_name("MS");
     app.add_option("--max-ttft-ms", flags.max_ttft_ms, "Limit: time to the first token")->type_name("MS");

@@ -154,6 +154,7 @@ void set_traffic(FlagJson& workload, const WorkloadFlags& flags) {
     }
     set_flag(workload, "prompt_tokens", flags.prompt);
     set_flag(workload, "output_tokens", flags.output_tokens);
+    set_flag(workload, "prefix_hit", flags.prefix_hit);
 }
 
 void set_limits(FlagJson& workload, const WorkloadFlags& flags) {
@@ -208,7 +209,7 @@ FlagJson with_defaults(FlagJson workload) {
 FlagJson in_usual_order(const FlagJson& workload) {
     FlagJson ordered = FlagJson::object();
     for (const char* key : {"title", "target", "platforms", "drafters", "decoding", "draft_tokens", "shapes", "verification",
-                            "rollback", "traffic", "prompt_tokens", "output_tokens", "limits", "objective"}) {
+                            "rollback", "traffic", "prompt_tokens", "output_tokens", "prefix_hit", "limits", "objective"}) {
         if (workload.contains(key)) {
             ordered[key] = workload[key];
         }
@@ -240,6 +241,7 @@ constexpr auto workload_flag_keys = std::to_array<FlagKey>({{"--acceptance", "dr
                                                             {"--shares-of", "traffic.shares_of"},
                                                             {"--prompt", "prompt_tokens"},
                                                             {"--output-tokens", "output_tokens"},
+                                                            {"--prefix-hit", "prefix_hit"},
                                                             {"--max-tpot-ms", "limits.tpot_ms"},
                                                             {"--max-ttft-ms", "limits.ttft_ms"},
                                                             {"--max-memory-gb", "limits.memory_gb"},

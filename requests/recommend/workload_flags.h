@@ -22,7 +22,7 @@ struct WorkloadFlags {
     std::string draft_tokens;
     std::vector<std::string> shapes;
     std::string verification, rollback, decoding;
-    std::string batch, context, shares_of, prompt, output_tokens;
+    std::string batch, context, shares_of, prompt, output_tokens, prefix_hit;
     std::string max_tpot_ms, max_ttft_ms, max_memory_gb, minimum_gain, objective;
 };
 

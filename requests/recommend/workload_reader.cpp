@@ -136,6 +136,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     workload.prompt_tokens =
         static_cast<double>(root.count_or("prompt_tokens", static_cast<std::int64_t>(typical_context), 0, longest_context));
     const double output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
+    const double prefix_hit = root.number_or("prefix_hit", 0.0, 0.0, 1.0);
     workload.limits = read_limits(root);
     workload.objective = root.choice_or("objective", Objective::throughput);
     check_objective(root, workload.objective, lists.platforms);
@@ -148,6 +149,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
             const bool of_prompts = root.has("prompt_tokens") || output_tokens > 0.0;
             variant.setup.prompt_tokens = of_prompts ? workload.prompt_tokens : 0.0;
             variant.setup.output_tokens = output_tokens;
+            variant.setup.prefix_hit = prefix_hit;
         }
         document.add_problems(problems_of(workload));
     }

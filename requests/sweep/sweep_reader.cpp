@@ -232,6 +232,7 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     axes.finish();
     const auto prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", 0, 0, longest_context));
     const auto output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
+    const double prefix_hit = root.number_or("prefix_hit", 0.0, 0.0, 1.0);
     if (output_tokens > 0.0 && prompt_tokens == 0.0) {
         root.problem("output_tokens",
                      "is set, so \"prompt_tokens\" must say how long the prompts are that the server reads meanwhile");
@@ -243,6 +244,7 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
         for (Variant& variant : space.variants) {
             variant.setup.prompt_tokens = prompt_tokens;
             variant.setup.output_tokens = output_tokens;
+            variant.setup.prefix_hit = prefix_hit;
         }
     }
     space.conditions = read_conditions(root, space.variants);

@@ -9,7 +9,7 @@
 
 namespace treeline {
 
-/// Reads {"title"?, "source"?, "axes": {...}, "decoding"?, "prompt_tokens"?, "output_tokens"?, "conditions"?: [{"when"?: {axis:
+/// Reads {"title"?, "source"?, "axes": {...}, "decoding"?, "prompt_tokens"?, "output_tokens"?, "prefix_hit"?, "conditions"?: [{"when"?: {axis:
 /// value}, "require": expression}]}.
 ///
 /// Axes: "target": names or {"model", "precision"?}; "precision"? (instead of each target's own): formats or objects; either
