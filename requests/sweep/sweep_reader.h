@@ -9,8 +9,8 @@
 
 namespace treeline {
 
-/// Reads {"title"?, "source"?, "axes": {...}, "decoding"?, "prompt_tokens"?, "output_tokens"?, "prefix_hit"?, "conditions"?: [{"when"?: {axis:
-/// value}, "require": expression}]}.
+/// Reads {"title"?, "source"?, "axes": {...}, "decoding"?, "prompt_tokens"?, "output_tokens"?, "prefix_hit"?, "conditions"?:
+/// [{"when"?: {axis: value}, "require": expression}]}.
 ///
 /// Axes: "target": names or {"model", "precision"?}; "precision"? (instead of each target's own): formats or objects; either
 /// "platform": names or objects, or "device" with "tensor_parallel"?, "stack"?, "mode"? and "interconnect"?, which are
