@@ -54,8 +54,8 @@ Platform read_platform(json::Reader at, Descriptions& descriptions) {
     }
     platform.ranks = static_cast<double>(at.count_or("tensor_parallel", 1, 1, most_ranks));
     platform.interconnect = at.text_or("interconnect", "");
-    if (at.has("mode") && !platform.accelerator) {
-        platform.mode = read_mode(at, "mode");
+    if (!platform.accelerator) {
+        platform.mode = at.has("mode") ? read_mode(at, "mode") : default_mode(platform);
     }
     check_mode(at, platform, descriptions);
     at.finish();

@@ -89,7 +89,7 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
     const std::vector<int> degrees =
         axes.has("tensor_parallel") ? read_axis(axes, "tensor_parallel", 1, most_ranks) : std::vector<int>{1};
     const std::vector<Stack> stacks = read_stacks(axes, descriptions);
-    const std::vector<CostMode> modes = axes.has("mode") ? read_modes(axes) : std::vector<CostMode>{CostMode::roofline};
+    const std::vector<CostMode> modes = axes.has("mode") ? read_modes(axes) : std::vector<CostMode>{};
     const std::string interconnect = axes.text_or("interconnect", "");
     std::vector<Platform> platforms;
     for (const Platform& device : hardware) {
@@ -105,8 +105,10 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
         }
         for (const int degree : degrees) {
             for (const Stack& stack : of_device) {
-                for (const CostMode mode : modes) {
-                    platforms.push_back({device.device, stack, static_cast<double>(degree), mode, interconnect, {}});
+                Platform platform{device.device, stack, static_cast<double>(degree), CostMode::roofline, interconnect, {}};
+                for (const CostMode mode : modes.empty() ? std::vector{default_mode(platform)} : modes) {
+                    platform.mode = mode;
+                    platforms.push_back(platform);
                     check_mode(axes, platforms.back(), descriptions);
                 }
             }
