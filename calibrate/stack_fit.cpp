@@ -52,6 +52,11 @@ void set(StackNumber number, double value, Stack& stack) {
     stack.memory_efficiency /= value;
     stack.compute_efficiency /= value;
     stack.scan_efficiency = std::min(1.0, stack.scan_efficiency / value);  // no share of its own: few models scan
+    if (stack.calibrated) {
+        for (LinearSpeed& speed : stack.calibrated->linear_speed) {
+            speed = {speed.memory / value, speed.compute / value};
+        }
+    }
 }
 
 stack_fit::Candidate candidate_of(StackNumber number, const Stack& stack) {

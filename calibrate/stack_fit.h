@@ -18,7 +18,8 @@ namespace treeline {
 /// The numbers that may be free, in order of preference if several explain the steps equally well.
 enum class StackNumber {
     host_per_pass,            ///< seconds of every step
-    kernel_time,              ///< factor on kernel time: divides the shares of the peaks that the stack reaches
+    kernel_time,              ///< factor on kernel time: divides the shares of the peaks that the stack reaches; in
+                              ///< calibrated mode, the speed of linear layers
     host_per_round,           ///< seconds that a round with speculation adds
     host_per_sequence,        ///< seconds of each sequence of a step
     host_per_verified_token,  ///< seconds of each token of a step

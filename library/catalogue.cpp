@@ -42,6 +42,7 @@ Platform find_platform(const std::string& device, const std::string& stack, int 
         throw InputError({platform.device.name + " is an accelerator, which has no software stack"});
     }
     platform.ranks = ranks;
+    platform.mode = platform.accelerator ? platform.mode : default_mode(platform);
     return platform;
 }
 

@@ -58,8 +58,8 @@ Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
         platform.stack = *stack;
     }
     platform.interconnect = at.text_or("interconnect", "");
-    if (at.has("mode") && !platform.accelerator) {
-        platform.mode = read_mode(at, "mode");
+    if (!platform.accelerator) {
+        platform.mode = at.has("mode") ? read_mode(at, "mode") : default_mode(platform);
     }
     check_mode(at, platform, descriptions);
     return platform;

@@ -17,6 +17,10 @@ std::string link_text(const Platform& platform, const Interconnect& link) {
 
 std::string default_stack(const Device& device) { return device.kind == DeviceKind::cpu ? "cpu" : "cuda-graph"; }
 
+CostMode default_mode(const Platform& platform) {
+    return platform.device.calibration && platform.stack.calibrated ? CostMode::calibrated : CostMode::roofline;
+}
+
 std::string label_of(const Platform& platform) {
     std::string label = platform.device.name;
     if (platform.devices() > 1.0) {
@@ -30,7 +34,7 @@ std::string label_of(const Platform& platform) {
         return label;
     }
     const std::string stack = platform.mode == CostMode::hoi ? "" : ", " + platform.stack.name;
-    return label + stack + (platform.mode == CostMode::roofline ? "" : fmt::format(", {} mode", name_of(platform.mode)));
+    return label + stack + (platform.mode == default_mode(platform) ? "" : fmt::format(", {} mode", name_of(platform.mode)));
 }
 
 }  // namespace treeline

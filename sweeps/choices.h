@@ -28,7 +28,11 @@ struct DrafterChoice {
 /// The stack of a platform that names none: "cpu" on CPUs, else "cuda-graph".
 std::string default_stack(const Device& device);
 
-/// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model".
+/// The cost mode of a platform that names none: calibrated where the device's kernels were measured and the stack was fitted
+/// with their laws, else roofline.
+CostMode default_mode(const Platform& platform);
+
+/// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model"; a mode that is not the default is named.
 std::string label_of(const Platform& platform);
 
 }  // namespace treeline

@@ -124,7 +124,8 @@ void add_serving_flags(CLI::App& app, CalibrateFlags& flags) {
         ->type_name("NAME");
     app.add_option("--stack", point.stack, "Starting point; numbers that are not fitted keep its values")
         ->type_name("NAME|PATH");
-    app.add_option("--mode", point.mode, "Cost model of kernels: roofline (default) or calibrated")->type_name("MODE");
+    app.add_option("--mode", point.mode, "Cost model of kernels: roofline or calibrated (default where kernels were measured)")
+        ->type_name("MODE");
     app.add_option("--drafter", point.drafter, "Drafter of the rows with draft tokens")->type_name("NAME|KIND|JSON");
     app.add_option("--context", point.context, "Context of rows that state none (default 2048)")->type_name("TOKENS");
     app.add_option("--rollback", point.rollback, "Rollback of recurrent states (default: the fastest)")->type_name("POLICY");

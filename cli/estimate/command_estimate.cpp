@@ -69,7 +69,8 @@ Run add_estimate(CLI::App& app) {
     app.add_option("--interconnect", point.interconnect, "Link between them (default: the fastest that joins them all)")
         ->type_name("NAME");
     app.add_option("--stack", point.stack, "Software stack (default cuda-graph, on CPUs cpu)")->type_name("NAME|PATH");
-    app.add_option("--mode", point.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
+    app.add_option("--mode", point.mode, "Cost model: roofline, calibrated (default where kernels were measured) or hoi")
+        ->type_name("MODE");
     app.add_option("--drafter", point.drafter, "Drafter (default: plain decoding): " + drafter_choices())
         ->type_name("NAME|KIND|JSON");
     app.add_option("--acceptance", point.acceptance, "Acceptance rate of a draft token, or a list by position: 0.8,0.65,0.5")

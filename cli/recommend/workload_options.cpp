@@ -51,7 +51,8 @@ void add_platform_flags(CLI::App& app, const Shared& options) {
         ->type_name("NAME");
     app.add_option("--stack", flags.stack, "Software stacks (default cuda-graph, on CPUs cpu); see treeline hardware")
         ->type_name("NAME|PATH,...");
-    app.add_option("--mode", flags.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
+    app.add_option("--mode", flags.mode, "Cost model: roofline, calibrated (default where kernels were measured) or hoi")
+        ->type_name("MODE");
 }
 
 /// --acceptance and --accept-length belong to the preceding --drafter.

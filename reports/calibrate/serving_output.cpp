@@ -101,6 +101,16 @@ std::string source_of(const ServingFit& serving) {
         100.0 * quantile(before, 0.5), serving.stack, 100.0 * quantile(fitted, 0.5));
 }
 
+Json linear_speeds_json(const LinearSpeeds& speeds, const std::string& source) {
+    Json json = Json::object();
+    for (const NumberFormat format : all_number_formats) {
+        const LinearSpeed& speed = speeds[static_cast<std::size_t>(format)];
+        json[std::string(name_of(format))] = {{"memory", quantity(speed.memory, nullptr, source)},
+                                              {"compute", quantity(speed.compute, nullptr, source)}};
+    }
+    return json;
+}
+
 }  // namespace
 
 Json stack_description(const ServingFit& serving, Json base) {
@@ -121,6 +131,9 @@ Json stack_description(const ServingFit& serving, Json base) {
         base["compute_efficiency"] = quantity(stack.compute_efficiency, nullptr, source);
         if (base.contains("scan_efficiency")) {
             base["scan_efficiency"] = quantity(stack.scan_efficiency, nullptr, source);
+        }
+        if (stack.calibrated) {
+            base["calibrated"]["linear_speed"] = linear_speeds_json(stack.calibrated->linear_speed, source);
         }
     }
     return base;

@@ -86,7 +86,7 @@ std::string gains(const PointEstimate& estimate) {
     add("Tokens/s/user", short_text(without.tokens_per_second_user), short_text(with.tokens_per_second_user),
         with.throughput_multiplier);
     add("Tokens/s/device", short_text(without.tokens_per_second_device), short_text(with.tokens_per_second_device),
-        with.throughput_multiplier);
+        with.tokens_per_second_device / without.tokens_per_second_device);
     const std::string unknown(unknown_text);
     const auto energy = [&](const RoundEstimate& e) { return estimate.knows_energy ? text_of(e.energy_per_token) : unknown; };
     add("Energy per accepted token", energy(without), energy(with),

@@ -124,7 +124,7 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
     }
     const std::vector<Degrees> degrees = combined_degrees(axes);
     const std::vector<Stack> stacks = read_stacks(axes, descriptions);
-    const std::vector<CostMode> modes = axes.has("mode") ? read_modes(axes) : std::vector<CostMode>{CostMode::roofline};
+    const std::vector<CostMode> modes = axes.has("mode") ? read_modes(axes) : std::vector<CostMode>{};
     const std::string interconnect = axes.text_or("interconnect", "");
     std::vector<Platform> platforms;
     for (const Platform& device : hardware) {
@@ -140,8 +140,10 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
         }
         for (const Degrees& degree : degrees) {
             for (const Stack& stack : of_device) {
-                for (const CostMode mode : modes) {
-                    platforms.push_back({device.device, stack, degree.tensor, mode, interconnect, {}, degree.parallel});
+                Platform platform{device.device, stack, degree.tensor, CostMode::roofline, interconnect, {}, degree.parallel};
+                for (const CostMode mode : modes.empty() ? std::vector{default_mode(platform)} : modes) {
+                    platform.mode = mode;
+                    platforms.push_back(platform);
                     check_mode(axes, platforms.back(), descriptions);
                 }
             }

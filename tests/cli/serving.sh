@@ -39,7 +39,7 @@ done
 
 # A stack that the simulator measured is found again through the files: times by estimate, fit, the same times by estimate.
 sed 's/"host_per_pass": {"value": [0-9.]*/"host_per_pass": {"value": 700/; s/"host_per_round": {"value": [0-9.]*/"host_per_round": {"value": 3000/' \
-    "$SOURCE/hardware/stacks/vllm.json" >truth.json
+    "$SOURCE/hardware/stacks/vllm-0.12.json" >truth.json
 point() { "$TREELINE" estimate --model llama-3-8b --device h100-sxm --stack "$1" --drafter llama-3.2-1b --accept-length 2.5 --context 1024 \
     --batch "$2" --draft-tokens 3 --format json; }
 echo batch,draft_tokens,context,accept_length,tpot_ms >made.csv

@@ -3,8 +3,8 @@
 // Reads ../shared/data/serving/silicon_tpot.csv (end-to-end runs of vLLM, SGLang and TensorRT-LLM without speculation, from
 // ai-dynamo/aiconfigurator). Each engine, version, model, device, precision, length and degree of parallelism is a deployment
 // of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and predicts the
-// others: between them (fitted to the smallest, a middle and the largest) and beyond them (fitted to the three smallest). Rows
-// are used as they were measured: the prompts of other requests, which are part of their TPOT, are the fit's to find.
+// others: between them (fitted to the smallest, a middle and the largest) and beyond them (fitted to the three smallest).
+// Calibrated mode, all answer lengths, prompts of other requests included.
 //
 // Exits with 77 without the data and with 1 when a goal below is missed.
 #include <algorithm>
@@ -15,11 +15,8 @@
 
 #include "calibrate/stack_fit.h"
 #include "numerics/quantile.h"
-#include "setups.h"
+#include "serving_rows.h"
 #include "shared_measurements.h"
-#include "text/csv.h"
-#include "text/input_file.h"
-#include "text/parse_number.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -32,49 +29,18 @@ constexpr double goal_beyond = 0.06;   ///< and of those beyond
 /// Steps of one deployment by batch; of repeated batches, the first.
 using Deployment = std::map<double, MeasuredStep>;
 
-Precision precision_named(const std::string& name) {
-    Precision precision = uniform_precision(NumberFormat::bf16);
-    if (name == "fp8") {
-        precision.weights = precision.experts = Storage{NumberFormat::fp8};
-        precision.math = NumberFormat::fp8;
-    } else if (name == "fp4") {
-        precision.weights = precision.experts = Storage{NumberFormat::fp4, 16.0, 8.0};
-        precision.math = NumberFormat::fp4;
-    }
-    return precision;
-}
-
-Model model_named(const std::string& name) {
-    if (name.find("Qwen3-32B") != std::string::npos) {
-        return load_model(source_folder() / "models",
-                          shared_measurements("data/hf_configs/Qwen--Qwen3-32B.json").value().string())
-            .value;
-    }
-    return model(name.find("70B") != std::string::npos ? "llama-3.1-70b" : "llama-3.1-8b");
-}
-
-/// Rows that the data's README says to drop (queued: TTFT above 2 s; GB200) are dropped, as are answers under 1,024 tokens.
-std::map<std::string, Deployment> read_deployments(const std::string& text) {
-    const std::map<std::string, std::string> devices = {{"h100_sxm", "h100-sxm"}, {"h200_sxm", "h200"}, {"b200_sxm", "b200"}};
-    const std::map<std::string, std::string> stacks = {{"vllm", "vllm"}, {"sglang", "sglang"}, {"trtllm", "tensorrt-llm"}};
+std::map<std::string, Deployment> deployments_of(const std::vector<ServingRow>& rows) {
     std::map<std::string, Deployment> deployments;
-    CsvReader csv(text);
-    const auto number = [&](const char* column) { return parse_number(csv[column]).value(); };
-    while (csv.next()) {
-        if (!devices.contains(csv["system"]) || number("ttft_ms") > 2000.0 || number("osl") < 1024.0) {
+    for (const ServingRow& row : rows) {
+        if (!usable(row)) {
             continue;
         }
         MeasuredStep step;
-        step.setup.target = model_named(csv["model"]);
-        step.setup.precision = precision_named(csv["precision"]);
-        step.setup.platform = platform(devices.at(csv["system"]), stacks.at(csv["backend"]), number("tp"));
-        step.setup.drafter = NgramDrafter{};
-        step.setup.acceptance = Acceptance::geometric(0.0);
-        step.setup.speculations = chains_up_to(0);
-        step.point = {0, number("batch_size"), number("isl") + 0.5 * number("osl")};
-        step.time = Seconds(1e-3 * number("tpot_ms"));
-        const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", csv["backend"], csv["backend_version"], csv["model"],
-                                             csv["system"], csv["precision"], csv["isl"], csv["osl"], csv["tp"]);
+        step.setup = setup_of(row, CostMode::calibrated);
+        step.point = point_of(row);
+        step.time = Seconds(1e-3 * row.tpot_ms);
+        const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", row.backend, row.version, row.model, row.system,
+                                             row.precision, row.isl, row.osl, row.ranks);
         deployments[name].emplace(step.point.batch, step);
     }
     std::erase_if(deployments, [](const auto& deployment) { return deployment.second.size() < 4; });
@@ -113,7 +79,7 @@ int main() {
     if (!path) {
         return skipped_exit_code;
     }
-    const std::map<std::string, Deployment> deployments = read_deployments(read_file(*path));
+    const std::map<std::string, Deployment> deployments = deployments_of(read_serving_rows(*path));
     Errors between, beyond;
     for (const auto& [name, deployment] : deployments) {
         const std::size_t last = deployment.size() - 1;
