@@ -45,5 +45,6 @@ Run add_calibrate(CLI::App& app);
 Run add_decode(CLI::App& app);
 Run add_validate(CLI::App& app);
 Run add_lint(CLI::App& app);
+Run add_inputs(CLI::App& app);
 
 }  // namespace treeline

@@ -34,6 +34,7 @@ const std::vector<Command>& commands() {
         {"traffic", "simulate throughput and latency under arriving requests, by speculation schedule", add_traffic},
         {"calibrate", "fit laws of a device's kernels to measured times, with held-out errors", add_calibrate},
         {"decode", "run a real speculative decoder with random weights, and time it", add_decode},
+        {"inputs", "list the keys of the input files, with ranges and defaults", add_inputs},
         {"validate", "predict published results, and say how wrong that is", add_validate},
     };
     return all;

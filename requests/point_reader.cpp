@@ -4,41 +4,38 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/keys/point_keys.h"
+
 namespace treeline {
-namespace {
-
-constexpr int default_draft_tokens = 5;
-constexpr int default_context = 2048;
-
-}  // namespace
 
 PointInput read_point(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
     PointInput input;
-    input.title = root.text_or("title", "");
-    input.source = root.text_or("source", "");
-    input.target = read_target(root.object_or_text("target", "model"), descriptions);
-    input.platform = read_platform(root.object_or_text("platform", "device"), descriptions);
-    if (root.has("drafter")) {
-        input.drafter = read_drafter(root.object("drafter"), descriptions);
+    input.title = read(root, point_keys::title);
+    input.source = read(root, point_keys::source);
+    input.target = read_target(root.object_or_text(point_keys::target, "model"), descriptions);
+    input.platform = read_platform(root.object_or_text(point_keys::platform, "device"), descriptions);
+    if (root.has(point_keys::drafter)) {
+        input.drafter = read_drafter(root.object(point_keys::drafter), descriptions);
     }
-    input.speculations = read_speculation(root, descriptions, input.drafter ? default_draft_tokens : 0);
+    input.speculations = read_speculation(root, descriptions, input.drafter ? point_keys::usual_draft_tokens : 0);
     if (!input.drafter && input.speculates()) {
-        root.problem(root.has("shape") ? "shape" : "draft_tokens", "is set, but there is no drafter");
+        root.problem(root.has(point_keys::shape) ? point_keys::shape.key : point_keys::draft_tokens.key,
+                     "is set, but there is no drafter");
     }
-    input.batch = static_cast<double>(root.count_or("batch", 1, 1, largest_batch));
-    input.context = static_cast<double>(root.count_or("context", default_context, 0, longest_context));
-    const auto context = static_cast<std::int64_t>(input.context);
-    input.prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", context, 0, longest_context));
-    input.output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
-    input.rollback = read_rollback(root, "rollback");
-    input.decoding = read_decoding(root);
-    if (auto training = root.optional_object("training")) {
+    input.batch = read<double>(root, point_keys::batch);
+    const auto context = read(root, point_keys::context);
+    input.context = static_cast<double>(context);
+    input.prompt_tokens = read_or<double>(root, point_keys::prompt_tokens, context);
+    input.output_tokens = read<double>(root, point_keys::output_tokens);
+    input.rollback = read_rollback(root, point_keys::rollback);
+    input.decoding = read(root, point_keys::decoding);
+    if (auto training = root.optional_object(point_keys::training)) {
         input.training =
-            TrainingCost{training->number("decoding_budget", 1e-9, 1e15), training->number("draft_training", 0.0, 1e15)};
+            TrainingCost{read(*training, training_keys::decoding_budget), read(*training, training_keys::draft_training)};
         training->finish();
         if (!input.drafter) {
-            root.problem("training", "is set, but there is no drafter to train");
+            root.problem(point_keys::training, "is set, but there is no drafter to train");
         }
     }
     root.finish();

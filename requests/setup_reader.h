@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/key.h"
 #include "json/reader.h"
 #include "requests/descriptions.h"
 #include "sim/input_limits.h"
@@ -29,7 +30,7 @@ Precision read_precision_parts(json::Reader parts, const Precision& published);
 /// "calibrated" or "hoi"}, or the device's name alone. The device may be an accelerator design, on its own board, or a board
 /// with {"design": name or path}; neither takes a stack or mode.
 Platform read_platform(json::Reader at, Descriptions& descriptions);
-/// The mode that the text under `key` names.
+/// The mode that the text under `key` names, one of those that users choose from.
 CostMode read_mode(json::Reader& at, std::string_view key);
 /// Notes a problem if the mode needs a calibration that the device lacks; otherwise notes where its laws come from.
 void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions);
@@ -60,6 +61,7 @@ std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, cons
 /// Whole numbers: 5, [1, 2, 4], {"from": 1, "to": 8, "step"?: 1} or {"powers_of_two": {"from": 1, "to": 256}}. Empty lists,
 /// reversed ranges, repeated values and more than `most_axis_values` are problems.
 std::vector<int> read_axis(json::Reader& at, std::string_view key, int low, int high);
+inline std::vector<int> read(json::Reader& at, const json::AxisKey& key) { return read_axis(at, key, key.low, key.high); }
 inline constexpr std::size_t most_axis_values = 100'000;
 
 }  // namespace treeline

@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "reports/estimate/estimate_output.h"
-#include "requests/flag_values.h"
 #include "requests/point_file.h"
 
 namespace treeline {
@@ -15,7 +14,7 @@ namespace {
 
 struct EstimateFlags {
     CommonFlags common;
-    PointFlags point;
+    FlagTexts point;
     std::string file;
 };
 
@@ -35,7 +34,7 @@ void estimate(const EstimateFlags& flags) {
                              : format == Format::csv ? estimate_csv(result)
                                                      : estimate_table(result));
     } catch (const InputError& error) {
-        throw InputError(in_terms_of_flags(error.problems()));
+        throw InputError(in_terms_of_flags(error.problems(), point_flags()));
     }
 }
 
@@ -43,46 +42,8 @@ void estimate(const EstimateFlags& flags) {
 
 Run add_estimate(CLI::App& app) {
     auto flags = std::make_shared<EstimateFlags>();
-    PointFlags& point = flags->point;
     app.add_option("FILE", flags->file, "Design point (JSON), or an earlier result; flags override its keys");
-    app.add_option("--target,--model", point.model, "Target: catalogue name, description, or Hugging Face config.json")
-        ->type_name("NAME|PATH");
-    app.add_option("--precision", point.precision,
-                   "Checkpoint format (bf16, fp8, int4, nvfp4, ...), or JSON by part (default: as published)")
-        ->type_name("FORMAT|JSON");
-    app.add_option("--device", point.device, "Device: a GPU, an FPGA design, or an FPGA board with a --design")
-        ->type_name("NAME|PATH");
-    app.add_option("--design", point.design, "Accelerator design on that board")->type_name("NAME|PATH");
-    app.add_option("--tensor-parallel", point.tensor_parallel, "Devices that share each layer (default 1)")->type_name("N");
-    app.add_option("--interconnect", point.interconnect, "Link between them (default: the fastest that joins them all)")
-        ->type_name("NAME");
-    app.add_option("--stack", point.stack, "Software stack (default cuda-graph, on CPUs cpu)")->type_name("NAME|PATH");
-    app.add_option("--mode", point.mode, "Cost model: roofline (default), calibrated or hoi")->type_name("MODE");
-    app.add_option("--drafter", point.drafter, "Drafter (default: plain decoding): " + drafter_choices())
-        ->type_name("NAME|KIND|JSON");
-    app.add_option("--acceptance", point.acceptance, "Acceptance rate of a draft token, or a list by position: 0.8,0.65,0.5")
-        ->type_name("RATE");
-    app.add_option("--accept-length", point.accept_length,
-                   "Alternative: mean tokens per round, bonus token included; with K drafts 4:2.6")
-        ->type_name("[K:]TOKENS");
-    app.add_option("--draft-tokens", point.draft_tokens, "Draft tokens per round (default 5)")->type_name("K");
-    app.add_option("--shape", point.shape, "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)")
-        ->type_name("TREE");
-    app.add_option("--verification", point.verification, "unrolled, unrolled-chunk, packed, or auto")->type_name("NAME");
-    app.add_option("--batch", point.batch, "Sequences decoded together (default 1)")->type_name("N");
-    app.add_option("--context", point.context, "Tokens cached per sequence (default 2048)")->type_name("TOKENS");
-    app.add_option("--prompt", point.prompt, "Prompt length for TTFT (default: the context)")->type_name("TOKENS");
-    app.add_option("--output-tokens", point.output_tokens,
-                   "Tokens per answer: also counts the prompts of other requests (default: decoding alone)")
-        ->type_name("TOKENS");
-    app.add_option("--rollback", point.rollback, "auto (default), truncate, replay, ring, joint, snapshot or recompute")
-        ->type_name("POLICY");
-    app.add_option("--decoding", point.decoding, "greedy (default) or sampling")->type_name("WAY");
-    app.add_option("--decoding-budget", point.decoding_budget,
-                   "Cost of decoding without speculation, in any currency; also reports whether training the drafter pays")
-        ->type_name("COST");
-    app.add_option("--draft-training", point.draft_training, "Cost of training the drafter, in the same currency")
-        ->type_name("COST");
+    add_key_flags(app, point_flags(), flags->point);
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"

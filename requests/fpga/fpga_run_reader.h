@@ -7,20 +7,20 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "json/key.h"
 #include "json/reader.h"
 #include "requests/descriptions.h"
 #include "sweeps/fpga/fpga_run.h"
 
 namespace treeline {
 
-/// Reads {"design": name or path, "board"?: name or path (default: the design's own), "changes"?: {...}, "target": model,
-/// "drafter"?: model, "shape"?: tree, "accept_length"?: number, "accept_source"?, "acceptance"?: {...}, "plan"?: "hybrid",
-/// "tree_states"?: "fifo", "overlap"?: true, "title"?, "source"?}. Models are names or paths. `changes` replaces numbers of the
-/// design or board: those of design_changes(). Problems are left in the document; use the result only if there are none.
+/// Reads fpga_keys (requests/keys/fpga_keys.h). `changes` replaces numbers of the design or board: those of change_rows().
+/// Problems are left in the document; use the result only if there are none.
 FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware);
 
 /// The keys that "changes" may hold.
 std::vector<std::string> design_changes();
+std::vector<json::KeyRow> change_rows();
 
 /// Flags of `treeline fpga` and the key of the run that each sets.
 struct FpgaFlags {
