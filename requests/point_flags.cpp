@@ -61,7 +61,7 @@ const std::vector<KeyFlag>& point_flags() {
          "Alternative: mean tokens per round, bonus token included; with K drafts 4:2.6", nullptr},
         {"--draft-tokens", "K", "draft_tokens", help_of(point_keys::draft_tokens), value_of_flag,
          "drafter.acceptance.draft_tokens"},
-        {"--shape", "TREE", "shape", "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)"},
+        {"--shape,--tree", "TREE", "shape", "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)"},
         {"--verification", "NAME", "verification", "auto (default), " + listed(names_of<Verification>(), "or")},
         {"--batch", "N", "batch", help_of(point_keys::batch)},
         {"--context", "TOKENS", "context", help_of(point_keys::context)},

@@ -62,8 +62,8 @@ Run add_acceptance(CLI::App& app) {
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"
-        "  treeline acceptance --shape chain:5 --shape widths:4,2,2 --temperature 0,1\n"
-        "  treeline acceptance --measured 0:2.04,1:1.55 --shape chain:4 --shape stree-mil\n\n"
+        "  treeline study acceptance --shape chain:5 --shape widths:4,2,2 --temperature 0,1\n"
+        "  treeline study acceptance --measured 0:2.04,1:1.55 --shape chain:4 --shape stree-mil\n\n"
         "Synthetic models stand in for target and drafter, so acceptance can be computed exactly and simulated. The result is\n"
         "a model, not a measurement.");
     return [flags] { acceptance(*flags); };

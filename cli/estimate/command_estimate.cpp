@@ -1,4 +1,4 @@
-// treeline estimate: explains one design point.
+// treeline estimate: explains one design point, or one run of an accelerator.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -6,8 +6,11 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/fpga/run_flags.h"
 #include "reports/estimate/estimate_output.h"
+#include "reports/fpga/fpga_output.h"
 #include "requests/point_file.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {
@@ -15,7 +18,9 @@ namespace {
 struct EstimateFlags {
     CommonFlags common;
     FlagTexts point;
-    std::string file;
+    FpgaFlags run;  ///< what only accelerators have
+    std::string file, html;
+    bool cycles = false;
 };
 
 /// From the folder of the result, in which its own paths begin, to the current one.
@@ -24,12 +29,73 @@ std::filesystem::path from_folder_of(const std::string& output) {
     return folder.empty() ? folder : std::filesystem::proximate(std::filesystem::current_path(), folder);
 }
 
+/// The flags of a run under the names of a point's.
+FpgaFlags run_flags(const EstimateFlags& flags) {
+    FpgaFlags run = flags.run;
+    run.file = flags.file;
+    for (const auto& [of_point, of_run] :
+         {std::pair{"platform.design", "design"}, std::pair{"target.model", "target"}, std::pair{"drafter", "drafter"},
+          std::pair{"shape", "shape"}, std::pair{"drafter.acceptance", "acceptance"},
+          std::pair{"drafter.acceptance.mean_length", "accept_length"}}) {
+        run.texts[of_run] = given(flags.point, of_point);
+    }
+    return run;
+}
+
+void deliver_run(const EstimateFlags& flags, const FpgaEstimate& result, const FlagJson& input) {
+    const Format format = flags.common.chosen_format();
+    if (!flags.html.empty()) {
+        write_file(flags.html, fpga_html(result));
+    }
+    flags.common.deliver(format == Format::json  ? fpga_json(result, input).dump(2) + "\n"
+                         : format == Format::csv ? fpga_csv(result)
+                                                 : fpga_table(result));
+}
+
+/// A point on an accelerator, cycle by cycle. JSON holds both views.
+void deliver_cycles(const EstimateFlags& flags, const PointEstimate& point, const FlagJson& input) {
+    const FpgaEstimate cycles =
+        estimate_fpga(run_at(setup_of(point.input, point.rollback), speculation_of(point), point.speculative.accept_length));
+    if (flags.common.chosen_format() != Format::json) {
+        return deliver_run(flags, cycles, input);
+    }
+    FlagJson json = estimate_json(point, input);
+    json["cycles"] = fpga_json(cycles, FlagJson());
+    flags.common.deliver(json.dump(2) + "\n");
+}
+
+/// A run names a design and nothing around it, in a file or by flags.
+bool asks_for_a_run(const EstimateFlags& flags) {
+    return describes_a_run(flags.file) || (flags.file.empty() && given(flags.point, "platform.device").empty() &&
+                                           !given(flags.point, "platform.design").empty());
+}
+
+bool names_parts_of_a_run(const EstimateFlags& flags) {
+    return any_given(flags.run.texts) || !flags.run.changes.empty() || flags.run.no_overlap;
+}
+
 void estimate(const EstimateFlags& flags) {
     const Format format = flags.common.chosen_format();
+    if (asks_for_a_run(flags)) {
+        const FpgaFlags run = run_flags(flags);
+        return deliver_run(flags, estimate_fpga(read_fpga_run(run, flags.common.find())), run_of(run));
+    }
+    if (names_parts_of_a_run(flags)) {
+        throw InputError(
+            {"--board, --plan, --tree-states, --set and --no-overlap are of a run: a FILE that names a design, or "
+             "--design without --device"});
+    }
     try {
         PointSource source = read_point(flags.file, flags.point, flags.common.find());
         const PointEstimate result = estimate_point(std::move(source.input));
         rebase_paths(source.raw, from_folder_of(flags.common.output).string());
+        if (flags.cycles || !flags.html.empty()) {
+            if (!result.input.platform.accelerator) {
+                throw InputError({"--cycles and --html show an accelerator, and " + result.input.platform.device.name +
+                                  " is none; treeline report draws pages of other devices"});
+            }
+            return deliver_cycles(flags, result, source.raw);
+        }
         flags.common.deliver(format == Format::json  ? estimate_json(result, source.raw).dump(2) + "\n"
                              : format == Format::csv ? estimate_csv(result)
                                                      : estimate_table(result));
@@ -42,13 +108,22 @@ void estimate(const EstimateFlags& flags) {
 
 Run add_estimate(CLI::App& app) {
     auto flags = std::make_shared<EstimateFlags>();
-    app.add_option("FILE", flags->file, "Design point (JSON), or an earlier result; flags override its keys");
+    app.add_option("FILE", flags->file,
+                   "Design point, or run of an accelerator (JSON), or an earlier result; flags override its keys");
     add_key_flags(app, point_flags(), flags->point);
+    app.option_defaults()->group("With an accelerator");
+    app.add_flag("--cycles", flags->cycles, "Show it cycle by cycle: passes, FIFO, resources, power");
+    add_key_flags(app, flags_at(fpga_flags(), {"board", "plan", "tree_states"}), flags->run.texts);
+    add_change_flags(app, flags->run);
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    app.option_defaults()->group("Options");
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"
         "  treeline estimate --model llama-3-8b --device h100-sxm --drafter eagle --acceptance 0.7 --draft-tokens 4\n"
-        "  treeline estimate examples/estimate-mamba2-2.7b.json --batch 8 --format json");
+        "  treeline estimate examples/estimate-mamba2-2.7b.json --batch 8 --format json\n"
+        "  treeline estimate --model mamba2-2.7b --device specmamba-vhk158 --cycles\n"
+        "  treeline estimate examples/fpga/specmamba-vck190.json --set lanes=64");
     return [flags] { estimate(*flags); };
 }
 

@@ -1,4 +1,4 @@
-// The input of `treeline acceptance`, from file and flags.
+// The input of `treeline study acceptance`, from file and flags.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The input file of `treeline bandit`.
+// The input file of `treeline study bandit`.
 #pragma once
 
 #include <string>

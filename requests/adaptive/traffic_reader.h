@@ -1,4 +1,4 @@
-// The input file of `treeline traffic`.
+// The input file of `treeline study traffic`.
 #pragma once
 
 #include <optional>

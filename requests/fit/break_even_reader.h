@@ -1,4 +1,4 @@
-// The input file of `treeline break-even`.
+// The input file of `treeline study break-even`.
 #pragma once
 
 #include <filesystem>

@@ -65,7 +65,7 @@ std::filesystem::path file_under(json::Reader& at, const json::TextKey& key, con
     return path.empty() || path.is_absolute() ? path : (folder / path).lexically_normal();
 }
 
-/// Reads one of the fits of a file of `treeline fit --format json`.
+/// Reads one of the fits of a file of `treeline study fit --format json`.
 RuntimeFit read_fit(json::Reader& series) {
     RuntimeFit fit;
     json::Reader law = series.object("law");
@@ -100,7 +100,7 @@ TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) 
     json::Document document = json::Document::load(path);
     json::Reader root = document.root();
     if (root.text("format") != "treeline-fit") {
-        root.problem("format", "must be treeline-fit, as treeline fit --format json writes it");
+        root.problem("format", "must be treeline-fit, as treeline study fit --format json writes it");
     }
     document.throw_if_problems();
     std::vector<std::string> names;

@@ -8,9 +8,9 @@
 
 namespace treeline {
 
-/// Reads time_keys (requests/keys/break_even_keys.h): a stated law, one of an earlier `treeline fit`, or measured times, fitted
-/// here or interpolated.
-/// Files are relative to `folder`. Notes problems in the reader's document and returns a harmless source then.
+/// Reads time_keys (requests/keys/break_even_keys.h): a stated law, one of an earlier `treeline study fit`, or measured times,
+/// fitted here or interpolated. Files are relative to `folder`. Notes problems in the reader's document and returns a harmless
+/// source then.
 TimeSource read_time_source(json::Reader at, const std::filesystem::path& folder);
 
 }  // namespace treeline

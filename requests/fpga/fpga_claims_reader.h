@@ -1,4 +1,4 @@
-// The input file of `treeline fpga claims`.
+// The input file of `treeline study claims`.
 #pragma once
 
 #include <filesystem>

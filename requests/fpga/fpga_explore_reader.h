@@ -1,4 +1,4 @@
-// The input file of `treeline fpga explore`.
+// The input file of `treeline sweep`.
 #pragma once
 
 #include <filesystem>

@@ -79,8 +79,8 @@ inline constexpr NumbersKey coefficients{"coefficients", -1e12, 1e12, "of the la
 inline constexpr WordKey unit{"unit", units, {}, "of the coefficients"};
 inline constexpr TextKey source{"source", "text", {}, "where the law comes from"};
 inline constexpr WordKey kind{"kind", source_kinds, {}, "what kind of source that is"};
-inline constexpr TextKey fit{"fit", "path", {}, "result of `treeline fit --format json`"};
-inline constexpr TextKey measured{"measured", "path", {}, "times as `treeline fit` reads them, CSV or JSON"};
+inline constexpr TextKey fit{"fit", "path", {}, "result of `treeline study fit --format json`"};
+inline constexpr TextKey measured{"measured", "path", {}, "times as `treeline study fit` reads them, CSV or JSON"};
 inline constexpr TextKey series{"series", "text", "", "of the file", "the only one"};
 inline constexpr PartKey as{"as", "`auto`, `table`, a law",
                             "of `measured`: the law that cross-validation selects, interpolation, or this law", "`auto`"};
