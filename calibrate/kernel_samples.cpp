@@ -57,7 +57,9 @@ std::string title_of(const KernelTable& table) {
 Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format) {
     const bool matrix_units = is_matrix_kernel(kernel);
     Rates rates;
-    if (kernel == KernelClass::all_reduce && !device.interconnects.empty()) {
+    const bool collective =
+        kernel == KernelClass::all_reduce || kernel == KernelClass::expert_dispatch || kernel == KernelClass::expert_combine;
+    if (collective && !device.interconnects.empty()) {
         rates.per_byte = 1.0 / device.interconnects.front().bandwidth;
         return rates;
     }
@@ -180,6 +182,14 @@ KernelSample all_reduce_sample(double ranks, double bytes, Seconds time) {
     sample.operation.kind = OperationKind::collective;
     sample.operation.ranks = ranks;
     sample.operation.bytes.per_token = Bytes(2.0 * (ranks - 1.0) / ranks * bytes);
+    return sample;
+}
+
+KernelSample exchange_sample(KernelClass kernel, const ExchangeShape& shape, double tokens, Seconds time) {
+    KernelSample sample{
+        fmt::format("{} wide, {} of {} experts", shape.width, shape.active, shape.experts), {}, {tokens, 1.0, 0.0, 1.0}, time};
+    sample.operation.kernel = kernel;
+    set_exchange(shape, sample.operation);
     return sample;
 }
 

@@ -84,6 +84,9 @@ KernelSample expert_sample(const ExpertShape& shape, const Storage& weights, Sec
 /// All-reduce of a tensor of so many bytes over so many ranks. Its site is the size, whatever the ranks.
 KernelSample all_reduce_sample(double ranks, double bytes, Seconds time);
 
+/// Dispatch or combine of the rows of `tokens` tokens of each rank. Its site is the layer, whatever the tokens.
+KernelSample exchange_sample(KernelClass kernel, const ExchangeShape& shape, double tokens, Seconds time);
+
 /// Recurrent step over `tokens` tokens a sequence. With one token the state is read and written once; with several
 /// (verification) it is read once and written after every token: (1 + T)·S bytes.
 struct RecurrentShape {

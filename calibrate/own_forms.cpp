@@ -136,12 +136,27 @@ std::vector<ExtendedForm> latent_beginnings() {
     return all;
 }
 
+/// Startup and transfer, of which the shorter may be hidden. Few sites tell how fast one expert's rows move, so that rate is
+/// one of a few values; what experts and tokens add is for extensions.
+std::vector<ExtendedForm> exchange_beginnings() {
+    KernelLaw law;
+    law.startup = Seconds(1e-5);
+    law.bandwidth_share = 0.6;
+    law.overlap = 1.0;
+    std::vector<ExtendedForm> all;
+    for (const double rate : {0.0, 2e9, 4e9, 8e9, 16e9, 32e9}) {
+        law.exchange.expert_rate = BytesPerSecond(rate);
+        all.push_back({{indices({"startup", "bandwidth_share"}), law}, law});
+    }
+    return all;
+}
+
 }  // namespace
 
 bool has_form_of_its_own(KernelClass kernel) {
     using enum KernelClass;
     return kernel == all_reduce || kernel == experts || kernel == prompt_attention || kernel == prompt_window ||
-           kernel == latent_prompt || kernel == latent_attention;
+           kernel == latent_prompt || kernel == latent_attention || kernel == expert_dispatch || kernel == expert_combine;
 }
 
 std::vector<ExtendedForm> own_beginnings(const KernelTable& table) {
@@ -152,6 +167,9 @@ std::vector<ExtendedForm> own_beginnings(const KernelTable& table) {
             return expert_beginnings();
         case KernelClass::latent_attention:
             return latent_beginnings();
+        case KernelClass::expert_dispatch:
+        case KernelClass::expert_combine:
+            return exchange_beginnings();
         default:
             return prompt_beginnings(table);
     }
@@ -165,7 +183,14 @@ std::vector<Extension> own_extensions(const KernelTable& table) {
     start.peak_share = 0.5;
     start.per_head = Seconds(table.kernel == KernelClass::latent_attention ? 3e-8 : 5e-10);
     start.per_context = Seconds(1e-9);
+    start.exchange.per_expert = Seconds(1.5e-8);
+    start.exchange.per_token = Seconds(1e-8);
     switch (table.kernel) {
+        case KernelClass::expert_dispatch:
+        case KernelClass::expert_combine:
+            start.overlap = 0.8;
+            return {{{"overlap"}, start},   {{"per_expert"}, start}, {{"expert_rate"}, start},
+                    {{"per_token"}, start}, {{"per_input"}, start},  {{"per_expert", "expert_rate"}, start}};
         case KernelClass::all_reduce:
             return {};
         case KernelClass::experts:

@@ -30,7 +30,8 @@ auto what_laws_see(const Operation& operation) {
                            operation.head_dim, operation.rows_per_token, operation.items.per_row, operation.items.per_sequence,
                            operation.flops.per_token.value(), operation.flops.per_logit.value(), operation.bytes.fixed.value(),
                            operation.bytes.per_context.value(), operation.flops.per_visible.value(), operation.expert_rows,
-                           operation.ranks);
+                           operation.ranks, operation.exchanged_experts,
+                           operation.exchanged_experts > 0.0 ? operation.bytes.per_token.value() : 0.0);
 }
 
 std::size_t place_of(const Operation& operation, std::vector<const Operation*>& known) {

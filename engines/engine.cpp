@@ -148,13 +148,18 @@ Engine find_engine(const std::string& text) {
 
 DrafterKind kind_of(const Drafter& drafter) {
     struct Visitor {
-        DrafterKind operator()(const IndependentDrafter&) const { return DrafterKind::draft_model; }
+        DrafterKind operator()(const IndependentDrafter& d) const {
+            return d.parallel ? DrafterKind::pard : DrafterKind::draft_model;
+        }
+        DrafterKind operator()(const ParallelDrafter& d) const {
+            return d.kind == ParallelKind::dflash ? DrafterKind::dflash : DrafterKind::dspark;
+        }
         DrafterKind operator()(const OneLayerDrafter& d) const {
             switch (d.kind) {
                 case OneLayerKind::eagle:
                     return DrafterKind::eagle;
                 case OneLayerKind::eagle3:
-                    return DrafterKind::eagle3;
+                    return d.parallel ? DrafterKind::p_eagle : DrafterKind::eagle3;
                 case OneLayerKind::mtp:
                     return DrafterKind::mtp;
                 case OneLayerKind::generic:

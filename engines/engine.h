@@ -14,13 +14,17 @@ namespace treeline {
 enum class EngineName { vllm, sglang, tensorrt_llm, llama_cpp };
 
 /// Drafters as engines tell them apart.
-enum class DrafterKind { draft_model, eagle, eagle3, mtp, medusa, ngram, other };
+enum class DrafterKind { draft_model, pard, eagle, eagle3, p_eagle, mtp, dflash, dspark, medusa, ngram, other };
 constexpr auto names_in(DrafterKind) {
     using enum DrafterKind;
     return enum_names<DrafterKind>({{draft_model, "a draft model"},
+                                    {pard, "PARD"},
                                     {eagle, "EAGLE"},
                                     {eagle3, "EAGLE-3"},
+                                    {p_eagle, "P-EAGLE"},
                                     {mtp, "MTP"},
+                                    {dflash, "DFlash"},
+                                    {dspark, "DSpark"},
                                     {medusa, "Medusa"},
                                     {ngram, "n-gram look-up"},
                                     {other, "this drafter"}});

@@ -58,6 +58,7 @@ const Candidate* best_expressible(const Recommendation& recommendation, const En
         const Variant& variant = recommendation.variants[candidate.variant];
         const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
         if (candidate.draft_tokens > 0 && variant.origin.drafter == drafter &&
+            parallel_problem(engine, kind, variant.setup.platform).empty() &&
             can_draft(engine, kind, speculation, variant.setup.target)) {
             return &candidate;
         }
@@ -68,11 +69,15 @@ const Candidate* best_expressible(const Recommendation& recommendation, const En
 /// What is lost by a shape that is not the recommended one.
 std::string loss_of(const Recommendation& recommendation, const Candidate& candidate) {
     const auto& best = recommendation.candidates.front();
-    return candidate.regret <= 0.0005
-               ? ""
-               : fmt::format("it cannot express the recommended {}; this is {:.1f} % worse",
-                             text_of(recommendation.speculations[static_cast<std::size_t>(best.speculation)]),
-                             100.0 * candidate.regret);
+    if (candidate.regret <= 0.0005) {
+        return "";
+    }
+    const VariantLabels &wanted = recommendation.variants[best.variant].labels,
+                        &has = recommendation.variants[candidate.variant].labels;
+    const std::string cut = wanted.platform() == has.platform() ? "" : " on " + wanted.platform();
+    return fmt::format("it cannot express the recommended {}{}; this is {:.1f} % worse",
+                       text_of(recommendation.speculations[static_cast<std::size_t>(best.speculation)]), cut,
+                       100.0 * candidate.regret);
 }
 
 void remark(FlagPlan& plan, const std::string& text) {
@@ -154,10 +159,16 @@ PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine
     }
     const Candidate* candidate = best_expressible(recommendation, engine, kind);
     if (candidate == nullptr) {
-        return {std::nullopt, no_such_shape};
+        const std::string cut =
+            parallel_problem(engine, kind, recommendation.variants[recommendation.candidates.front().variant].setup.platform);
+        return {std::nullopt, cut.empty() ? no_such_shape : cut};
     }
     const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate->speculation)];
     FlagPlan plan{&engine, *known, speculation.shape, candidate->draft_tokens, {}, {}};
+    plan.platform = recommendation.variants[candidate->variant].setup.platform;
+    if (has_groups(plan.platform)) {
+        plan.drafter.scheduled = false;  // engines drop schedules by batch under attention data parallelism
+    }
     if (is_chain(speculation)) {
         plan.shape = ChainShape{candidate->draft_tokens};
         if (!plan_lengths(plan, recommendation.chain_schedule)) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engines/engine_flags.h"
+#include "engines/parallel_flags.h"
 
 namespace treeline {
 
@@ -25,6 +26,7 @@ struct FlagPlan {
     /// drafter and there are at least two lengths.
     std::vector<PlannedLength> schedule;
     std::vector<std::string> remarks;
+    Platform platform = {};  ///< of which only the way in which it shares the model is written
 
     [[nodiscard]] int longest() const;
 };

@@ -17,6 +17,8 @@ std::vector<Engine> llama_cpp_engines() {
     engine.drafters = {{DrafterKind::draft_model, "draft-simple", true},
                        {DrafterKind::eagle3, "draft-eagle3", true},
                        {DrafterKind::mtp, "draft-mtp"},
+                       {DrafterKind::dflash, "draft-dflash", true},
+                       {DrafterKind::dspark, "draft-dspark", true},
                        {DrafterKind::ngram, "ngram-simple"}};
     engine.keys = {"--spec-type",
                    "--spec-default",

@@ -28,11 +28,20 @@ SglangShape shape_of(const FlagPlan& plan) {
 
 EngineFlags write_sglang(FlagPlan plan) {
     EngineFlags flags;
-    flags.text = fmt::format("--speculative-algorithm {}", plan.drafter.word);
+    flags.text = parallel_flags(*plan.engine, plan.platform) + fmt::format("--speculative-algorithm {}", plan.drafter.word);
     if (plan.drafter.needs_path) {
         flags.text += fmt::format(" --speculative-draft-model-path {}", drafter_placeholder);
     }
     const SglangShape shape = shape_of(plan);
+    if (plan.drafter.kind == DrafterKind::dflash || plan.drafter.kind == DrafterKind::dspark) {
+        // A block of DFlash holds the root as well, one of DSpark does not.
+        flags.text += plan.drafter.kind == DrafterKind::dflash
+                          ? fmt::format(" --speculative-dflash-block-size {}", shape.draft_tokens)
+                          : fmt::format(" --speculative-dspark-block-size {}", shape.steps);
+        plan.remarks.emplace_back("with speculation at most 48 requests run at once unless --max-running-requests is given");
+        flags.remark = joined_remarks(plan.remarks);
+        return flags;
+    }
     if (plan.drafter.kind == DrafterKind::ngram) {
         // By default n-gram drafts are trees of up to ten children a node.
         flags.text += " --speculative-ngram-max-bfs-breadth 1";

@@ -65,6 +65,7 @@ const std::vector<RetiredKey> gone_since_0_5_10 = {
 Engine v0_5_11() {
     Engine engine = base("0.5.11", "sgl-project/sglang, server_args.py and adaptive_spec_params.py at v0.5.11");
     engine.methods.emplace_back("DFLASH");
+    engine.drafters.push_back({DrafterKind::dflash, "DFLASH", true});
     add_keys(engine, {"--speculative-adaptive", "--speculative-adaptive-config", "--speculative-dflash-block-size",
                       "--speculative-dflash-draft-window-size", "--speculative-ngram-max-trie-depth",
                       "--speculative-ngram-external-corpus-path", "--speculative-ngram-external-sam-budget",
@@ -84,6 +85,7 @@ Engine v0_5_23() {
             drafter.kind == DrafterKind::eagle || drafter.kind == DrafterKind::eagle3 || drafter.kind == DrafterKind::mtp;
     }
     engine.methods.insert(engine.methods.end(), {"DSPARK", "FROZEN_KV_MTP"});
+    engine.drafters.push_back({DrafterKind::dspark, "DSPARK", true});
     add_keys(engine, {"--speculative-dspark-block-size", "--speculative-dspark-sps-table-path",
                       "--speculative-dspark-confidence-sts-path", "--speculative-dspark-align-verify-tokens-to-graph-tier",
                       "--speculative-use-rejection-sampling", "--speculative-draft-kv-cache-dtype",

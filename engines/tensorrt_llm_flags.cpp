@@ -44,7 +44,8 @@ void say_what_the_keys_mean(FlagPlan& plan, ScheduleForm form) {
 EngineFlags write_tensorrt_llm(FlagPlan plan) {
     const Engine& engine = *plan.engine;
     EngineFlags flags;
-    flags.text = fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
+    flags.text =
+        parallel_flags(engine, plan.platform) + fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
     const bool scheduled = !plan.schedule.empty() && can_be_written(plan.schedule);
     if (!plan.schedule.empty() && !scheduled) {
         plan.remarks.emplace_back(

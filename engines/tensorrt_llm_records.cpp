@@ -75,7 +75,9 @@ Engine v1_3() {
     engine.drafters = {{DrafterKind::draft_model, "Draft_Target", true, true},
                        {DrafterKind::eagle3, "Eagle3", true, true},
                        {DrafterKind::mtp, "MTP", false, true},
-                       {DrafterKind::ngram, "NGram", false, true}};
+                       {DrafterKind::ngram, "NGram", false, true},
+                       {DrafterKind::pard, "PARD", true},
+                       {DrafterKind::dflash, "DFlash", true}};
     add_keys(engine, {"acceptance_window",
                       "acceptance_length_threshold",
                       "acceptance_rate_window_size",

@@ -9,7 +9,9 @@ namespace treeline {
 namespace {
 
 /// Drafters with which vLLM's documentation says that it tested the schedule.
-bool is_tested(DrafterKind kind) { return kind == DrafterKind::eagle || kind == DrafterKind::eagle3; }
+bool is_tested(DrafterKind kind) {
+    return kind == DrafterKind::eagle || kind == DrafterKind::eagle3 || kind == DrafterKind::dflash;
+}
 
 }  // namespace
 
@@ -19,6 +21,9 @@ EngineFlags write_vllm(FlagPlan plan) {
         config["model"] = drafter_placeholder;
     }
     config["num_speculative_tokens"] = plan.longest();
+    if (plan.drafter.kind == DrafterKind::pard || plan.drafter.kind == DrafterKind::p_eagle) {
+        config["parallel_drafting"] = true;
+    }
     if (!plan.schedule.empty()) {
         // Above the last range vLLM keeps that range's K, so a schedule that ends where memory does needs no further entry.
         nlohmann::ordered_json ranges = nlohmann::ordered_json::array();
@@ -36,7 +41,11 @@ EngineFlags write_vllm(FlagPlan plan) {
     if (plan.drafter.kind == DrafterKind::mtp && plan.longest() > 1) {
         plan.remarks.emplace_back("a checkpoint with several MTP modules allows at most their number, or a multiple of it");
     }
-    return {"", fmt::format("--speculative-config '{}'", config.dump()), joined_remarks(plan.remarks), "", ""};
+    if (plan.platform.parallel.draft_tensor > 0.0) {
+        config["draft_tensor_parallel_size"] = static_cast<int>(plan.platform.parallel.draft_tensor);
+    }
+    return {"", fmt::format("{}--speculative-config '{}'", parallel_flags(*plan.engine, plan.platform), config.dump()),
+            joined_remarks(plan.remarks), "", ""};
 }
 
 }  // namespace treeline

@@ -52,9 +52,15 @@ const std::vector<std::string> later_mtp_names = {
     "gemma4_mtp",     "inkling_mtp",        "glm5_next_mtp"};
 
 std::vector<EngineDrafter> drafters(bool schedule) {
-    return {{DrafterKind::draft_model, "draft_model", true, schedule}, {DrafterKind::eagle, "eagle", true, schedule},
-            {DrafterKind::eagle3, "eagle3", true, schedule},           {DrafterKind::mtp, "mtp", false, schedule},
-            {DrafterKind::medusa, "medusa", true, schedule},           {DrafterKind::ngram, "ngram", false, schedule}};
+    return {{DrafterKind::draft_model, "draft_model", true, schedule},
+            {DrafterKind::eagle, "eagle", true, schedule},
+            {DrafterKind::eagle3, "eagle3", true, schedule},
+            {DrafterKind::mtp, "mtp", false, schedule},
+            {DrafterKind::medusa, "medusa", true, schedule},
+            {DrafterKind::ngram, "ngram", false, schedule},
+            {DrafterKind::pard, "draft_model", true},
+            {DrafterKind::p_eagle, "eagle3", true},
+            {DrafterKind::dflash, "dflash", true, schedule}};
 }
 
 /// Main of 2026-04-08 (2488d1dca).
@@ -104,6 +110,7 @@ Engine v0_33() {
     engine.version = "0.33";
     engine.source = "vllm-project/vllm, vllm/config/speculative.py at 002e77c1f0ef; docs/features/speculative_decoding";
     engine.methods.emplace_back("dspark");
+    engine.drafters.push_back({DrafterKind::dspark, "dspark", true});
     engine.keys = joined(engine.keys, {"kv_cache_dtype", "index_share_for_mtp_iteration", "disable_eagle_block_drop",
                                        "use_heterogeneous_vocab", "enable_adaptive_verification", "dspark_draft_topk"});
     engine.retired.push_back(wrong_adaptive);

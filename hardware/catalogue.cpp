@@ -1,7 +1,11 @@
 #include "hardware/catalogue.h"
 
+#include <algorithm>
+
 #include "hardware/calibration.h"
 #include "hardware/catalogue_files.h"
+#include "hardware/stack_versions.h"
+#include "sim/law_transfer.h"
 
 namespace treeline {
 namespace {
@@ -24,6 +28,30 @@ Described<T> load(const fs::path& file, Read read) {
     return {std::move(value), document.provenance()};
 }
 
+/// Gives `device` the laws of the measured device that its description names, for every class of kernels that it has none for.
+void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, Device& device) {
+    const fs::path of_relative = catalogue_file(catalogue, device_folders, "device", device.laws_of);
+    Device relative = load<Device>(of_relative, read_device).value;
+    if (relative.calibration_file.empty()) {
+        throw InputError({file.string() + ": laws_of: names " + relative.name +
+                          ", whose kernels were not measured: its description has no \"calibration\""});
+    }
+    relative.calibration = load_calibration(catalogue, of_relative, relative.calibration_file, relative.name);
+    Calibration transferred = transferred_laws(relative, device);
+    if (!device.calibration) {
+        device.calibration = std::move(transferred);
+        return;
+    }
+    const std::vector<CalibratedKernel> own = device.calibration->kernels;
+    for (CalibratedKernel& kernel : transferred.kernels) {
+        if (std::none_of(own.begin(), own.end(),
+                         [&](const CalibratedKernel& known) { return known.kernel == kernel.kernel; })) {
+            device.calibration->kernels.push_back(std::move(kernel));
+        }
+    }
+    device.calibration->source += "; other kernels " + transferred.source;
+}
+
 }  // namespace
 
 std::vector<std::string> device_names(const fs::path& catalogue) { return catalogue_names(catalogue, device_folders); }
@@ -37,6 +65,9 @@ Described<Device> load_device(const fs::path& catalogue, const std::string& name
     if (!device.calibration_file.empty()) {
         device.calibration = load_calibration(catalogue, file, device.calibration_file, device.name);
     }
+    if (!device.laws_of.empty()) {
+        add_laws_of_relative(catalogue, file, device);
+    }
     return described;
 }
 
@@ -45,6 +76,17 @@ Described<Device> load_uncalibrated_device(const fs::path& catalogue, const std:
 }
 
 fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) {
+    const std::vector<std::string> names = stack_names(catalogue);
+    if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
+        if (const auto newest = newest_version(names, name_or_path)) {
+            return catalogue_file(catalogue, stack_folders, "software stack", *newest);
+        }
+        if (const auto nearest = nearest_version(names, name_or_path)) {
+            throw InputError({"there is no software stack \"" + name_or_path + "\"; the nearest version known is \"" +
+                              *nearest + "\", the newest one \"" + *newest_version(names, stack_version(name_or_path).engine) +
+                              "\"."});
+        }
+    }
     return catalogue_file(catalogue, stack_folders, "software stack", name_or_path);
 }
 

@@ -24,7 +24,8 @@ std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
 Described<Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// The same without the calibration file that the description may name.
 Described<Device> load_uncalibrated_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
-/// Where the description of that stack lies.
+/// Where the description of that stack lies. An engine's plain name ("vllm") is its newest version; for a version that the
+/// catalogue lacks, the InputError names the nearest one (hardware/stack_versions.h).
 std::filesystem::path stack_file(const std::filesystem::path& catalogue, const std::string& name_or_path);
 Described<Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
 

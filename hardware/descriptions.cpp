@@ -50,6 +50,30 @@ std::vector<Policy> read_policies(Reader& reader, const char* key) {
     return policies;
 }
 
+/// {"fp8": {"memory": ratio, "compute": ratio}, ...}; formats that are left out keep 1.
+LinearSpeeds read_linear_speeds(Reader reader) {
+    LinearSpeeds speeds{};
+    for (std::size_t i = 0; i < all_number_formats.size(); ++i) {
+        if (auto at = reader.optional_object(name_of(all_number_formats[i]))) {
+            speeds[i] = {at->ratio("memory", 0.1, 10.0), at->ratio("compute", 0.1, 10.0)};
+            at->finish();
+        }
+    }
+    reader.finish();
+    return speeds;
+}
+
+CalibratedNumbers read_calibrated_numbers(Reader reader) {
+    CalibratedNumbers numbers;
+    numbers.kernel_startup = reader.seconds("kernel_startup", json::Zero::allowed);
+    numbers.launch_factor = reader.ratio("launch_factor", 0.01, 1000.0);
+    if (reader.has("linear_speed")) {
+        numbers.linear_speed = read_linear_speeds(reader.object("linear_speed"));
+    }
+    reader.finish();
+    return numbers;
+}
+
 }  // namespace
 
 Device read_device(Reader& reader, std::string name) {
@@ -96,6 +120,7 @@ Device read_device(Reader& reader, std::string name) {
     if (reader.has("calibration")) {
         device.calibration_file = reader.text("calibration");
     }
+    device.laws_of = reader.text_or("laws_of", "");
     reader.finish();
     return device;
 }
@@ -119,6 +144,7 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_sequence = seconds_or("host_per_sequence", Seconds(0.0));
     stack.host_per_verified_token = seconds_or("host_per_verified_token", Seconds(0.0));
     stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
+    stack.per_layer = seconds_or("per_layer", Seconds(0.0));
     stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));
     stack.scan_step = seconds_or("scan_step", Seconds(0.0));
     stack.host_per_sampling = seconds_or("host_per_sampling", Seconds(0.0));
@@ -135,6 +161,15 @@ Stack read_stack(Reader& reader, std::string name) {
     };
     stack.graph_launch_factor = factor_or("graph_launch_factor", stack.launch_factor);
     stack.calls_per_copy = factor_or("calls_per_copy", stack.calls_per_copy);
+    stack.fused_quantisation = reader.flag_or("fused_quantisation", false);
+    if (reader.has("linear_speed")) {
+        stack.linear_speed = read_linear_speeds(reader.object("linear_speed"));
+    }
+    if (reader.has("calibrated")) {
+        stack.calibrated = read_calibrated_numbers(reader.object("calibrated"));
+    }
+    stack.prefill = reader.choice_or("prefill", PrefillPolicy::mixed);
+    stack.prompt_wait = share_or_one("prompt_wait");
     if (reader.has("prefill_tokens")) {
         stack.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9);
     }

@@ -125,6 +125,7 @@ MixtureOfExperts read_mixture(json::Reader& at) {
     moe.expert_bias = at.flag_or("expert_bias", false);
     moe.router_bias = at.flag_or("router_bias", false);
     moe.shared_gate = at.flag_or("shared_gate", false);
+    moe.routing_skew = at.number_or("routing_skew", 0.0, 0.0, 3.0);
     return moe;
 }
 

@@ -1,5 +1,6 @@
 #include "reports/device_figures.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -132,11 +133,13 @@ std::string device_sentence(const Workload& workload, const Recommendation& reco
     }
     std::string text = fmt::format("{} is the best device for {}", choices.front().platform, quantity_text(workload.objective));
     const char* separator = ": ";
-    for (std::size_t i = 1; i < choices.size(); ++i) {
+    constexpr std::size_t most_named = 4;  // the table has them all
+    for (std::size_t i = 1; i < std::min(choices.size(), most_named + 1); ++i) {
         text += separator + against(choices[i], *choices.front().best);
         separator = "; ";
     }
-    return text + ".";
+    return text +
+           (choices.size() > most_named + 1 ? fmt::format("; {} more reach less.", choices.size() - most_named - 1) : ".");
 }
 
 std::optional<FigureSection> device_section(const Workload& workload, const Recommendation& recommendation) {

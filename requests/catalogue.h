@@ -18,6 +18,8 @@ struct Catalogue {
     [[nodiscard]] std::filesystem::path trees() const { return models.parent_path() / "examples" / "trees"; }
     /// Published experiments.
     [[nodiscard]] std::filesystem::path experiments() const { return models.parent_path() / "calibrate" / "published"; }
+    /// What measured rows call models, devices and engines.
+    [[nodiscard]] std::filesystem::path names() const { return models.parent_path() / "validation" / "serving" / "names.json"; }
 };
 
 /// The first of: `flag` (if not empty), $TREELINE_DATA, <program>/../share/treeline, the source folder the program was built

@@ -1,13 +1,4 @@
-// Kinds of drafters and their keys:
-//   {"kind": "model", "model": name or path, "precision"?}           a smaller model of its own
-//   {"kind": "sparse-self", "window": 512, "sink"?: 4}               the target with part of its cache (MagicDec);
-//                           or "share": 0.125 of the context
-//   {"kind": "spire", "layers": 2, window or share as above, "feedback_memory"?: true}
-//   {"kind": "one-layer", "draft_vocabulary"?: 32000, "input_features"?: 2}   also "eagle" (EAGLE-1 and 2) and "mtp"
-//   {"kind": "eagle3", "draft_vocabulary"?: 32000, "input_features"?: 3}      defaults of published EAGLE-3 heads
-//   {"kind": "medusa", "heads"?: 4, "layers_per_head"?: 1}
-//   {"kind": "ngram", "lookup_us_per_sequence"?: 10}
-// Each has "acceptance", and may have "name".
+// A drafter of a kind of drafter_keys (requests/keys/setup_keys.h), each with the keys that it has.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -19,8 +10,9 @@
 namespace treeline {
 namespace {
 
-Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, std::string& label) {
+Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
     IndependentDrafter drafter;
+    drafter.parallel = parallel;
     if (const Model* model = descriptions.model(at, drafter_keys::model)) {
         drafter.model = *model;
     }
@@ -66,6 +58,9 @@ OneLayerDrafter one_layer_of(const std::string& kind) {
     if (kind == "eagle3") {
         return OneLayerDrafter::published_eagle3();
     }
+    if (kind == "p-eagle") {
+        return OneLayerDrafter::published_p_eagle();
+    }
     OneLayerDrafter drafter;
     drafter.kind = kind == "eagle" ? OneLayerKind::eagle : kind == "mtp" ? OneLayerKind::mtp : OneLayerKind::generic;
     return drafter;
@@ -75,6 +70,19 @@ Drafter read_one_layer(json::Reader& at, const std::string& kind) {
     OneLayerDrafter drafter = one_layer_of(kind);
     drafter.draft_vocabulary = read_or<Count>(at, drafter_keys::draft_vocabulary, drafter.draft_vocabulary);
     drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
+    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
+    if (drafter.parallel) {
+        drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
+    }
+    return drafter;
+}
+
+Drafter read_parallel(json::Reader& at, ParallelKind kind) {
+    ParallelDrafter drafter = kind == ParallelKind::dflash ? ParallelDrafter{} : ParallelDrafter::published_dspark();
+    drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
+    drafter.block = read_or<Count>(at, drafter_keys::block, drafter.block);
+    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
+    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
     return drafter;
 }
 
@@ -93,8 +101,11 @@ Drafter read_ngram(json::Reader& at) {
 }
 
 Drafter read_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label) {
-    if (kind == "model") {
-        return read_model_drafter(at, descriptions, label);
+    if (kind == "model" || kind == "pard") {
+        return read_model_drafter(at, descriptions, kind == "pard", label);
+    }
+    if (kind == "dflash" || kind == "dspark") {
+        return read_parallel(at, kind == "dflash" ? ParallelKind::dflash : ParallelKind::dspark);
     }
     if (kind == "sparse-self") {
         return SparseSelfDrafter{read_reach(at, label)};

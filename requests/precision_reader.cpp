@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -11,11 +13,13 @@
 namespace treeline {
 namespace {
 
-/// Words for a whole checkpoint: every format, and the two kinds of fp4 with block scales.
+/// Words for a whole checkpoint: every format, those with block scales, GPTQ's and AWQ's by its other name, and GGUF files.
 const std::vector<std::string>& checkpoint_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all = names_of<NumberFormat>();
-        all.insert(all.end(), {"nvfp4", "mxfp4"});
+        all.insert(all.end(), {"nvfp4", "mxfp4", "fp8-block", "w4a16"});
+        const std::vector<std::string> gguf = names_of<GgufFormat>();
+        all.insert(all.end(), gguf.begin(), gguf.end());
         return all;
     }();
     return names;
@@ -25,13 +29,22 @@ const std::vector<std::string>& checkpoint_names() {
 Precision checkpoint_named(const std::string& name, const Precision& published) {
     const NumberFormat kept = published.activations.format;
     const NumberFormat wide = bits_of(kept) == 16.0 ? kept : NumberFormat::bf16;
+    if (const std::optional<GgufFormat> gguf = value_named<GgufFormat>(name)) {
+        return gguf_precision(*gguf);
+    }
     if (name == "mxfp4") {
         return mxfp4_precision(wide);
     }
-    return checkpoint_precision(name == "nvfp4" ? NumberFormat::fp4 : value_named<NumberFormat>(name).value_or(wide), wide);
+    if (name == "fp8-block") {
+        return block_fp8_precision(wide);
+    }
+    const NumberFormat format = name == "nvfp4"   ? NumberFormat::fp4
+                                : name == "w4a16" ? NumberFormat::int4
+                                                  : value_named<NumberFormat>(name).value_or(wide);
+    return checkpoint_precision(format, wide);
 }
 
-/// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16}.
+/// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16, "bits": 4}.
 Storage read_storage(json::Reader& at, std::string_view key, const Storage& fallback) {
     if (!at.has(key)) {
         return fallback;
@@ -40,8 +53,31 @@ Storage read_storage(json::Reader& at, std::string_view key, const Storage& fall
     Storage storage{read(inner, storage_keys::format)};
     storage.group_size = read_or(inner, storage_keys::group_size, 0.0);
     storage.scale_bits = read(inner, storage_keys::scale_bits);
+    storage.bits = read_or(inner, storage_keys::bits, 0.0);
     inner.finish();
     return storage;
+}
+
+/// Linear layers of attention, whatever kind it is (sim/layers/attention.cpp).
+constexpr std::array attention_layers = {"qkv projection",      "output projection",       "latent down-projections",
+                                         "query up-projection", "key-value up-projection", "output gate",
+                                         "index projections"};
+
+/// What is stated under `key` about the weights of these operations, in place of what the checkpoint says about them.
+void read_exceptions(json::Reader& parts, std::string_view key, std::span<const char* const> operations, Precision& precision) {
+    if (!parts.has(key)) {
+        return;
+    }
+    const Storage storage = read_storage(parts, key, precision.weights);
+    const bool widened = storage.format == NumberFormat::int4;  // weights alone are quantised
+    const NumberFormat math = widened ? precision.activations.format : storage.format;
+    for (const char* const operation : operations) {
+        const std::string_view name = operation;
+        std::erase_if(precision.exceptions, [&](const WeightException& exception) {
+            return exception.operation == name || exception.operation.ends_with(": " + std::string(name));
+        });
+        precision.exceptions.insert(precision.exceptions.begin(), {operation, storage, math});
+    }
 }
 
 }  // namespace
@@ -80,6 +116,8 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     if (parts.has(precision_keys::math)) {
         precision.math = read(parts, precision_keys::math);
     }
+    read_exceptions(parts, precision_keys::attention, attention_layers, precision);
+    read_exceptions(parts, precision_keys::lm_head, std::to_array({"LM head"}), precision);
     parts.finish();
     return precision;
 }

@@ -1,5 +1,7 @@
 #include "requests/setup_reader.h"
 
+#include "requests/parallelism_reader.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -44,7 +46,10 @@ TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     return choice;
 }
 
-Platform read_platform(json::Reader at, Descriptions& descriptions) {
+namespace {
+
+/// All of a platform but how its devices share the model.
+Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     Platform platform;
     if (const Platform* hardware = descriptions.hardware(at, platform_keys::device)) {
         platform = *hardware;
@@ -54,14 +59,35 @@ Platform read_platform(json::Reader at, Descriptions& descriptions) {
     } else if (const Stack* stack = descriptions.stack(at, platform_keys::stack, default_stack(platform.device))) {
         platform.stack = *stack;
     }
-    platform.ranks = read<double>(at, platform_keys::tensor_parallel);
     platform.interconnect = read(at, platform_keys::interconnect);
     if (at.has(platform_keys::mode) && !platform.accelerator) {
         platform.mode = read_mode(at, platform_keys::mode);
     }
     check_mode(at, platform, descriptions);
+    return platform;
+}
+
+}  // namespace
+
+Platform read_platform(json::Reader at, Descriptions& descriptions) {
+    Platform platform = read_one_device(at, descriptions);
+    read_parallelism(at, platform);
     at.finish();
     return platform;
+}
+
+std::vector<Platform> read_platforms(json::Reader at, Descriptions& descriptions, const Model& target) {
+    Platform platform = read_one_device(at, descriptions);
+    std::vector<Platform> platforms;
+    if (at.has(platform_keys::gpus) && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
+        platform.parallel.draft_tensor = read_or<double>(at, platform_keys::draft_tensor_parallel, 0);
+        platforms = read_cuts(at, platform, target);
+    } else {
+        read_parallelism(at, platform);
+        platforms = {platform};
+    }
+    at.finish();
+    return platforms;
 }
 
 CostMode read_mode(json::Reader& at, std::string_view key) {
@@ -85,8 +111,8 @@ void check_mode(json::Reader& at, const Platform& platform, Descriptions& descri
         return;
     }
     at.problem("mode",
-               fmt::format("\"calibrated\" needs measured kernels, and the description of {} names no calibration; those "
-                           "of {} do",
+               fmt::format("\"calibrated\" needs measured kernels, and the description of {} names neither a calibration nor "
+                           "a relative (laws_of); measured are {}",
                            platform.device.name, listed(descriptions.calibrated_devices(), "and")));
 }
 

@@ -26,11 +26,13 @@ Precision read_precision(json::Reader& at, std::string_view key, const Precision
 /// The same, from an object already opened.
 Precision read_precision_parts(json::Reader parts, const Precision& published);
 
-/// {"device": name or path, "tensor_parallel"?: 8, "interconnect"?: "nvlink", "stack"?: name or path, "mode"?: "roofline",
-/// "calibrated" or "hoi"}, or the device's name alone. The device may be an accelerator design, on its own board, or a board
-/// with {"design": name or path}; neither takes a stack or mode.
+/// {"device": name or path, "tensor_parallel"?: 8 (and the other degrees of requests/parallelism_reader.h), "interconnect"?:
+/// "nvlink", "stack"?: name or path, "mode"?: "roofline", "calibrated" or "hoi"}, or the device's name alone. The device may be
+/// an accelerator design, on its own board, or a board with {"design": name or path}; neither takes a stack or mode.
 Platform read_platform(json::Reader at, Descriptions& descriptions);
-/// The mode that the text under `key` names, one of those that users choose from.
+/// The same for a search, where "gpus" stands for every cut of so many devices: several platforms.
+std::vector<Platform> read_platforms(json::Reader at, Descriptions& descriptions, const Model& target);
+/// The mode that the text under `key` names.
 CostMode read_mode(json::Reader& at, std::string_view key);
 /// Notes a problem if the mode needs a calibration that the device lacks; otherwise notes where its laws come from.
 void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions);

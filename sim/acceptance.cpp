@@ -33,6 +33,21 @@ std::vector<double> pooled_non_increasing(const std::vector<double>& values) {
     return result;
 }
 
+/// `count` positions after one of acceptance `before`, each the one before it times one rate, with this sum. A sum that no
+/// rate up to 1 reaches, noise of measured curves, is spread evenly.
+std::vector<double> geometric_gap(double before, double sum, int count) {
+    const auto sum_at = [=](double rate) { return before * (geometric_length(rate, count) - 1.0); };
+    if (count == 1 || !(sum > 0.0 && sum < sum_at(1.0))) {
+        return std::vector<double>(static_cast<std::size_t>(count), sum / count);
+    }
+    const double rate = bisect({0.0, 1.0}, 100, [=](double candidate) { return sum_at(candidate) < sum; }).middle();
+    std::vector<double> positions;
+    for (int i = 1; i <= count; ++i) {
+        positions.push_back(before * std::pow(rate, i));
+    }
+    return positions;
+}
+
 double mean_rate(const std::vector<double>& positions) {
     return positions.empty() ? 0.0 : std::pow(std::max(0.0, positions.back()), 1.0 / static_cast<double>(positions.size()));
 }
@@ -62,6 +77,7 @@ Acceptance Acceptance::geometric(double rate) {
 Acceptance Acceptance::per_position(std::vector<double> positions) {
     Acceptance result;
     result.tail_rate_ = continuation_rate(positions);
+    result.decay_ = continuation_decay;
     result.positions_ = std::move(positions);
     return result;
 }
@@ -74,11 +90,10 @@ Acceptance Acceptance::mean_length(double accept_length, double draft_tokens) {
 Acceptance Acceptance::curve(const std::map<int, double>& accept_length_by_draft_tokens) {
     std::vector<double> gains;
     double previous_length = 1.0;
-    int previous = 0;
     for (const auto& [draft_tokens, length] : accept_length_by_draft_tokens) {
-        const double gain = (length - previous_length) / (draft_tokens - previous);
-        gains.insert(gains.end(), static_cast<std::size_t>(draft_tokens - previous), gain);
-        previous = draft_tokens;
+        const std::vector<double> gap = geometric_gap(gains.empty() ? 1.0 : gains.back(), length - previous_length,
+                                                      draft_tokens - static_cast<int>(gains.size()));
+        gains.insert(gains.end(), gap.begin(), gap.end());
         previous_length = length;
     }
     return per_position(pooled_non_increasing(gains));
@@ -93,7 +108,8 @@ double Acceptance::position(int i) const {
         return positions_[static_cast<std::size_t>(i - 1)];
     }
     const double last = positions_.empty() ? 1.0 : positions_.back();
-    return last * std::pow(tail_rate_, i - measured);
+    const double beyond = i - measured;  // rates tail·d, tail·d², …
+    return last * std::pow(tail_rate_, beyond) * std::pow(decay_, 0.5 * beyond * (beyond + 1.0));
 }
 
 double Acceptance::accept_length(int draft_tokens) const {
@@ -108,7 +124,10 @@ bool Acceptance::extrapolated(int draft_tokens) const { return !model_ && draft_
 
 Acceptance Acceptance::continued_with(double rate) const {
     Acceptance result = *this;
-    result.tail_rate_ = model_ ? tail_rate_ : rate;
+    if (!model_) {
+        result.tail_rate_ = rate;
+        result.decay_ = 1.0;
+    }
     return result;
 }
 

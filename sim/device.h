@@ -44,6 +44,7 @@ struct Device {
     DollarsPerSecond price;                   ///< 0 = unknown
     std::vector<Interconnect> interconnects;  ///< fastest first; empty = one device alone
     std::string calibration_file;             ///< as the description names it; empty = none
+    std::string laws_of;                      ///< measured device whose laws stand in for what was not measured; empty = none
     std::optional<Calibration> calibration;   ///< what that file holds: measured kernels, which CostMode::calibrated needs
 
     /// Format whose units compute products of `format`: its own, or the next wider one that has any (fp16 and bf16 stand in for

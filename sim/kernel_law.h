@@ -40,6 +40,10 @@ enum class KernelClass {
     latent_prompt,        ///< prompt attention of the same layers
     prompt_attention,     ///< prompt attention over everything before
     prompt_window,        ///< prompt attention within a sliding window
+    expert_dispatch,      ///< rows sent to the ranks that hold their experts
+    expert_combine,       ///< and back, summed
+    all_gather,           ///< parts of a tensor gathered on every rank
+    stage_hop,            ///< activations handed to the next pipeline stage
 };
 /// As files and reports write them.
 constexpr auto names_in(KernelClass) {
@@ -66,7 +70,11 @@ constexpr auto names_in(KernelClass) {
                                     {latent_attention, "latent-attention"},
                                     {latent_prompt, "latent-prompt"},
                                     {prompt_attention, "prompt-attention"},
-                                    {prompt_window, "prompt-window"}});
+                                    {prompt_window, "prompt-window"},
+                                    {expert_dispatch, "expert-dispatch"},
+                                    {expert_combine, "expert-combine"},
+                                    {all_gather, "all-gather"},
+                                    {stage_hop, "stage-hop"}});
 }
 
 /// Attention kernels are tuned for heads up to this width.
@@ -78,6 +86,10 @@ inline std::string_view prompt_family(double head_dim) { return head_dim > 0.0 &
 
 /// Family of the experts' kernels that engines run under tensor parallelism.
 inline constexpr std::string_view triton_family = "triton";
+
+/// Families of the exchange of rows between ranks that hold experts: DeepEP's kernels for decoding, which send every copy of a
+/// row, and for prompts, which send a row once to each rank.
+inline constexpr std::string_view low_latency_family = "low-latency", normal_family = "normal";
 
 /// A bend in the cost of rows: each row between the previous knot (or row 1) and this one costs `slope` rows at full speed.
 /// Rows beyond the last knot cost 1 each.
@@ -111,6 +123,16 @@ struct PromptLaw {
     Seconds per_tile;          ///< of each tile: start, first loads, store; 0 = the law is not one of a prompt
     double depth = 1.0;        ///< time of the longest tile over what its FLOPs take on one multiprocessor
     double packs_heads = 0.0;  ///< 1: the query heads of a key-value head fill a tile together
+};
+
+/// An exchange of rows between ranks that hold experts, with E experts in all, N tokens of a rank and B bytes that it sends:
+///   s = startup + per_input·width + per_expert·E
+///   t = B·max(1/(bandwidth_share·link), 1/(E·expert_rate)) + per_token·N
+/// time = max(s, t) + overlap·min(s, t): few experts are served by few multiprocessors.
+struct ExchangeLaw {
+    Seconds per_expert;
+    BytesPerSecond expert_rate;  ///< 0 = no limit
+    Seconds per_token;
 };
 
 /// With B bytes of traffic, F FLOPs, O outputs, and r rows that share what is read (tokens of a linear layer; query rows on a
@@ -165,6 +187,7 @@ struct KernelLaw {
     double activation_share = 0.0;  ///< of the bandwidth, for activations of experts; 0 = the law is not one of experts
     CollectiveLaw collective{};
     PromptLaw prompt{};
+    ExchangeLaw exchange{};
 };
 
 /// A parameter of a law, as files, tables and fits know it.
@@ -179,7 +202,7 @@ struct KernelParameter {
 };
 
 /// Every parameter, in the order in which tables show them.
-inline constexpr std::size_t kernel_parameter_count = 38 + 2 * most_row_knots;
+inline constexpr std::size_t kernel_parameter_count = 41 + 2 * most_row_knots;
 const std::array<KernelParameter, kernel_parameter_count>& kernel_parameters();
 
 /// least_tile · 2^this is the largest row_tile.

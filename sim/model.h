@@ -131,6 +131,8 @@ struct MixtureOfExperts {
     bool expert_bias = false;
     bool router_bias = false;  ///< one number per expert (selection bias)
     bool shared_gate = false;  ///< the shared expert is scaled by a learned gate (Qwen)
+    /// Popularity of the experts by rank: the exponent of a power law (Zipf), as measured for a text; 0 = all alike.
+    double routing_skew = 0.0;
 };
 
 /// A plain linear layer beside the others (adapters, the fusion layer of an EAGLE drafter).

@@ -5,6 +5,7 @@
 // how coefficients become FLOPs and bytes is written here and nowhere else.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,7 +87,10 @@ struct OperationCost {
     ContextReach reach;         ///< the part of the context that it sees (attention only)
     double expert_count = 0.0;  ///< E; 0 = not a mixture of experts
     double log_miss = 0.0;      ///< ln(1 − active/E): a token leaves an expert untouched with probability exp(log_miss)
-    double expert_rows = 0.0;   ///< rows of experts for each token: the active experts
+    double expert_rows = 0.0;   ///< rows of experts for each token: the active experts of one rank
+    // Experts dealt out over ranks: M tokens of the pass bring the busiest rank what share·M + spread·√M tokens, at most
+    // most·M, would bring a rank in the mean (BusiestRank; tokens of all attention data parallel groups reach the experts).
+    double busiest_share = 1.0, busiest_spread = 0.0, busiest_most = 1.0;
 };
 
 struct Operation : OperationCost {
@@ -111,6 +115,8 @@ struct Operation : OperationCost {
     bool shares_cache = true;                ///< several query heads read the keys and values of one head
     double rows_per_token = 1.0;             ///< query heads that share them
     double ranks = 1.0;                      ///< among which a collective runs
+    double exchanged_experts = 0.0;          ///< among which a dispatch or combine deals its rows
+    bool exchanged_rows_are_merged = false;  ///< a row goes once to each rank, not once for each of its experts
     WorkItems items;                         ///< what is divided among workers; none = evenly
 };
 
@@ -151,6 +157,25 @@ inline double exp_of_nonpositive(double x) {
 /// Expected number of distinct experts that `tokens` tokens touch under uniform routing: E·(1 − (1 − active/E)^tokens).
 inline double expected_experts(const OperationCost& cost, double tokens) {
     return cost.expert_count * (1.0 - exp_of_nonpositive(cost.log_miss * tokens));
+}
+
+/// The shape with which experts are priced: tokens are those that the busiest rank seems to have.
+inline ShapeTerms busiest_shape(const OperationCost& cost, const ShapeTerms& shape) {
+    ShapeTerms busiest = shape;
+    const double tokens = cost.busiest_share * shape.tokens + cost.busiest_spread * std::sqrt(shape.tokens);
+    const double most = cost.busiest_most * shape.tokens;
+    busiest.tokens = tokens < most ? tokens : most;
+    return busiest;
+}
+
+/// The shape with which an operation is priced.
+template <bool has_experts>
+inline ShapeTerms own_shape(const OperationCost& cost, const ShapeTerms& shape) {
+    if constexpr (has_experts) {
+        return busiest_shape(cost, shape);
+    } else {
+        return shape;
+    }
 }
 
 /// FLOPs of one run. The two switches leave out terms that the caller knows to be zero; they never change the value.

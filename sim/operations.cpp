@@ -1,5 +1,6 @@
 #include "sim/operations.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace treeline {
@@ -20,6 +21,7 @@ LayerContext context_of(const Model& model, std::size_t kind, const Precision& p
     context.width = static_cast<double>(model.width);
     context.precision = precision;
     context.ranks = options.ranks;
+    context.parallel = options.parallel;
     context.pass = options.kind;
     context.writes = options.writes;
     context.verification = options.verification;
@@ -104,12 +106,20 @@ Count active_body_parameters(const Model& model) {
     return sum_elements(layer_operations(model, model.precision, {}), false, &Operation::active_elements);
 }
 
-Bytes stored_weights(const Model& model, const Precision& precision, double ranks) {
-    Bytes sum;
-    for (const Operation& operation : operations_of(model, precision, {PassKind::decode, StateWrites::final_state, ranks})) {
-        sum += operation.stored * operation.weight_copies;
+Bytes stored_weights(const Model& model, const Precision& precision, double ranks, const Parallelism& parallel) {
+    PassOptions options{PassKind::decode, StateWrites::final_state, ranks};
+    options.parallel = parallel;
+    Bytes sum, first, last;
+    for (const Operation& operation : operations_of(model, precision, options)) {
+        const Bytes stored = operation.stored * operation.weight_copies;
+        sum += stored;
+        first += operation.part == ModelPart::embedding ? stored : Bytes(0.0);
+        last += operation.part == ModelPart::head ? stored : Bytes(0.0);
     }
-    return sum;
+    if (parallel.pipeline <= 1.0) {
+        return sum;
+    }
+    return (sum - first - last) * largest_stage(model, parallel.pipeline) + std::max(first, last);
 }
 
 std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision, double ranks) {

@@ -15,6 +15,7 @@ struct PassOptions {
     StateWrites writes = StateWrites::final_state;
     double ranks = 1.0;  ///< tensor-parallel degree; operations are of one rank
     Verification verification = Verification::unrolled;
+    Parallelism parallel = {};  ///< who shares the experts
 };
 
 /// Operations of one forward pass, from embedding to LM head; identical layers are merged into one operation with a count.
@@ -29,8 +30,9 @@ Count body_parameters(const Model& model);
 /// Parameters of the layers that one token uses (fewer than body_parameters only with experts).
 Count active_body_parameters(const Model& model);
 
-/// Bytes of parameters on one of `ranks` devices.
-Bytes stored_weights(const Model& model, const Precision& precision, double ranks);
+/// Bytes of parameters on one of `ranks` devices; with pipeline stages, on one of the largest stage, which holds the ends of
+/// the model, too, whichever is larger.
+Bytes stored_weights(const Model& model, const Precision& precision, double ranks, const Parallelism& parallel = {});
 
 /// The key-value cache of one kind of layer, all its occurrences together, on one rank.
 struct CacheTerm {

@@ -40,18 +40,37 @@ bool uses_matrix_units(const Operation& operation) {
            operation.kind == OperationKind::attention;
 }
 
+/// The part of an exchange that crosses a slow link: what stays among the ranks of a host takes the fastest one meanwhile.
+/// Other collectives are priced as if all of their bytes did.
+double share_over(const Interconnect& link, const Operation& operation, const Platform& platform) {
+    const Interconnect& fastest = platform.device.interconnects.front();
+    const bool exchange = operation.kernel == KernelClass::expert_dispatch || operation.kernel == KernelClass::expert_combine;
+    return exchange && &link != &fastest && fastest.domain > 0.0 ? 1.0 - fastest.domain / operation.ranks : 1.0;
+}
+
 Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
     Rates rates;
     if (operation.kind == OperationKind::collective) {
-        if (const Interconnect* link = link_of(platform)) {
+        if (const Interconnect* link = link_between(platform, operation.ranks)) {
             rates.startup = link->latency;
-            rates.per_byte = 1.0 / link->bandwidth;
+            rates.per_byte = 1.0 / link->bandwidth * share_over(*link, operation, platform);
         }
         return rates;
     }
     rates.per_byte = 1.0 / platform.device.bandwidth;
     rates.per_flop = 1.0 / platform.device.peak_for(operation.math);
     return rates;
+}
+
+bool by_laws(const Platform& platform) { return platform.mode == CostMode::calibrated; }
+
+/// How fast the engine runs this linear layer over how it is priced otherwise.
+void apply_linear_speed(const Operation& operation, const Platform& platform, Rates& rates) {
+    if (operation.kind == OperationKind::linear) {
+        const LinearSpeed& speed = platform.stack.speed_of_linear(operation.math, by_laws(platform));
+        rates.per_byte = rates.per_byte / speed.memory;
+        rates.per_flop = rates.per_flop / speed.compute;
+    }
 }
 
 /// What the stack's kernels reach of the data sheet, for operations without a measured law.
@@ -75,17 +94,23 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
         rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
     }
     // Counted once per kernel, however the law weighs its two sides.
-    rates.startup = stack.kernel_startup * (operation.launches / (1.0 + rates.overlap));
+    rates.startup = stack.startup_of_kernels(by_laws(platform)) * (operation.launches / (1.0 + rates.overlap));
+    apply_linear_speed(operation, platform, rates);
     return rates;
 }
 
 /// All-reduces were measured over the fastest link of one host. Another link, or more hosts, is priced from its own figures.
+/// Exchanges of experts' rows have laws of their own; gathers and hops between stages have none.
 const KernelLaw* law_of_collective(const Operation& operation, const Precision& precision, const Platform& platform) {
-    const Interconnect* link = link_of(platform);
-    const bool measured = link != nullptr && link == platform.device.interconnects.data() && operation.ranks > 1.0;
-    return measured ? platform.device.calibration->law(KernelClass::all_reduce, precision.activations.format,
-                                                       platform.stack.collectives)
-                    : nullptr;
+    const Interconnect* link = link_between(platform, operation.ranks);
+    if (link == nullptr || link != platform.device.interconnects.data()) {
+        return nullptr;
+    }
+    const KernelClass kernel = operation.kernel.value_or(KernelClass::all_reduce);
+    const std::string_view family = kernel == KernelClass::all_reduce     ? std::string_view(platform.stack.collectives)
+                                    : operation.exchanged_rows_are_merged ? normal_family
+                                                                          : low_latency_family;
+    return platform.device.calibration->law(kernel, precision.activations.format, family);
 }
 
 /// Prompts and latent caches have kernels of their own; where those were not measured, decode attention stands in.
@@ -140,6 +165,23 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
     return nullptr;
 }
 
+/// Rates of a measured kernel as the engine runs it. Tables of 8-bit products include the quantisation of activations; where
+/// the engine fuses that into the kernel before, products start up like 16-bit ones.
+Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Platform& platform) {
+    KernelLaw used = law;
+    const KernelLaw* wide = platform.device.calibration->law(KernelClass::gemm, NumberFormat::bf16);
+    if (operation.kind == OperationKind::linear && platform.stack.fused_quantisation && wide != nullptr &&
+        law.per_activation > Seconds(0.0)) {
+        used.startup = std::min(law.startup, wide->startup);
+        used.launch = std::min(law.launch, wide->launch);
+        used.per_input = std::min(law.per_input, wide->per_input);
+        used.per_activation = Seconds(0.0);
+    }
+    Rates rates = measured_rates(used, data_sheet_rates(operation, platform), operation);
+    apply_linear_speed(operation, platform, rates);
+    return rates;
+}
+
 struct PricedKernel {
     Rates rates;
     bool measured = false;
@@ -147,7 +189,7 @@ struct PricedKernel {
 
 PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_of(operation, precision, platform)) {
-        return {measured_rates(*law, data_sheet_rates(operation, platform), operation), true};
+        return {rates_in_engine(*law, operation, platform), true};
     }
     return {stack_rates(operation, platform), false};
 }
@@ -192,12 +234,14 @@ Operation sampling_operation(double vocabulary, Sampling sampling) {
     return operation;
 }
 
-const Interconnect* link_of(const Platform& platform) {
-    if (platform.ranks <= 1.0) {
+const Interconnect* link_of(const Platform& platform) { return link_between(platform, platform.devices()); }
+
+const Interconnect* link_between(const Platform& platform, double ranks) {
+    if (ranks <= 1.0) {
         return nullptr;
     }
     for (const Interconnect& link : platform.device.interconnects) {
-        if (link.joins(platform.ranks) && (platform.interconnect.empty() || link.name == platform.interconnect)) {
+        if (link.joins(ranks) && (platform.interconnect.empty() || link.name == platform.interconnect)) {
             return &link;
         }
     }
@@ -219,7 +263,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     double gaps = 0.0;
     for (Operation& operation : operations) {
         const PricedKernel priced = price(operation, precision, platform);
-        const double launches = operation.launches * platform.stack.launch_factor;
+        const double launches = operation.launches * platform.stack.launches_per_operation(by_laws(platform));
         // A measured kernel's time includes its own launch gap, but not those of other kernels that the stack launches beside
         // it.
         const double own_gaps = priced.measured ? std::max(0.0, launches - operation.launches) : launches;
@@ -241,10 +285,31 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     return pass;
 }
 
+namespace {
+
+/// A pass goes through every stage, and its tokens return to the first. A stage's ranks hand their activations on side by side.
+void append_hops(const Model& model, const Precision& precision, const Platform& platform, std::vector<Operation>& operations) {
+    if (platform.parallel.pipeline <= 1.0) {
+        return;
+    }
+    Operation hop;
+    hop.name = "pipeline: hop to the next stage";
+    hop.kind = OperationKind::collective;
+    hop.kernel = KernelClass::stage_hop;
+    hop.count = platform.parallel.pipeline;
+    hop.ranks = platform.devices();
+    hop.bytes.per_token = precision.activations.per_element() * (static_cast<double>(model.width) / platform.ranks);
+    operations.push_back(hop);
+}
+
+}  // namespace
+
 CompiledPass compile_pass(const Model& model, const Precision& precision, const Platform& platform, CompileOptions options,
                           const std::vector<Operation>& extra) {
     options.pass.ranks = platform.ranks;
+    options.pass.parallel = platform.parallel;
     std::vector<Operation> operations = operations_of(model, precision, options.pass);
+    append_hops(model, precision, platform, operations);
     if (options.sampling == Sampling::none) {  // no logits are wanted: the pass ends with the last layer
         std::erase_if(operations, [](const Operation& operation) { return operation.part == ModelPart::head; });
     } else {
@@ -254,7 +319,11 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
         operations = body_only(operations, precision);
     }
     operations.insert(operations.end(), extra.begin(), extra.end());
-    return compile_operations(std::move(operations), precision, platform, options.host);
+    CompiledPass pass = compile_operations(std::move(operations), precision, platform, options.host);
+    if (platform.mode != CostMode::hoi) {
+        pass.node_time += platform.stack.per_layer * static_cast<double>(model.order.size());
+    }
+    return pass;
 }
 
 PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
@@ -272,7 +341,7 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
 }
 
 std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape& shape) {
-    const ShapeTerms terms = terms_of(shape);
+    const ShapeTerms of_pass = terms_of(shape);
     double gaps = 0.0, scans = 0.0;
     for (const TimedOperation& timed : pass.operations) {
         gaps += timed.operation.count * timed.gaps;
@@ -287,6 +356,7 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
         const Seconds gap = one_gap * timed.gaps;
         dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
                  [&]<bool reads_context, bool has_experts, RowRule rule>() {
+                     const ShapeTerms terms = own_shape<has_experts>(operation, of_pass);
                      const Flops flops = flops_of<reads_context>(operation, terms);
                      const Bytes bytes = bytes_of<reads_context, has_experts>(operation, terms);
                      const Seconds device = pass.whole_pass ? whole_pass_time(pass, bytes, flops)

@@ -10,6 +10,7 @@
 #include "sim/device.h"
 #include "sim/enum_names.h"
 #include "sim/operations.h"
+#include "sim/parallelism.h"
 #include "sim/rates.h"
 #include "sim/stack.h"
 
@@ -32,21 +33,27 @@ constexpr auto names_in(CostMode) {
 /// The modes that users choose from.
 inline constexpr std::array all_cost_modes = {CostMode::roofline, CostMode::calibrated, CostMode::hoi};
 
-/// A device, the software on it, and how many of them share each layer.
+/// Devices, the software on them, and how a model is shared out over them.
 struct Platform {
     Device device;
     Stack stack;
-    double ranks = 1.0;
+    double ranks = 1.0;  ///< of tensor parallelism
     CostMode mode = CostMode::roofline;
     std::string interconnect = {};                ///< name of the link to use; empty = the fastest that joins all ranks
     std::optional<Accelerator> accelerator = {};  ///< what `device` summarises, where it is one
+    Parallelism parallel = {};                    ///< beside the `ranks` of tensor parallelism
+
+    /// Devices that serve the model together.
+    [[nodiscard]] double devices() const { return devices_of(ranks, parallel); }
 };
 
 /// An accelerator as a platform: device_of(), on_chip_stack(), CostMode::cycles.
 Platform platform_of(Accelerator accelerator);
 
-/// The link that this platform's tensor parallelism uses: the one it names, or the fastest that joins all ranks. Null for a
-/// single rank, or if the device has no such link.
+/// The link between `ranks` devices: the one that the platform names, or the fastest that joins them all. Null for a single
+/// rank, or if the device has no such link.
+const Interconnect* link_between(const Platform& platform, double ranks);
+/// The same for all devices of the platform: its slowest link, if they are spread over several hosts.
 const Interconnect* link_of(const Platform& platform);
 
 struct TimedOperation {
@@ -69,7 +76,7 @@ struct PassTotals {
 struct CompiledPass {
     std::vector<TimedOperation> operations;
     double launches = 0.0;    ///< kernels, the stack's launch factor included
-    Seconds node_time;        ///< device-side gaps between all kernels
+    Seconds node_time;        ///< device-side gaps between all kernels, and what the stack adds to each layer
     Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
     Seconds host;             ///< host time before the pass
     Seconds step_time;        ///< latency that each new token of a sequence adds, over all scans that go token by token
@@ -81,9 +88,10 @@ struct CompiledPass {
 template <bool reads_context, bool has_experts, RowRule rule>
 inline void accumulate(const OperationCost& cost, const Rates& rates, double runs, double memory_runs, const ShapeTerms& shape,
                        PassTotals& totals) {
-    const Flops flops = flops_of<reads_context>(cost, shape);
-    const Bytes bytes = bytes_of<reads_context, has_experts>(cost, shape);
-    totals.device += operation_time<reads_context, has_experts, rule>(cost, rates, shape, bytes, flops) * runs;
+    const ShapeTerms own = own_shape<has_experts>(cost, shape);
+    const Flops flops = flops_of<reads_context>(cost, own);
+    const Bytes bytes = bytes_of<reads_context, has_experts>(cost, own);
+    totals.device += operation_time<reads_context, has_experts, rule>(cost, rates, own, bytes, flops) * runs;
     totals.flops += flops * runs;
     totals.bytes += bytes * memory_runs;
 }
@@ -117,10 +125,11 @@ inline void dispatch(const OperationCost& cost, bool reads_context, RowRule rule
         : rule == RowRule::experts ? visit.template operator()<false, true, RowRule::experts>()
                                    : visit.template operator()<false, true, none>();
     } else {
-        rule == curve   ? visit.template operator()<false, false, curve>()
-        : rule == steps ? visit.template operator()<false, false, steps>()
-        : rule == lines ? visit.template operator()<false, false, lines>()
-                        : visit.template operator()<false, false, none>();
+        rule == curve      ? visit.template operator()<false, false, curve>()
+        : rule == steps    ? visit.template operator()<false, false, steps>()
+        : rule == lines    ? visit.template operator()<false, false, lines>()
+        : rule == exchange ? visit.template operator()<false, false, exchange>()
+                           : visit.template operator()<false, false, none>();
     }
 }
 

@@ -9,6 +9,9 @@ void check_storage(const Storage& storage, const std::string& what, std::vector<
     if (!std::isfinite(storage.group_size) || storage.group_size < 0.0) {
         problems.push_back(what + ".group_size must be 0 (no scales) or the number of elements that share a scale");
     }
+    if (!(storage.bits >= 0.0 && storage.bits <= 32.0)) {
+        problems.push_back(what + ".bits must lie between 0 and 32");
+    }
     if (!(storage.scale_bits > 0.0 && storage.scale_bits <= 32.0)) {
         problems.push_back(what + ".scale_bits must lie between 1 and 32");
     }
@@ -35,8 +38,10 @@ double bits_of(NumberFormat format) {
 
 Bytes Storage::per_element() const {
     const double shared_bits = group_size > 0.0 ? scale_bits / group_size : 0.0;
-    return Bytes((bits_of(format) + shared_bits) / 8.0);
+    return Bytes((element_bits() + shared_bits) / 8.0);
 }
+
+double Storage::element_bits() const { return bits > 0.0 ? bits : bits_of(format); }
 
 Precision uniform_precision(NumberFormat format) {
     const Storage storage{format};
@@ -79,6 +84,28 @@ Precision mxfp4_precision(NumberFormat wide) {
     Precision precision = checkpoint_precision(NumberFormat::fp4, wide);
     precision.weights.group_size = 32.0;
     precision.experts = precision.weights;
+    return precision;
+}
+
+Precision block_fp8_precision(NumberFormat wide) {
+    Precision precision = checkpoint_precision(NumberFormat::fp8, wide);
+    precision.weights = precision.experts = {NumberFormat::fp8, 128.0 * 128.0, 32.0};
+    return precision;
+}
+
+Precision gguf_precision(GgufFormat format) {
+    constexpr Storage q8_0{NumberFormat::int8, 32.0, 16.0}, q6_k{NumberFormat::int8, 16.0, 9.0, 6.0};
+    constexpr Storage q4_k{NumberFormat::int4, 32.0, 16.0};
+    Precision precision = uniform_precision(NumberFormat::fp16);
+    precision.state = Storage{NumberFormat::fp32};
+    const Storage common = format == GgufFormat::q8_0 ? q8_0 : format == GgufFormat::q6_k ? q6_k : q4_k;
+    precision.weights = precision.experts = precision.embeddings = common;
+    precision.math = NumberFormat::int8;
+    if (format == GgufFormat::q4_k_m) {
+        Storage mixed = q4_k;
+        mixed.bits += 4.0 + 0.5 * (6.5625 - 4.5);
+        precision.exceptions = {{"LM head", q6_k, NumberFormat::int8}, {"down projection", mixed, NumberFormat::int8}};
+    }
     return precision;
 }
 

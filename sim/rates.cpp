@@ -105,6 +105,15 @@ ExpertTiles expert_tiles(const KernelLaw& law, const Rates& data_sheet, const Op
     return tiles;
 }
 
+/// Time of a byte that a rank sends, what tokens cost beside their bytes included.
+SecondsPerByte exchange_byte(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
+    const SecondsPerByte link = data_sheet.per_byte / law.bandwidth_share;
+    const bool limited = law.exchange.expert_rate > BytesPerSecond(0.0);
+    const SecondsPerByte copies =
+        limited ? 1.0 / (law.exchange.expert_rate * operation.exchanged_experts) : SecondsPerByte(0.0);
+    return std::max(link, copies) + law.exchange.per_token / operation.bytes.per_token;
+}
+
 PromptTiles prompt_tiles(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
     const bool packs = law.prompt.packs_heads > 0.0;
     const double heads = operation.cache_heads * operation.rows_per_token;
@@ -158,6 +167,12 @@ Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operat
     rates.overlap = law.overlap;
     rates.per_sequence = law.per_head * operation.cache_heads;
     rates.per_context = law.per_context;
+    if (operation.kind == OperationKind::collective && operation.exchanged_experts > 0.0) {
+        rates.rule = RowRule::exchange;
+        rates.startup = law.startup + law.per_input * operation.inputs + law.exchange.per_expert * operation.exchanged_experts;
+        rates.per_byte = exchange_byte(law, data_sheet, operation);
+        return rates;
+    }
     if (operation.kind == OperationKind::collective) {
         rates.rule = RowRule::lines;
         rates.lines = collective_lines(law, data_sheet, operation);

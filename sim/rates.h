@@ -11,11 +11,12 @@ namespace treeline {
 /// How the rows (tokens) of an operation enter its time beyond their bytes and FLOPs.
 enum class RowRule {
     none,
-    steps,    ///< RowSteps: whole tiles, and another kernel above a certain number of rows
-    curve,    ///< RowCosts and a step: few rows compute less well; a cost per output; whole items for each worker
-    lines,    ///< CollectiveLines: the least of three lines in the bytes
-    experts,  ///< ExpertTiles: tiles of the rows of each expert
-    prompt,   ///< PromptTiles: tiles of query rows by keys, shared among multiprocessors
+    steps,     ///< RowSteps: whole tiles, and another kernel above a certain number of rows
+    curve,     ///< RowCosts and a step: few rows compute less well; a cost per output; whole items for each worker
+    lines,     ///< CollectiveLines: the least of three lines in the bytes
+    experts,   ///< ExpertTiles: tiles of the rows of each expert
+    prompt,    ///< PromptTiles: tiles of query rows by keys, shared among multiprocessors
+    exchange,  ///< startup beside the transfer, partly hidden by it
 };
 
 /// What depends on the rows (tokens or logits) of a linear layer in steps.
@@ -211,6 +212,9 @@ inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, co
     }
     if constexpr (rule == RowRule::lines) {
         return {time_of_lines(rates.lines, bytes), {}, {}};
+    }
+    if constexpr (rule == RowRule::exchange) {
+        return {{}, bytes * rates.per_byte, rates.startup};
     }
     OperationSides sides;
     const double ramped = bytes.value() * rates.per_ramp;

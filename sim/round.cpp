@@ -56,7 +56,7 @@ Bytes widest_activation(const CompiledPass& pass) {
     Bytes widest;
     for (const TimedOperation& timed : pass.operations) {
         if (timed.operation.kind == OperationKind::linear || timed.operation.kind == OperationKind::experts) {
-            widest = std::max(widest, timed.operation.bytes.per_token);
+            widest = std::max(widest, timed.operation.bytes.per_token * timed.operation.busiest_share);
         }
     }
     return widest;
@@ -79,25 +79,42 @@ PrefillMemory prefill_memory(const RoundSetup& setup, const CompiledPass& prefil
     return memory;
 }
 
+/// Where drafts are made: in one stage, on as many ranks as share the drafter's layers.
+Platform platform_of_drafter(Platform platform) {
+    Parallelism& parallel = platform.parallel;
+    parallel.pipeline = 1.0;
+    if (parallel.draft_tensor > 0.0 && parallel.draft_tensor != platform.ranks) {
+        platform.ranks = parallel.draft_tensor;
+        parallel.experts = 1.0;
+    }
+    return platform;
+}
+
 MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, const CompiledPass& target_pass,
                          const CompiledPass& prefill) {
     const double ranks = setup.platform.ranks;
+    const Parallelism& parallel = setup.platform.parallel;
+    const double stage = largest_stage(setup.target, parallel.pipeline);
+    const Platform draft_platform = platform_of_drafter(setup.platform);
     const RecurrentMemory target = recurrent_memory(setup.target, setup.precision, ranks);
     MemoryModel memory;
-    memory.target_weights = stored_weights(setup.target, setup.precision, ranks);
-    memory.draft_weights = added_weights(drafter, ranks);
+    memory.target_weights = stored_weights(setup.target, setup.precision, ranks, parallel);
+    memory.draft_weights = added_weights(drafter, draft_platform.ranks, draft_platform.parallel);
     memory.reserved = setup.platform.device.reserved;
     memory.per_graph = setup.platform.stack.memory_per_graph;
     memory.capacity = setup.platform.device.memory;
-    memory.target_state = target.state;
-    memory.replay_per_token = target.replay_per_token;
+    memory.target_state = target.state * stage;
+    memory.replay_per_token = target.replay_per_token * stage;
     memory.logits_per_token = Bytes(4.0 * static_cast<double>(setup.target.vocabulary_size) / ranks);
     memory.activations_per_token = widest_activation(target_pass);
     memory.prefill = prefill_memory(setup, prefill, memory.logits_per_token);
     memory.target_caches = caches_of(setup.target, setup.precision, ranks);
+    for (CacheTerm& cache : memory.target_caches) {
+        cache.per_token = cache.per_token * stage;
+    }
     if (drafter.model && drafter.has_cache) {
-        memory.draft_caches = caches_of(*drafter.model, drafter.precision, ranks);
-        memory.draft_state = recurrent_memory(*drafter.model, drafter.precision, ranks).state;
+        memory.draft_caches = caches_of(*drafter.model, drafter.precision, draft_platform.ranks);
+        memory.draft_state = recurrent_memory(*drafter.model, drafter.precision, draft_platform.ranks).state;
     }
     return memory;
 }
@@ -118,16 +135,22 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     }
     // Heads without a cache run within the target's pass, so the host does nothing for them.
     const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass + host_of_sampling(setup) : Seconds(0.0);
-    const Platform platform = with_stack(setup.platform, setup.platform.stack.drafting());
+    const Platform draft_platform = platform_of_drafter(setup.platform);
+    const Platform platform = with_stack(draft_platform, setup.platform.stack.drafting());
     CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
     round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     options.pass.verification = Verification::packed;
     options.sampling = setup.decoding == Decoding::greedy ? Sampling::top : options.sampling;
     round.pass(PassId::draft_tree) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     round.pass(PassId::draft_copy) = compile_copies(*drafter.model, drafter.precision, platform);
+    if (drafter.context_model) {
+        options = pass_options(PassKind::decode, StateWrites::final_state, Sampling::none, Seconds(0.0));
+        round.pass(PassId::draft_context) = compile_pass(*drafter.context_model, drafter.precision, platform, options);
+    }
     if (drafter.needs_prefill) {
         const auto prefill = pass_options(PassKind::prefill, StateWrites::final_state, Sampling::none, host);
-        round.draft_prefill = compile_pass(*drafter.model, drafter.precision, setup.platform, prefill);
+        const Model& reads_prompts = drafter.context_model ? *drafter.context_model : *drafter.model;
+        round.draft_prefill = compile_pass(reads_prompts, drafter.precision, draft_platform, prefill);
     }
 }
 
@@ -168,6 +191,8 @@ std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
             return "draft, level " + std::to_string(index + 2);
         case PassId::draft_copy:
             return "draft, state copies";
+        case PassId::draft_context:
+            return "draft, keys and values of accepted tokens";
         case PassId::verify_unrolled:
         case PassId::verify_chunk:
         case PassId::verify_packed:
@@ -197,7 +222,7 @@ std::string link_problem(const Platform& platform) {
     const std::string& name = platform.interconnect;
     return platform.device.name + (known.empty() ? " has no interconnect" : " has no interconnect that reaches so far") +
            (name.empty() || !known.empty() ? "" : " named '" + name + "'") + ", so its layers cannot be shared by " +
-           std::to_string(static_cast<int>(platform.ranks)) + " devices" + (known.empty() ? "" : " (" + known + ")");
+           std::to_string(static_cast<int>(platform.devices())) + " devices" + (known.empty() ? "" : " (" + known + ")");
 }
 
 }  // namespace
@@ -217,13 +242,14 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
         problems.push_back(setup.platform.device.name + " states no peak for " + std::string(name_of(setup.precision.math)) +
                            " or any wider format");
     }
-    if (setup.platform.ranks > 1.0 && link_of(setup.platform) == nullptr) {
+    if (setup.platform.devices() > 1.0 && link_of(setup.platform) == nullptr) {
         problems.push_back(link_problem(setup.platform));
     }
     if (const double heads = heads_that_do_not_divide(setup.target, setup.platform.ranks); heads > 0.0) {
         problems.push_back(setup.target.name + " has layers of " + std::to_string(static_cast<int>(heads)) + " heads, which " +
                            std::to_string(static_cast<int>(setup.platform.ranks)) + " devices cannot share evenly");
     }
+    add(problems_of(setup.target, setup.platform.ranks, setup.platform.parallel));
     const std::vector<Rollback> usable = rollbacks_for(setup.target);
     if (std::find(usable.begin(), usable.end(), setup.rollback) == usable.end()) {
         problems.push_back(
@@ -239,6 +265,9 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     }
     if (setup.output_tokens > 0.0 && setup.prompt_tokens <= 0.0) {
         problems.emplace_back("a steady state (output_tokens) needs the length of its prompts (prompt_tokens)");
+    }
+    if (!(setup.prefix_hit >= 0.0 && setup.prefix_hit < 1.0)) {
+        problems.emplace_back("prefix_hit must be at least 0 and below 1: the last token of a prompt is always read");
     }
     if (setup.platform.accelerator) {
         add(accelerator_problems(setup));
@@ -292,24 +321,30 @@ CompiledRound compile_round(const RoundSetup& setup) {
         round.step_per_token = setup.platform.stack.host_per_verified_token;
     }
     round.prompts = prompt_work(setup, round);
+    round.prompt_wait = setup.platform.stack.prompt_wait;
+    round.prefix_hit = setup.prefix_hit;
     const Device& device = setup.platform.device;
-    round.ranks = setup.platform.ranks;
+    round.ranks = setup.platform.devices();
+    round.tensor = setup.platform.ranks;
+    round.groups = setup.platform.parallel.data;
+    round.stages = setup.platform.parallel.pipeline;
+    round.largest_stage = largest_stage(setup.target, round.stages);
     round.idle_power = device.idle_power;
     round.board_power = device.board_power.value() > 0.0 ? device.board_power : Watts(unlimited);
     round.energy_per_byte = device.energy_per_byte;
     round.energy_per_flop = device.energy_per_flop;
-    round.price = device.price * setup.platform.ranks;
+    round.price = device.price * round.ranks;
     return round;
 }
 
 RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {
     const RoundRow& row = round.row(point.speculation);
+    const double sequences = sequences_of_pass(round, point.batch);
     RoundTotals totals;
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         for (std::uint32_t i = row.begin[pass]; i < row.begin[pass + 1]; ++i) {
             const RoundStep& step = round.steps[i];
-            add_step(round.passes[pass], step, totals_of(round.passes[pass], shape_of(step, point.batch, point.context)),
-                     totals);
+            add_step(round.passes[pass], step, totals_of(round.passes[pass], shape_of(step, sequences, point.context)), totals);
         }
     }
     return finish_round(round, row, point.batch, point.context, totals);
@@ -317,12 +352,13 @@ RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {
 
 std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint& point) {
     const RoundRow& row = round.row(point.speculation);
+    const double sequences = sequences_of_pass(round, point.batch);
     std::vector<ExplainedPass> explained = explain_turn(row, point);
     for (std::size_t id = 0; id < pass_count; ++id) {
         const CompiledPass& pass = round.passes[id];
         for (std::uint32_t i = row.begin[id]; i < row.begin[id + 1]; ++i) {
-            const PassShape shape = shape_of(round.steps[i], point.batch, point.context);
-            const Seconds beside = static_cast<PassId>(id) == PassId::plain ? step_host(round, point.batch, 1.0) : Seconds(0.0);
+            const PassShape shape = shape_of(round.steps[i], sequences, point.context);
+            const Seconds beside = static_cast<PassId>(id) == PassId::plain ? step_host(round, sequences, 1.0) : Seconds(0.0);
             explained.push_back({phase_text(static_cast<PassId>(id), row.begin[id + 1] - row.begin[id], i - row.begin[id]),
                                  shape, round.steps[i].runs, pass_time(pass, totals_of(pass, shape)) + beside, pass.launch_time,
                                  explain(pass, shape)});
@@ -334,17 +370,18 @@ std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint
 std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoint& point) {
     const MemoryModel& memory = round.memory;
     const RoundRow& row = round.row(point.speculation);
-    const Bytes prompts = prompt_activations(memory.prefill, point.batch, point.context);
-    const bool reading = prompts > round_activations(memory, row, point.batch);
+    const double sequences = sequences_of_group(round, point.batch);
+    const Bytes prompts = prompt_activations(memory.prefill, sequences, point.context);
+    const bool reading = prompts > round_activations(memory, row, sequences);
     std::vector<MemoryPart> parts = {
         {"target weights", memory.target_weights},
         {"drafter weights", memory.draft_weights},
-        {"target key-value cache", cache_memory(memory.target_caches, row, point.context) * point.batch},
-        {"drafter key-value cache", cache_memory(memory.draft_caches, row, point.context) * point.batch},
-        {"recurrent states and their copies", state_memory(memory, row) * point.batch},
+        {"target key-value cache", cache_memory(memory.target_caches, row, point.context) * sequences},
+        {"drafter key-value cache", cache_memory(memory.draft_caches, row, point.context) * sequences},
+        {"recurrent states and their copies", state_memory(memory, row) * sequences},
         {"activations while prompts are read", reading ? prompts : Bytes(0.0)},
-        {"logits", reading ? Bytes(0.0) : memory.logits_per_token * (row.logits * point.batch)},
-        {"activations", reading ? Bytes(0.0) : memory.activations_per_token * (row.activations * point.batch)},
+        {"logits", reading ? Bytes(0.0) : memory.logits_per_token * (row.logits * sequences)},
+        {"activations", reading ? Bytes(0.0) : memory.activations_per_token * (row.activations * sequences)},
         {"reserved by driver and framework", memory.reserved},
         {"captured graphs", memory.per_graph * row.graphs},
         {"states of the draft whose turn it is", row.turn.workspace},
@@ -355,7 +392,8 @@ std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoi
 }
 
 Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens) {
-    const PassShape prompt{1.0, prompt_tokens, 0.0, 1.0};
+    const double cached = round.prefix_hit * prompt_tokens;
+    const PassShape prompt{1.0, prompt_tokens - cached, cached, 1.0};
     return pass_time(round.prefill, totals_of(round.prefill, prompt)) +
            pass_time(round.draft_prefill, totals_of(round.draft_prefill, prompt));
 }

@@ -11,6 +11,7 @@
 
 #include "sim/drafters/drafter.h"
 #include "sim/enum_names.h"
+#include "sim/rates.h"
 #include "sim/rollback/rollback.h"
 
 namespace treeline {
@@ -53,6 +54,8 @@ struct RoundSetup {
     /// Mean length of an answer in the steady state, where every finished answer makes room for a prompt of `prompt_tokens`
     /// that is read between rounds (docs/cost-model.md, section 3.5). 0 = decoding alone.
     double output_tokens = 0.0;
+    /// Share of each prompt that the prefix cache holds, so that only the rest is read: at least 0, below 1.
+    double prefix_hit = 0.0;
 };
 
 /// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run does not count: its row
@@ -65,6 +68,7 @@ enum class PassId {
     draft,            ///< the drafter, token by token
     draft_tree,       ///< the drafter on nodes of one sequence, with tree attention
     draft_copy,       ///< copies of the drafter's recurrent states
+    draft_context,    ///< accepted tokens, read by what makes keys and values for a block drafter
     verify_unrolled,  ///< the target, one for each way of verifying
     verify_chunk,
     verify_packed,
@@ -74,7 +78,7 @@ enum class PassId {
     state_copy,  ///< the target's recurrent states, to the rows of the next verification
     compaction,  ///< keys and values of the accepted path of a tree
 };
-inline constexpr std::size_t pass_count = 12;
+inline constexpr std::size_t pass_count = 13;
 
 /// What a pass counts as.
 enum class Phase { plain, draft, verify, rollback };
@@ -177,8 +181,14 @@ struct CompiledRound {
     Seconds step_per_sequence;     ///< of every step (plain or verification), beside its kernels
     Seconds step_per_token;        ///< the same for each token of a step
     PromptWork prompts;            ///< zero for decoding alone
+    double prompt_wait = 1.0;      ///< share of the other requests' prompts that a request waits for after its first token
+    double prefix_hit = 0.0;       ///< share of a prompt that need not be read
     MemoryModel memory;
-    double ranks = 1.0;
+    double ranks = 1.0;          ///< devices
+    double tensor = 1.0;         ///< of them, those that share each layer
+    double groups = 1.0;         ///< of attention data parallelism
+    double stages = 1.0;         ///< of the pipeline
+    double largest_stage = 1.0;  ///< part of the layers that the largest stage holds
     Watts idle_power, board_power;
     JoulesPerByte energy_per_byte;
     JoulesPerFlop energy_per_flop;
@@ -195,6 +205,17 @@ struct CompiledRound {
 
 /// Compiles a setup that has no problems; on an accelerator, with compile_turns() (sim/accelerator_round.h).
 CompiledRound compile_round(const RoundSetup& setup);
+
+/// The most sequences that one group of attention data parallel ranks serves, of a batch over all groups.
+inline double sequences_of_group(const CompiledRound& round, double batch) {
+    return round.groups > 1.0 ? rounded_up(batch / round.groups) : batch;
+}
+
+/// Of these, in one pass: a pipeline keeps as many batches in flight as it has stages.
+inline double sequences_of_pass(const CompiledRound& round, double batch) {
+    const double of_group = sequences_of_group(round, batch);
+    return round.stages > 1.0 ? rounded_up(of_group / round.stages) : of_group;
+}
 
 /// A design point within a compiled round.
 struct DesignPoint {
@@ -260,9 +281,9 @@ inline Bytes peak_memory(const MemoryModel& memory, const RoundRow& row, double 
            sequence * batch + (prompts > round ? prompts : round);
 }
 
-/// The shape at which a step runs its pass.
-inline PassShape shape_of(const RoundStep& step, double batch, double context) {
-    return {batch * step.rows, step.tokens, context + step.context_offset, step.logits};
+/// The shape at which a step runs its pass; `sequences` are those of a pass.
+inline PassShape shape_of(const RoundStep& step, double sequences, double context) {
+    return {sequences * step.rows, step.tokens, context + step.context_offset, step.logits};
 }
 
 /// What the steps of a round add up to.
@@ -290,11 +311,29 @@ inline Seconds step_host(const CompiledRound& round, double batch, double tokens
     return (round.step_per_sequence + round.step_per_token * tokens_of_sequence) * batch;
 }
 
+/// A round of a pipeline passes all stages, and meanwhile each serves the other batches: the round takes as long as they all
+/// together spend in the busiest stage, and at least the way of one through all stages. What drafts and rolls back sits in one
+/// stage, so nothing hides it.
+inline void pipeline_round(const CompiledRound& round, double of_group, RoundEstimate& estimate) {
+    const double in_flight = of_group < round.stages ? of_group : round.stages;
+    const auto cycle = [&](Seconds all_stages, Seconds one_stage) {
+        const Seconds way = all_stages + one_stage;
+        const Seconds busiest = (all_stages * round.largest_stage + one_stage) * in_flight;
+        return way > busiest ? way : busiest;
+    };
+    const Seconds in_one_stage = estimate.draft + estimate.rollback + estimate.host;
+    const Seconds whole = cycle(estimate.verify, in_one_stage);
+    estimate.autoregressive = cycle(estimate.autoregressive, Seconds(0.0));
+    estimate.verify = whole - in_one_stage;  // what waits for other batches counts as verification
+}
+
 /// From the totals of a round's steps to the estimate: docs/cost-model.md, sections 3.4 and 5. The only place where a round is
 /// put together.
-inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double batch, double context,
+inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double all_sequences, double context,
                                   const RoundTotals& totals) {
     RoundEstimate estimate;
+    const double of_group = sequences_of_group(round, all_sequences);
+    const double batch = sequences_of_pass(round, all_sequences);
     const double on = row.speculates;
     const double off = 1.0 - on;
     estimate.autoregressive = totals.of(Phase::plain) + row.turn.plain * batch + step_host(round, batch, 1.0);
@@ -304,13 +343,17 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     const Seconds per_sequence = round.host_per_sequence + round.host_per_draft_token * (row.draft_tokens + 1.0);
     estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch +
                           step_host(round, batch, row.logits));
+    if (round.stages > 1.0) {
+        pipeline_round(round, of_group, estimate);
+    }
     const Seconds decoding = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 
     // While a request decodes, each of the others finishes one answer and begins another: their prompts are read in between.
     const double accept_length = row.accept_length();
     const Seconds prompt = round.prompts.target + round.prompts.drafter * on;  // for each token of a request
-    const Seconds plain_prompts = round.prompts.target * (batch - 1.0);
-    const Seconds prompts = prompt * (batch - 1.0);
+    const double others = round.prompt_wait * (of_group - 1.0);
+    const Seconds plain_prompts = round.prompts.target * others;
+    const Seconds prompts = prompt * others;
     estimate.prompts = prompts * accept_length;
     estimate.round = decoding + estimate.prompts;
     const Seconds plain_step = estimate.autoregressive + plain_prompts;
@@ -322,17 +365,17 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     estimate.time_per_token = estimate.round / accept_length;
     const double rounds_per_second = Seconds(1.0) / estimate.round;
     estimate.tokens_per_second_user = accept_length * rounds_per_second;
-    // The device also reads the request's own prompt.
-    const Seconds busy = estimate.round + prompt * accept_length;
+    // The device also reads the request's own prompt, and those that it waits for before its first token.
+    const Seconds busy = estimate.round + prompt * (accept_length * (of_group - others));
     estimate.decode_share = decoding / busy;
-    estimate.tokens_per_second_device = batch * estimate.tokens_per_second_user / round.ranks * (estimate.round / busy);
+    estimate.tokens_per_second_device = all_sequences * estimate.tokens_per_second_user / round.ranks * (estimate.round / busy);
 
-    estimate.memory = peak_memory(round.memory, row, batch, context);
+    estimate.memory = peak_memory(round.memory, row, of_group, context);
     estimate.fits = estimate.memory <= round.memory.capacity;
 
     const Bytes bytes = totals.bytes + off * totals.plain_bytes;
     const Flops flops = totals.flops + off * totals.plain_flops;
-    const double tokens = batch * accept_length;
+    const double tokens = all_sequences * accept_length;
     const Joules used = round.idle_power * busy + round.energy_per_byte * bytes + round.energy_per_flop * flops +
                         row.turn.energy * batch + (round.prompts.target_energy + round.prompts.drafter_energy * on) * tokens;
     const Joules limit = round.board_power * busy;

@@ -90,10 +90,11 @@ void evaluate_block(const CompiledRound& round, const PointColumns& points, std:
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         for (std::size_t i = 0; i < size; ++i) {
             const RoundRow& row = round.row(points.speculation[begin + i]);
+            const double sequences = sequences_of_pass(round, points.batch[begin + i]);
             for (std::uint32_t step = row.begin[pass]; step < row.begin[pass + 1]; ++step) {
                 const std::size_t place = block.pass.size++;
                 block.owners[place] = {i, &round.steps[step]};
-                block.pass.set(place, shape_of(round.steps[step], points.batch[begin + i], points.context[begin + i]));
+                block.pass.set(place, shape_of(round.steps[step], sequences, points.context[begin + i]));
                 if (block.pass.size == block_size) {
                     flush(round.passes[pass], block);
                 }

@@ -11,6 +11,9 @@ using StepsByPass = std::array<std::vector<RoundStep>, pass_count>;
 std::vector<RoundStep>& steps_of(StepsByPass& steps, PassId id) { return steps[static_cast<std::size_t>(id)]; }
 
 std::string drafter_problem(const DrafterPlan& drafter, const DraftTree& tree) {
+    if (drafter.parallel && tree.nodes() > tree.depth()) {
+        return "the drafter proposes a chain in one pass, and no tree";
+    }
     return tree.depth() <= drafter.max_draft_tokens ? ""
                                                     : "the drafter reaches " + std::to_string(drafter.max_draft_tokens) +
                                                           " tokens ahead, not " + std::to_string(tree.depth());
@@ -55,6 +58,9 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
         const DraftStep& pass = drafting.passes[i];
         const PassId id = i > 0 && drafting.tree_attention ? PassId::draft_tree : PassId::draft;
         steps_of(steps, id).push_back({Phase::draft, pass.rows, pass.tokens, pass.logits, pass.context_offset, pass.runs});
+    }
+    if (drafting.context_tokens > 0.0) {
+        steps_of(steps, PassId::draft_context).push_back({Phase::draft, 1.0, drafting.context_tokens, 0.0, 0.0, 1.0});
     }
     if (drafting.copied_states > 0.0 && inputs.setup.platform.stack.state_copy != StateCopy::by_index) {
         steps_of(steps, PassId::draft_copy).push_back({Phase::draft, drafting.copied_states, 1.0, 0.0, 0.0, 1.0});

@@ -11,6 +11,7 @@ Stack Stack::drafting() const {
         stack.host_launch = Seconds(0.0);  // a captured graph costs the host nothing per kernel
         stack.node_cost = graph_node_cost;
         stack.launch_factor = graph_launch_factor;
+        stack.calibrated.reset();
     }
     return stack;
 }
@@ -21,6 +22,7 @@ Stack Stack::copying() const {
         // Launched from the host one by one, whatever the stack does for whole passes.
         stack.host_launch = eager_launch;
         stack.launch_factor = calls_per_copy;
+        stack.calibrated.reset();
     }
     return stack;
 }
@@ -60,6 +62,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.node_cost, 0.01, "node_cost");
     require_overhead(stack.host_per_pass, 10.0, "host_per_pass");
     require_overhead(stack.host_per_draft_pass, 10.0, "host_per_draft_pass");
+    require_overhead(stack.per_layer, 0.01, "per_layer");
     require_overhead(stack.host_per_sequence, 1.0, "host_per_sequence");
     require_overhead(stack.host_per_verified_token, 1.0, "host_per_verified_token");
     require_overhead(stack.host_per_round, 10.0, "host_per_round");
@@ -87,6 +90,18 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_factor(stack.launch_factor, "launch_factor");
     require_factor(stack.graph_launch_factor, "graph_launch_factor");
     require_factor(stack.calls_per_copy, "calls_per_copy");
+    require_share(stack.prompt_wait, "prompt_wait");
+    for (const LinearSpeeds& speeds :
+         {stack.linear_speed, stack.calibrated ? stack.calibrated->linear_speed : LinearSpeeds{}}) {
+        for (const LinearSpeed& speed : speeds) {
+            require_factor(speed.memory, "linear_speed.memory");
+            require_factor(speed.compute, "linear_speed.compute");
+        }
+    }
+    if (stack.calibrated) {
+        require_overhead(stack.calibrated->kernel_startup, 0.01, "calibrated.kernel_startup");
+        require_factor(stack.calibrated->launch_factor, "calibrated.launch_factor");
+    }
     require(stack.prefill_tokens >= 1.0, "prefill_tokens must be at least 1");
     require(stack.score_bytes >= Bytes(0.0) && stack.score_bytes <= Bytes(64.0), "score_bytes must lie between 0 and 64 B");
     return problems;

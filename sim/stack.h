@@ -1,9 +1,13 @@
 // The software that runs a model on a device: what it adds to every pass and round, and what it can do.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/enum_names.h"
+#include "sim/precision.h"
 #include "sim/rollback/policy.h"
 #include "sim/units.h"
 #include "sim/verification.h"
@@ -19,7 +23,34 @@ enum class StateCopy {
     by_index,
 };
 
-/// What software adds to a device. A pass costs max(device time + launches·node_cost, launches·host_launch) + host_per_pass.
+/// How the prompts of new requests are read while others decode.
+enum class PrefillPolicy {
+    mixed,          ///< in chunks, in the steps of the decoding requests
+    alternating,    ///< in steps of their own, for which decoding waits
+    disaggregated,  ///< by other devices: these only decode
+};
+constexpr auto names_in(PrefillPolicy) {
+    using enum PrefillPolicy;
+    return enum_names<PrefillPolicy>({{mixed, "mixed"}, {alternating, "alternating"}, {disaggregated, "disaggregated"}});
+}
+
+/// Speed of an engine's linear layers over what they would be priced at otherwise: the stack's shares of the data sheet, or in
+/// calibrated mode the law of the measured kernel.
+struct LinearSpeed {
+    double memory = 1.0, compute = 1.0;
+};
+/// By the number format of the products.
+using LinearSpeeds = std::array<LinearSpeed, all_number_formats.size()>;
+
+/// Numbers of a stack that take the place of those of the same names in calibrated mode.
+struct CalibratedNumbers {
+    Seconds kernel_startup;
+    double launch_factor = 1.0;
+    LinearSpeeds linear_speed{};
+};
+
+/// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer, launches·host_launch)
+/// + host_per_pass.
 struct Stack {
     std::string name;
     std::string title;
@@ -27,6 +58,7 @@ struct Stack {
     Seconds node_cost;            ///< device-side gap of one kernel
     Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
     Seconds host_per_draft_pass;  ///< the same for one pass of the drafter, which the engine does not schedule anew
+    Seconds per_layer;            ///< what each layer adds on the device beside its kernels, in engines as measured
     Seconds host_per_sequence;    ///< what each sequence of the batch adds to a step: scheduling, sampling, streaming out
     /// What each token of a step adds outside of kernels: one token per sequence in plain decoding, draft and bonus in
     /// verification.
@@ -55,9 +87,18 @@ struct Stack {
     Bytes memory_per_graph;      ///< of one captured graph: its nodes, and the buffers that it keeps
     double launch_factor = 1.0;  ///< kernels launched per operation of the model (eager frameworks split operations)
     StateCopy state_copy = StateCopy::in_graph;
-    Seconds eager_launch;              ///< host time of one kernel launch outside any graph, for eager state copies
-    double calls_per_copy = 3.0;       ///< framework calls for one such copy (views of both rows, and the copy)
-    std::string collectives = "nccl";  ///< whose all-reduce it runs: a family of measured kernels ("vllm")
+    Seconds eager_launch;                         ///< host time of one kernel launch outside any graph, for eager state copies
+    double calls_per_copy = 3.0;                  ///< framework calls for one such copy (views of both rows, and the copy)
+    std::string collectives = "nccl";             ///< whose all-reduce it runs: a family of measured kernels ("vllm")
+    LinearSpeeds linear_speed{};                  ///< of engines as measured
+    std::optional<CalibratedNumbers> calibrated;  ///< without it, the numbers above hold in calibrated mode, too
+    /// Kernels before a linear layer quantise its activations on the way. Measured 8-bit products include a kernel that does
+    /// nothing else; those of such a stack start up like 16-bit ones.
+    bool fused_quantisation = false;
+    PrefillPolicy prefill = PrefillPolicy::mixed;
+    /// Share of the prompts of the other requests that a request waits for after its first token. Below 1 where requests come
+    /// and are read together, so that part of the wait is in their time to the first token.
+    double prompt_wait = 1.0;
     // What reading a prompt needs in memory at once.
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
     Bytes score_bytes;               ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
@@ -65,6 +106,17 @@ struct Stack {
     std::vector<Verification> verifications = {all_verifications.begin(),
                                                all_verifications.end()};             ///< of drafts with branches
     std::vector<Rollback> rollbacks = {all_rollbacks.begin(), all_rollbacks.end()};  ///< of targets with a recurrent state
+
+    /// The numbers that differ in calibrated mode.
+    [[nodiscard]] Seconds startup_of_kernels(bool in_calibrated_mode) const {
+        return in_calibrated_mode && calibrated ? calibrated->kernel_startup : kernel_startup;
+    }
+    [[nodiscard]] double launches_per_operation(bool in_calibrated_mode) const {
+        return in_calibrated_mode && calibrated ? calibrated->launch_factor : launch_factor;
+    }
+    [[nodiscard]] const LinearSpeed& speed_of_linear(NumberFormat math, bool in_calibrated_mode) const {
+        return (in_calibrated_mode && calibrated ? calibrated->linear_speed : linear_speed)[static_cast<std::size_t>(math)];
+    }
 
     /// The same software when it replays the drafter's passes (draft_graphs), and when it copies states.
     [[nodiscard]] Stack drafting() const;

@@ -8,7 +8,7 @@ namespace {
 /// A link slower than the device's fastest that was taken because that one does not reach so far says so.
 std::string link_text(const Platform& platform, const Interconnect& link) {
     const Interconnect& fastest = platform.device.interconnects.front();
-    return fastest.joins(platform.ranks)
+    return fastest.joins(platform.devices())
                ? link.name
                : fmt::format("{}, as {} joins {:.0f} devices", link.name, fastest.name, fastest.domain);
 }
@@ -19,10 +19,12 @@ std::string default_stack(const Device& device) { return device.kind == DeviceKi
 
 std::string label_of(const Platform& platform) {
     std::string label = platform.device.name;
-    if (platform.ranks > 1.0) {
+    if (platform.devices() > 1.0) {
         const Interconnect* link = link_of(platform);
-        label =
-            fmt::format("{:.0f} x {}{}", platform.ranks, label, link != nullptr ? " (" + link_text(platform, *link) + ")" : "");
+        const std::string cuts = platform.parallel == Parallelism{} ? "" : text_of(platform.ranks, platform.parallel);
+        const std::string linked = link != nullptr ? link_text(platform, *link) : "";
+        const std::string both = linked + (linked.empty() || cuts.empty() ? "" : "; ") + cuts;
+        label = fmt::format("{:.0f} x {}{}", platform.devices(), label, both.empty() ? "" : " (" + both + ")");
     }
     if (platform.accelerator) {
         return label;

@@ -6,7 +6,9 @@
 namespace treeline {
 
 std::string VariantLabels::platform() const {
-    return tensor_parallel > 1 ? std::to_string(tensor_parallel) + "x " + device : device;
+    const auto devices = static_cast<int>(devices_of(tensor_parallel, parallel));
+    const std::string cuts = parallel == Parallelism{} ? "" : text_of(tensor_parallel, parallel);
+    return (devices > 1 ? std::to_string(devices) + "x " : "") + device + (cuts.empty() ? "" : " (" + cuts + ")");
 }
 
 std::string VariantLabels::text() const {

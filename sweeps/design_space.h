@@ -16,8 +16,9 @@ namespace treeline {
 struct VariantLabels {
     std::string target, precision, device, stack, mode, drafter, rollback;
     int tensor_parallel = 1;
+    Parallelism parallel = {};  ///< beside it
 
-    /// "8x h100-sxm" or "h100-sxm".
+    /// "8x h100-sxm", "h100-sxm", or "8x h100-sxm (attention data 8, experts 8)".
     [[nodiscard]] std::string platform() const;
     /// "llama-3.1-8b on 8x h100-sxm, replay" (what it drafts with, where, and the rollback where there is a choice).
     [[nodiscard]] std::string text() const;

@@ -117,7 +117,7 @@ Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
         const double context = space.context[i / shapes / batches];
         const bool kept = round.runs(choice) && std::all_of(conditions.begin(), conditions.end(), [&](Condition& condition) {
                               const RoundRow& row = round.row(choice);
-                              return condition.holds(row.draft_tokens, row.depth, batch, context, round.ranks);
+                              return condition.holds(row.draft_tokens, row.depth, batch, context, round.tensor);
                           });
         if (kept) {
             columns.speculation.push_back(choice);

@@ -17,6 +17,7 @@ VariantLabels labels_of(const TargetChoice& target, const Platform& platform, co
     labels.drafter = drafter.label;
     labels.rollback = name_of(rollback);
     labels.tensor_parallel = static_cast<int>(platform.ranks);
+    labels.parallel = platform.parallel;
     return labels;
 }
 

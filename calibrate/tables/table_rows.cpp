@@ -210,6 +210,28 @@ ConvertedRow collective_row(TableRow& row) {
     return {KernelClass::all_reduce, NumberFormat::bf16, sample, always_counts, all_reduce && !eager, row.text("library")};
 }
 
+/// DeepEP's kernels within one host. Those for prompts run on a number of multiprocessors that engines choose; 20 is its own
+/// default.
+ConvertedRow exchange_row(TableRow& row) {
+    const bool merged = row.choice("mode", {"low_latency", "normal"}) == 1;
+    const bool dispatch = row.choice("operation", {"dispatch", "combine"}) == 0;
+    ExchangeShape shape;
+    shape.width = row.number("hidden", 1);
+    shape.active = row.number("top_k", 1);
+    shape.experts = row.number("experts", 1);
+    shape.ranks = row.number("ranks", 2);
+    shape.rows = dispatch ? quantised_rows : Storage{NumberFormat::bf16};
+    shape.merged = merged;
+    const KernelClass kernel = dispatch ? KernelClass::expert_dispatch : KernelClass::expert_combine;
+    const bool counts = !merged || row.number("sms", 0) == 20.0;
+    return {kernel,
+            NumberFormat::bf16,
+            exchange_sample(kernel, shape, row.number("tokens_per_rank", 1), row.time()),
+            always_counts,
+            counts,
+            std::string(merged ? normal_family : low_latency_family)};
+}
+
 }  // namespace
 
 std::string TableRow::text(std::string_view name) {
@@ -255,6 +277,8 @@ void TableRow::problem(const std::string& sentence) {
 
 const std::vector<TableKind>& table_kinds() {
     static const std::vector<TableKind> kinds = {
+        {"expert_exchange", "tokens_per_rank", exchange_row,
+         "rows dispatched to experts and combined, within one host; kernels for prompts on 20 multiprocessors"},
         {"collectives", "library", collective_row, "all-reduces in graphs or as nccl-tests call them"},
         {"experts", "intermediate", expert_row,
          "experts of one rank without expert parallelism, touched weights above twice the last-level cache or read in a tenth "

@@ -1,6 +1,7 @@
 // treeline validate: predicts published results, and says how wrong it is.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,8 +12,11 @@
 #include "cli/common_flags.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "reports/validate/serving_output.h"
 #include "reports/validate/validation_output.h"
 #include "requests/validate/experiment_reader.h"
+#include "requests/validate/measured_rows_reader.h"
+#include "requests/validate/serving_parts.h"
 #include "text/output_file.h"
 
 namespace treeline {
@@ -20,36 +24,119 @@ namespace {
 
 struct ValidateFlags {
     CommonFlags common;
-    std::vector<std::string> experiments;
+    std::vector<std::string> experiments, serving, speculation, modes;
+    std::string configs;
+    bool no_papers = false;
     bool rows = false;
     std::string html;
+
+    [[nodiscard]] bool reads_rows() const { return !serving.empty() || !speculation.empty(); }
 };
 
-void check_format(const std::string& format) {
+/// What is asked for: published results, measured rows in each mode, or both.
+struct ValidationResults {
+    std::optional<Validation> papers;
+    std::vector<ServingStudy> studies;
+};
+
+CostMode mode_named(const std::string& name) {
+    const std::vector<std::string> names = {"roofline", "calibrated"};
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+        throw InputError(
+            {fmt::format("--mode: must be {}, not \"{}\"{}", listed(names, "or"), name, did_you_mean(name, names))});
+    }
+    return *value_named<CostMode>(name);
+}
+
+void check_flags(const ValidateFlags& flags) {
     const std::vector<std::string> formats = {"table", "json", "csv", "markdown", "html"};
+    const std::string& format = flags.common.format;
     if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
         throw InputError(
             {fmt::format("--format: must be {}, not \"{}\"{}", listed(formats, "or"), format, did_you_mean(format, formats))});
     }
+    if (flags.no_papers && !flags.reads_rows()) {
+        throw InputError({"--no-papers: nothing is left to predict; give --serving or --speculation"});
+    }
+    if (format == "csv" && flags.reads_rows() && !flags.no_papers) {
+        throw InputError({"--format csv: rows of published results and measured rows have other columns; give --no-papers"});
+    }
+    if (!flags.reads_rows() && (!flags.modes.empty() || !flags.configs.empty())) {
+        throw InputError({"--mode and --configs apply to --serving and --speculation"});
+    }
+    for (const std::string& mode : flags.modes) {
+        static_cast<void>(mode_named(mode));
+    }
 }
 
-std::string text_of(const Validation& validation, const ValidateFlags& flags) {
-    return flags.common.format == "json"       ? validation_json(validation).dump(1) + "\n"
-           : flags.common.format == "csv"      ? validation_csv(validation)
-           : flags.common.format == "markdown" ? validation_markdown(validation)
-           : flags.common.format == "html"     ? validation_page(validation)
-                                               : validation_table(validation, flags.rows);
+std::vector<ServingStudy> studies_of(const ValidateFlags& flags) {
+    if (!flags.reads_rows()) {
+        return {};
+    }
+    ServingStudyInput input;
+    input.parts = read_serving_parts(flags.common.find(), flags.configs, input.notes);
+    for (const std::string& file : flags.serving) {
+        const std::vector<ServingRun> rows = read_serving_rows(file, input.notes);
+        input.serving.insert(input.serving.end(), rows.begin(), rows.end());
+    }
+    for (const std::string& file : flags.speculation) {
+        const std::vector<SpeculationRow> rows = read_speculation_rows(file, input.notes);
+        input.speculation.insert(input.speculation.end(), rows.begin(), rows.end());
+    }
+    std::vector<ServingStudy> studies;
+    for (const std::string& mode : flags.modes.empty() ? std::vector<std::string>{"roofline"} : flags.modes) {
+        input.mode = mode_named(mode);
+        studies.push_back(study_serving(input));
+    }
+    return studies;
+}
+
+std::string json_of(const ValidationResults& results) {
+    nlohmann::ordered_json json = {{"format", "treeline-validation"}, {"version", 1}};
+    if (results.papers) {
+        json = validation_json(*results.papers);
+    }
+    for (const ServingStudy& study : results.studies) {
+        json["measured_rows"].push_back(serving_json(study));
+    }
+    return json.dump(1) + "\n";
+}
+
+std::string page_of(const ValidationResults& results) {
+    return results.papers ? validation_page(*results.papers, results.studies) : serving_page(results.studies);
+}
+
+std::string table_of(const ValidationResults& results, bool all_rows) {
+    std::string text = results.papers ? validation_table(*results.papers, all_rows) : "";
+    for (const ServingStudy& study : results.studies) {
+        text += (text.empty() ? "" : "\n") + serving_table(study, all_rows);
+    }
+    return text;
+}
+
+std::string text_of(const ValidationResults& results, const ValidateFlags& flags) {
+    const std::string& format = flags.common.format;
+    return format == "json"  ? json_of(results)
+           : format == "csv" ? (results.papers ? validation_csv(*results.papers) : serving_csv(results.studies))
+           : format == "markdown"
+               ? (results.papers ? validation_markdown(*results.papers) : "") + serving_markdown(results.studies)
+           : format == "html" ? page_of(results)
+                              : table_of(results, flags.rows);
 }
 
 void run_validation(const ValidateFlags& flags) {
-    check_format(flags.common.format);
-    const Validation validation = validate_published({flags.experiments.begin(), flags.experiments.end()}, flags.common.find());
-    flags.common.deliver(text_of(validation, flags));
-    if (!flags.html.empty()) {
-        write_file(flags.html, validation_page(validation));
+    check_flags(flags);
+    ValidationResults results;
+    results.studies = studies_of(flags);
+    if (!flags.no_papers) {
+        results.papers = validate_published({flags.experiments.begin(), flags.experiments.end()}, flags.common.find());
     }
-    if (!validation.problems.empty()) {
-        throw InputError(validation.problems);
+    flags.common.deliver(text_of(results, flags));
+    if (!flags.html.empty()) {
+        write_file(flags.html, page_of(results));
+    }
+    if (results.papers && !results.papers->problems.empty()) {
+        throw InputError(results.papers->problems);
     }
 }
 
@@ -61,11 +148,29 @@ Run add_validate(CLI::App& app) {
                    "Further experiments: files, or folders of them. Their rows are predicted with the numbers already fitted, "
                    "not fitted again")
         ->type_name("FILE|DIR");
+    app.add_option(
+           "--serving", flags->serving,
+           "Measured runs without speculation: CSV with the columns id, backend, model, system, precision, isl, osl, "
+           "batch_size, tp, tpot_ms and, where known, backend_version, moe_precision, pp, attention_dp, moe_tp, moe_ep, "
+           "ttft_ms. Times per token are predicted and scored")
+        ->type_name("FILE");
+    app.add_option("--speculation", flags->speculation,
+                   "Measured runs with and without speculation: a JSON list of rows with id, series, engine, target_model, "
+                   "drafter_type, gpu, metric, is_pair, speedup and, where known, batch, draft, accept length, parallelism and "
+                   "lengths. Speed-ups are predicted and scored")
+        ->type_name("FILE");
+    app.add_option("--mode", flags->modes, "Cost mode of measured rows: roofline (default) or calibrated; both if given twice")
+        ->type_name("MODE");
+    app.add_option("--configs", flags->configs,
+                   "Folder of Hugging Face config files (org--name.json) of models that the catalogue lacks, for measured rows")
+        ->type_name("DIR");
+    app.add_flag("--no-papers", flags->no_papers, "Leave the published experiments out");
     app.add_flag("--rows", flags->rows, "Also print every row with its prediction");
     app.add_option("--html", flags->html, "Also write a page with the parity plot and the errors")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
-        "Example:\n  treeline validate --rows\n\nExit code 2 if bad input caused rows to be left out; the rest is shown.");
+        "Examples:\n  treeline validate --rows\n  treeline validate --serving runs.csv --speculation pairs.json "
+        "--no-papers\n\nExit code 2 if bad input caused rows to be left out; the rest is shown.");
     return [flags] { run_validation(*flags); };
 }
 

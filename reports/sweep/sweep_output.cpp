@@ -16,8 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 8> label_columns = {"target", "precision", "device",  "tensor_parallel",
-                                                      "stack",  "mode",      "drafter", "rollback"};
+constexpr std::array<const char*, 11> label_columns = {
+    "target", "precision", "device",  "tensor_parallel", "expert_parallel", "attention_data_parallel", "pipeline_parallel",
+    "stack",  "mode",      "drafter", "rollback"};
 constexpr std::array<const char*, 2> shape_columns = {"shape", "verification"};
 
 void append_number(double value, const char* missing, std::string& text) {
@@ -81,10 +82,20 @@ std::vector<std::string> sweep_titles() {
     return titles;
 }
 
-std::array<std::string, 8> sweep_labels(const Variant& variant) {
+std::array<std::string, 11> sweep_labels(const Variant& variant) {
     const VariantLabels& labels = variant.labels;
-    return {labels.target, labels.precision, labels.device,  std::to_string(labels.tensor_parallel),
-            labels.stack,  labels.mode,      labels.drafter, labels.rollback};
+    const auto whole = [](double degree) { return std::to_string(static_cast<int>(degree)); };
+    return {labels.target,
+            labels.precision,
+            labels.device,
+            std::to_string(labels.tensor_parallel),
+            whole(labels.parallel.experts),
+            whole(labels.parallel.data),
+            whole(labels.parallel.pipeline),
+            labels.stack,
+            labels.mode,
+            labels.drafter,
+            labels.rollback};
 }
 
 std::array<std::string, 2> sweep_labels(const Speculation& speculation) {

@@ -16,7 +16,7 @@ namespace treeline {
 std::vector<std::string> sweep_titles();
 
 /// What a row says about its variant and its shape: the first fields, in the order of the titles.
-std::array<std::string, 8> sweep_labels(const Variant& variant);
+std::array<std::string, 11> sweep_labels(const Variant& variant);
 std::array<std::string, 2> sweep_labels(const Speculation& speculation);
 
 /// The first line of the CSV. Numbers in the lines below are the shortest decimals that are exact in single precision.

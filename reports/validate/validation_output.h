@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "validation/serving/study.h"
 #include "validation/validate.h"
 
 namespace treeline {
@@ -19,12 +21,15 @@ std::string validation_csv(const Validation& validation);
 /// docs/trust.md, whose tables and sentences are also in the README.
 std::string validation_markdown(const Validation& validation);
 
+/// Rows, median, p90, max, bias and rank correlation; errors are shares.
+nlohmann::ordered_json summary_json(const ErrorSummary& summary);
+
 /// The details of a row: [{"heading", "entries": [{"name", "value"}]}], texts.
 nlohmann::ordered_json validation_details(const Validation& validation, const PredictedRow& row);
 
 /// A self-contained page: parity plot, error by table, errors against tokens, batch, size and context, and every row with its
-/// details.
-std::string validation_page(const Validation& validation);
+/// details; then the sections of `studies`.
+std::string validation_page(const Validation& validation, const std::vector<ServingStudy>& studies = {});
 
 /// "24 of 24 cells that fit, 1 of 1 that ran out of memory".
 std::string memory_counts_text(const Validation& validation);

@@ -5,6 +5,7 @@
 
 #include "reports/figure.h"
 #include "reports/html.h"
+#include "reports/validate/serving_output.h"
 #include "reports/validate/validation_output.h"
 #include "text/number_text.h"
 
@@ -148,7 +149,7 @@ Json fit_notes(const Validation& validation) {
 
 }  // namespace
 
-std::string validation_page(const Validation& validation) {
+std::string validation_page(const Validation& validation, const std::vector<ServingStudy>& studies) {
     const Json rows = measured_rows(validation);
     const std::string sentence = fmt::format(
         "{} published measurements that were not used for fitting are predicted with a median error of {} and a 90th "
@@ -168,6 +169,11 @@ std::string validation_page(const Validation& validation) {
                                        error_figure(rows, "batch", "batch", "Sequences in the batch"),
                                        error_figure(rows, "size", "size of the target", "Parameters of the target"),
                                        error_figure(rows, "context", "context", "Cached tokens")}})};
+    for (const ServingStudy& study : studies) {
+        for (const FigureSection& section : serving_sections(study)) {
+            data["sections"].push_back(section_json(section));
+        }
+    }
     data["records"] = records_of(validation);
     data["excluded"] = left_out_of(validation);
     data["notes"] = fit_notes(validation);

@@ -8,33 +8,27 @@
 #include "calibrate/tables/fit_tables.h"
 #include "calibrate/tables/kernel_tables.h"
 #include "hardware/catalogue.h"
+#include "sim/law_transfer.h"
 
 namespace treeline {
 namespace {
 
-/// Laws of another device for the kernels that were not measured here. They are shares of the data sheet, so its bandwidth and
-/// peaks scale them; the traffic at which startup ends scales with the cache.
+/// Laws of another device for the kernels that were not measured here.
 void derive(const std::string& from, const std::filesystem::path& catalogue, CalibrationAnswer& answer) {
     const Device other = load_device(catalogue, from).value;
     if (!other.calibration) {
         throw InputError({fmt::format("--derive-from: the description of {} names no calibration", other.name)});
     }
     answer.derived_from = other.name;
-    for (CalibratedKernel kernel : other.calibration->kernels) {
-        const bool measured = std::any_of(answer.kernels.begin(), answer.kernels.end(),
-                                          [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; });
-        if (!measured) {
-            if (kernel.law.workers > 1.0 && kernel.law.workers == other.multiprocessors &&
-                answer.device.multiprocessors > 0.0) {
-                kernel.law.workers = answer.device.multiprocessors;
-            }
-            kernel.law.ramp_bytes = kernel.law.ramp_bytes * (answer.device.cache / other.cache);
+    const Calibration transferred = transferred_laws(other, answer.device);
+    for (const CalibratedKernel& kernel : transferred.kernels) {
+        if (std::none_of(answer.kernels.begin(), answer.kernels.end(),
+                         [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; })) {
             answer.derived.push_back(kernel);
         }
     }
-    answer.source +=
-        fmt::format("{}{} as on {}, as shares of the data sheet ({})", answer.source.empty() ? "" : "; ",
-                    answer.kernels.empty() ? "every kernel" : "other kernels", other.name, other.calibration->source);
+    answer.source += fmt::format("{}{} {}", answer.source.empty() ? "" : "; ",
+                                 answer.kernels.empty() ? "every kernel" : "other kernels", transferred.source);
 }
 
 /// The device without its calibration, which may not exist yet or may be faulty: it is about to be made.

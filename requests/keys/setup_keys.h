@@ -30,6 +30,9 @@ namespace treeline::precision_keys {
 using namespace json;
 
 inline constexpr PartKey weights{"weights", "format", "linear layers", "as published"};
+inline constexpr PartKey attention{"attention", "format", "linear layers of attention alone", "`weights`, or as published",
+                                   ": NVFP4 checkpoints leave them in 16 bits"};
+inline constexpr PartKey lm_head{"lm_head", "format", "LM head alone", "`embeddings`, or as published"};
 inline constexpr PartKey experts{"experts", "format", "routed experts", "`weights`"};
 inline constexpr PartKey embeddings{"embeddings", "format", "embeddings and LM head", "as published"};
 inline constexpr PartKey activations{"activations", "format", "what layers pass on", "as published"};
@@ -38,7 +41,9 @@ inline constexpr PartKey state{"state", "format", "recurrent states", "as publis
 inline constexpr ChoiceKey<NumberFormat> math{"math", {}, "products with quantised weights", "as published"};
 inline constexpr ChoiceKey<NumberFormat> all{"all", {}, "everything that the other keys do not name, except the state", "none"};
 
-inline std::vector<KeyRow> rows() { return rows_of(weights, experts, embeddings, activations, kv_cache, state, math, all); }
+inline std::vector<KeyRow> rows() {
+    return rows_of(weights, attention, lm_head, experts, embeddings, activations, kv_cache, state, math, all);
+}
 
 }  // namespace treeline::precision_keys
 
@@ -50,9 +55,11 @@ using namespace json;
 inline constexpr ChoiceKey<NumberFormat> format{"format", {}, "of an element"};
 inline constexpr NumberKey group_size{
     "group_size", "values", 1.0, 1e9, {}, "values that share a scale", "none: scales are too few to count"};
+inline constexpr NumberKey bits{
+    "bits", "bits", 1.0, 32.0, {}, "of a value where it is stored in fewer than it is computed in", "those of the format"};
 inline constexpr NumberKey scale_bits{"scale_bits", "bits", 1.0, 32.0, 16.0, "size of a scale"};
 
-inline std::vector<KeyRow> rows() { return rows_of(format, group_size, scale_bits); }
+inline std::vector<KeyRow> rows() { return rows_of(format, group_size, bits, scale_bits); }
 
 }  // namespace treeline::storage_keys
 
@@ -70,6 +77,36 @@ inline constexpr PartKey device{
     "device", "name or path", "a GPU, a CPU, an accelerator design or an FPGA board", {}, " (`treeline hardware`)"};
 inline constexpr PartKey design{"design", "name or path", "the accelerator on an FPGA board", "the board's own"};
 inline constexpr CountKey tensor_parallel{"tensor_parallel", 1, most_ranks, 1, "devices that share each layer"};
+inline constexpr CountKey expert_parallel{
+    "expert_parallel",
+    1,
+    most_ranks,
+    1,
+    "ranks over which a mixture's experts are dealt out",
+    "1, experts are cut like all layers",
+    ". It divides `tensor_parallel` × `attention_data_parallel`; over the rest each expert is cut"};
+inline constexpr CountKey attention_data_parallel{
+    "attention_data_parallel",
+    1,
+    most_ranks,
+    1,
+    "groups of ranks that run attention for requests of their own",
+    "",
+    " and share the experts, each of `tensor_parallel` ranks. A batch is that of all groups"};
+inline constexpr CountKey pipeline_parallel{"pipeline_parallel", 1, most_ranks, 1, "stages that hold some of the layers each"};
+inline constexpr CountKey draft_tensor_parallel{
+    "draft_tensor_parallel", 1, most_ranks, {}, "ranks that share the drafter's layers", "as the target's"};
+inline constexpr CountKey gpus{
+    "gpus",
+    1,
+    most_ranks,
+    {},
+    "devices in all; alone, they share each layer",
+    "the product of the degrees",
+    ". In a workload it stands for every cut of so many that the stack's engine offers, or with some of the degrees given for "
+    "every cut that has those; elsewhere it must be their product"};
+inline constexpr std::array<std::string_view, 5> degrees = {tensor_parallel, expert_parallel, attention_data_parallel,
+                                                            pipeline_parallel, draft_tensor_parallel};
 inline constexpr TextKey interconnect{"interconnect",
                                       "text",
                                       "",
@@ -89,7 +126,10 @@ inline constexpr WordKey mode{"mode",
                               ": the data sheet times the efficiency that the stack states; laws of measured kernels "
                               "(`hardware/calibrations/`); one hardware operational intensity, as in SPIRe"};
 
-inline std::vector<KeyRow> rows() { return rows_of(device, design, tensor_parallel, interconnect, stack, mode); }
+inline std::vector<KeyRow> rows() {
+    return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
+                   draft_tensor_parallel, gpus, interconnect, stack, mode);
+}
 
 }  // namespace treeline::platform_keys
 
@@ -97,13 +137,14 @@ namespace treeline::drafter_keys {
 
 using namespace json;
 
-inline constexpr std::array<std::string_view, 9> kinds = {"model",  "sparse-self", "spire",  "one-layer", "eagle",
-                                                          "eagle3", "mtp",         "medusa", "ngram"};
+inline constexpr std::array<std::string_view, 13> kinds = {"model",  "sparse-self", "spire", "one-layer", "eagle",
+                                                           "eagle3", "p-eagle",     "mtp",   "dflash",    "dspark",
+                                                           "pard",   "medusa",      "ngram"};
 
 inline constexpr WordKey kind{"kind", kinds, {}, "kind of drafter, see below"};
 inline constexpr TextKey name{"name", "text", {}, "its name in results", "the kind, or the model's name"};
 inline constexpr PartKey acceptance{"acceptance", "object", "how many of its drafts are accepted"};
-inline constexpr PartKey model{"model", "name or path", "of `model`: shares the target's vocabulary"};
+inline constexpr PartKey model{"model", "name or path", "of `model` and `pard`: shares the target's vocabulary"};
 inline constexpr PartKey precision{"precision", "word or object", "of `model`: how it is stored and computed", "as published"};
 inline constexpr CountKey draft_vocabulary{"draft_vocabulary",
                                            1,
@@ -111,14 +152,36 @@ inline constexpr CountKey draft_vocabulary{"draft_vocabulary",
                                            {},
                                            "of heads with a layer of their own: rows of their LM head",
                                            "the target's; `eagle3` 32,000"};
-inline constexpr CountKey input_features{"input_features", 1, 16, {}, "of such heads: hidden vectors that enter the layer",
-                                         "2; `eagle3` 3"};
+inline constexpr CountKey input_features{"input_features",
+                                         1,
+                                         64,
+                                         {},
+                                         "of such heads and block drafters: hidden vectors that enter",
+                                         "2; `eagle3` 3; `dflash`, `dspark` 5"};
+inline constexpr CountKey feed_forward{"feed_forward",
+                                       1,
+                                       10'000'000,
+                                       {},
+                                       "of the same: hidden width of their dense feed-forward network",
+                                       "the target's dense layers', or 3 model widths"};
+inline constexpr CountKey block{"block",
+                                2,
+                                most_draft_tokens,
+                                {},
+                                "of `dflash` and `dspark`: rows of their one pass, which bound the draft",
+                                "16; `dspark` 7",
+                                " (one of DFlash's is the last token)"};
 inline constexpr CountKey heads{"heads", 1, 64, static_cast<std::int64_t>(MedusaDrafter{}.heads), "of `medusa`"};
 inline constexpr CountKey layers_per_head{"layers_per_head", 1, 64, static_cast<std::int64_t>(MedusaDrafter{}.layers_per_head),
                                           "of `medusa`"};
-inline constexpr NumberKey lookup_us_per_sequence{
-    "lookup_us_per_sequence", "µs", 0.0, 1e9, {}, "of `ngram`: host time of a look-up", "10"};
-inline constexpr CountKey layers{"layers", 1, 100'000, {}, "of `spire`: its layers"};
+inline constexpr NumberKey lookup_us_per_sequence{"lookup_us_per_sequence",
+                                                  "µs",
+                                                  0.0,
+                                                  1e9,
+                                                  1e6 * NgramDrafter{}.lookup_per_sequence.value(),
+                                                  "of `ngram`: host time of a look-up"};
+inline constexpr CountKey layers{
+    "layers", 1, 100'000, {}, "of these and `spire`, which has no default", "`dflash`, `dspark` 5; `p-eagle` 4"};
 inline constexpr NumberKey window{"window",        "tokens", 1.0,
                                   longest_context, {},       "of `sparse-self` and `spire`: of the cache that is read, …"};
 inline constexpr NumberKey share{"share", "", 1e-6, 1.0, {}, "… or the share of the context"};
@@ -126,8 +189,8 @@ inline constexpr NumberKey sink{"sink", "tokens", 0.0, longest_context, 0.0, "fi
 inline constexpr SwitchKey feedback_memory{"feedback_memory", true, "of `spire`"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(kind, name, acceptance, model, precision, draft_vocabulary, input_features, heads, layers_per_head,
-                   lookup_us_per_sequence, layers, window, share, sink, feedback_memory);
+    return rows_of(kind, name, acceptance, model, precision, draft_vocabulary, input_features, feed_forward, block, heads,
+                   layers_per_head, lookup_us_per_sequence, layers, window, share, sink, feedback_memory);
 }
 
 }  // namespace treeline::drafter_keys

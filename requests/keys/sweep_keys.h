@@ -37,8 +37,18 @@ using shared_keys::draft_tokens, shared_keys::shapes, shared_keys::verification,
 inline constexpr PartKey target{"target", "list, or one", "models, each a name or an object"};
 inline constexpr PartKey precision{"precision", "list, or one", "every target in each of these", "each target's own"};
 inline constexpr PartKey platform{"platform", "list, or one", "either whole platforms …"};
-inline constexpr PartKey device{"device", "list, or one", "… or devices, combined with the next four"};
+inline constexpr PartKey device{"device", "list, or one", "… or devices, combined with all of these down to `interconnect`"};
 inline constexpr AxisKey tensor_parallel{"tensor_parallel", 1, most_ranks, "devices that share each layer", "1"};
+inline constexpr AxisKey expert_parallel{
+    "expert_parallel",
+    1,
+    most_ranks,
+    "as in a [platform](#platform-platform-platforms)",
+    "1",
+    ". Of several combinations those are left out whose experts would be dealt out over ranks that there are not"};
+inline constexpr AxisKey attention_data_parallel{"attention_data_parallel", 1, most_ranks, "likewise", "1"};
+inline constexpr AxisKey pipeline_parallel{"pipeline_parallel", 1, most_ranks, "likewise", "1"};
+using platform_keys::draft_tensor_parallel;
 inline constexpr PartKey stack{"stack", "list, or one", "names or paths", "each device's own"};
 inline constexpr PartKey mode{"mode", "list, or one", "cost models", "`roofline`"};
 inline constexpr TextKey interconnect{"interconnect", "text", "", "link between devices", "the fastest that joins them"};
@@ -47,8 +57,9 @@ inline constexpr AxisKey batch{"batch", 1, largest_batch, "sequences decoded tog
 inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached for a sequence"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(target, precision, platform, device, tensor_parallel, stack, mode, interconnect, drafter, rollbacks,
-                   draft_tokens, shapes, verification, batch, context);
+    return rows_of(target, precision, platform, device, tensor_parallel, expert_parallel, attention_data_parallel,
+                   pipeline_parallel, draft_tensor_parallel, stack, mode, interconnect, drafter, rollbacks, draft_tokens,
+                   shapes, verification, batch, context);
 }
 
 }  // namespace treeline::sweep_axis_keys

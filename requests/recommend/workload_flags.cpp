@@ -56,7 +56,8 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.devices.empty()) {
         named = elements_of(workload.value("platforms", FlagJson()));
     }
-    for (const char* key : {"design", "tensor_parallel", "interconnect", "stack", "mode"}) {
+    for (const char* key : {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
+                            "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "mode"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
     named.insert(named.end(), described.begin(), described.end());
@@ -183,6 +184,14 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--design", "NAME|PATH", "platforms.design", help_of(platform_keys::design), nullptr},
         {"--tensor-parallel", "N,...", "platforms.tensor_parallel",
          help_of(platform_keys::tensor_parallel) + "; 1,2,4 tries each", nullptr},
+        {"--gpus", "N,...", "platforms.gpus", "Devices in all: every cut of so many that the stack's engine offers is tried",
+         nullptr},
+        {"--expert-parallel", "N,...", "platforms.expert_parallel", help_of(platform_keys::expert_parallel), nullptr},
+        {"--attention-data-parallel", "N,...", "platforms.attention_data_parallel",
+         help_of(platform_keys::attention_data_parallel), nullptr},
+        {"--pipeline-parallel", "N,...", "platforms.pipeline_parallel", help_of(platform_keys::pipeline_parallel), nullptr},
+        {"--draft-tensor-parallel", "N", "platforms.draft_tensor_parallel", help_of(platform_keys::draft_tensor_parallel),
+         nullptr},
         {"--interconnect", "NAME", "platforms.interconnect", help_of(platform_keys::interconnect), nullptr},
         {"--stack", "NAME|PATH,...", "platforms.stack", help_of(platform_keys::stack) + "; see treeline hardware", nullptr},
         {"--mode", "MODE,...", "platforms.mode", help_of(platform_keys::mode), nullptr},

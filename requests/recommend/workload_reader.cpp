@@ -107,8 +107,10 @@ VariantLists read_lists(json::Reader& root, Descriptions& descriptions) {
     lists.targets = {read_target(root.object_or_text(workload_keys::target, "model"), descriptions)};
     std::vector<std::string> labels;
     for (json::Reader& element : root.objects_or_texts(workload_keys::platforms, "device")) {
-        lists.platforms.push_back(read_platform(std::move(element), descriptions));
-        labels.push_back(label_of(lists.platforms.back()));
+        for (Platform& platform : read_platforms(std::move(element), descriptions, lists.targets.front().model)) {
+            labels.push_back(label_of(platform));
+            lists.platforms.push_back(std::move(platform));
+        }
     }
     check_labels(root, workload_keys::platforms, labels);
     labels.clear();

@@ -42,9 +42,10 @@ std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descrip
 }
 
 std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descriptions) {
-    for (const std::string_view key :
-         {sweep_axis_keys::device.key, sweep_axis_keys::tensor_parallel.key, sweep_axis_keys::stack.key,
-          sweep_axis_keys::mode.key, sweep_axis_keys::interconnect.key}) {
+    std::vector<std::string_view> given(platform_keys::degrees.begin(), platform_keys::degrees.end());
+    given.insert(given.end(),
+                 {sweep_axis_keys::device, sweep_axis_keys::stack, sweep_axis_keys::mode, sweep_axis_keys::interconnect});
+    for (const std::string_view key : given) {
         if (axes.has(key)) {
             axes.problem(key, "is already given by \"platform\"");
         }
@@ -80,6 +81,40 @@ std::vector<Stack> read_stacks(json::Reader& axes, Descriptions& descriptions) {
     return stacks;
 }
 
+struct Degrees {
+    double tensor = 1.0;
+    Parallelism parallel;
+};
+
+/// Degrees of parallelism, all combined. Experts cannot be dealt out over ranks that do not exist: of several combinations
+/// those in which they would be are left out.
+std::vector<Degrees> combined_degrees(json::Reader& axes) {
+    const auto axis = [&](const json::AxisKey& key) { return axes.has(key) ? read(axes, key) : std::vector<int>{1}; };
+    const std::vector<int> tensor = axis(sweep_axis_keys::tensor_parallel);
+    const std::vector<int> data = axis(sweep_axis_keys::attention_data_parallel);
+    const std::vector<int> experts = axis(sweep_axis_keys::expert_parallel);
+    const std::vector<int> pipeline = axis(sweep_axis_keys::pipeline_parallel);
+    const auto draft_tensor = read_or<double>(axes, sweep_axis_keys::draft_tensor_parallel, 0);
+    std::vector<Degrees> all;
+    for (const int stages : pipeline) {
+        for (const int ranks : tensor) {
+            for (const int groups : data) {
+                for (const int dealt : experts) {
+                    const bool one = tensor.size() * data.size() * experts.size() == 1;
+                    if (one || (ranks * groups) % dealt == 0) {
+                        all.push_back({1.0 * ranks, {1.0 * groups, 1.0 * dealt, 1.0 * stages, draft_tensor}});
+                    }
+                }
+            }
+        }
+    }
+    if (all.empty()) {
+        axes.problem(sweep_axis_keys::expert_parallel,
+                     "divides none of the products of tensor_parallel and attention_data_parallel");
+    }
+    return all;
+}
+
 /// Devices, degrees, stacks and modes, all combined; accelerators have one of each.
 std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descriptions) {
     std::vector<Platform> hardware;
@@ -89,8 +124,7 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
         }
         element.finish();
     }
-    const std::vector<int> degrees =
-        axes.has(sweep_axis_keys::tensor_parallel) ? read(axes, sweep_axis_keys::tensor_parallel) : std::vector<int>{1};
+    const std::vector<Degrees> degrees = combined_degrees(axes);
     const std::vector<Stack> stacks = read_stacks(axes, descriptions);
     const std::vector<CostMode> modes =
         axes.has(sweep_axis_keys::mode) ? read_modes(axes) : std::vector<CostMode>{CostMode::roofline};
@@ -107,10 +141,10 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
                 of_device.push_back(*stack);
             }
         }
-        for (const int degree : degrees) {
+        for (const Degrees& degree : degrees) {
             for (const Stack& stack : of_device) {
                 for (const CostMode mode : modes) {
-                    platforms.push_back({device.device, stack, static_cast<double>(degree), mode, interconnect, {}});
+                    platforms.push_back({device.device, stack, degree.tensor, mode, interconnect, {}, degree.parallel});
                     check_mode(axes, platforms.back(), descriptions);
                 }
             }

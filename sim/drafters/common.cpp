@@ -33,12 +33,24 @@ std::vector<std::string> problems_of(const Drafter& drafter, const Model& target
             problems.push_back("a SPIRe drafter keeps between 1 and " + std::to_string(target.order.size()) + " layers of " +
                                target.name + ", not " + std::to_string(spire->layers));
         }
+    } else if (const auto* parallel = std::get_if<ParallelDrafter>(&drafter)) {
+        if (parallel->layers < 1 || parallel->block < 2) {
+            problems.emplace_back("a block drafter needs at least one layer and a block of two rows");
+        }
     } else if (const auto* medusa = std::get_if<MedusaDrafter>(&drafter)) {
         if (medusa->heads < 1 || medusa->layers_per_head < 1) {
             problems.emplace_back("a Medusa drafter needs at least one head of at least one layer");
         }
     }
     return problems;
+}
+
+Precision head_precision(const Precision& target) {
+    Precision precision = target;
+    precision.weights = precision.experts = target.embeddings;
+    precision.math = target.embeddings.format;
+    precision.exceptions.clear();
+    return precision;
 }
 
 Model with_reach(Model model, const ContextReach& reach) {
@@ -54,13 +66,22 @@ Model with_reach(Model model, const ContextReach& reach) {
     return model;
 }
 
-Bytes added_weights(const DrafterPlan& plan, double ranks) {
+Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& parallel) {
     if (!plan.model) {
         return Bytes(0.0);
     }
+    PassOptions options{PassKind::decode, StateWrites::final_state, ranks};
+    options.parallel = parallel;
+    std::vector<Operation> operations = operations_of(*plan.model, plan.precision, options);
+    if (plan.context_model) {  // its keys and values are the layers' own; the fusion is not
+        for (Operation& operation : operations_of(*plan.context_model, plan.precision, options)) {
+            if (operation.name.starts_with("feature fusion")) {
+                operations.push_back(std::move(operation));
+            }
+        }
+    }
     Bytes sum;
-    for (const Operation& operation :
-         operations_of(*plan.model, plan.precision, {PassKind::decode, StateWrites::final_state, ranks})) {
+    for (const Operation& operation : operations) {
         const bool shared = (operation.part == ModelPart::embedding && plan.shares_embedding) ||
                             (operation.part == ModelPart::head && plan.shares_head) ||
                             (operation.part == ModelPart::body && plan.shares_body);

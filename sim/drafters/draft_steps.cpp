@@ -93,6 +93,14 @@ DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const
     }
     const double first = counts_hoi ? 1.0 : first_tokens(drafter.catch_up, accepted);
     const bool chain = tree.nodes() == tree.depth();
+    if (drafter.parallel && chain) {
+        DraftSteps steps;
+        const double drafts = tree.depth();
+        steps.passes.push_back({1.0, first + drafts - 1.0 + drafter.anchor_rows, drafts, 0.0, 1.0});
+        steps.kept_states = 2.0;
+        steps.context_tokens = drafter.context_model ? accepted.length : 0.0;
+        return steps;
+    }
     if (chain || !drafter.has_cache) {
         return chain_steps(drafter, tree.depth(), first, counts_hoi);
     }

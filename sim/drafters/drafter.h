@@ -11,10 +11,11 @@
 
 namespace treeline {
 
-/// A smaller model of its own, run once per draft token.
+/// A smaller model of its own, run once per draft token, or once for all of them (PARD: trained to fill in masks).
 struct IndependentDrafter {
     Model model;
     Precision precision;
+    bool parallel = false;
 };
 
 /// The target drafts for itself, reading only part of its cache (MagicDec).
@@ -42,13 +43,47 @@ struct OneLayerDrafter {
     Count draft_vocabulary = 0;  ///< rows of the drafter's own LM head (EAGLE-3); 0 = shares the target's
     Count input_features = 2;    ///< vectors of the model width that the fusion layer reads (2: token and hidden state)
     OneLayerKind kind = OneLayerKind::generic;
+    bool parallel = false;   ///< one pass for all draft tokens (P-EAGLE)
+    Count layers = 1;        ///< P-EAGLE heads have several
+    Count feed_forward = 0;  ///< hidden width of a dense feed-forward network; 0 = see dense_width_beside()
 
     /// As in published EAGLE-3 heads: `draft_vocab_size` 32,000 (config.json of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B and of the
     /// Qwen3 heads), and hidden states of a low, a middle and a high layer (arXiv 2503.01840, section 3). Its fusion of three
     /// runs once a round and its wider q, k and v (token and feature side by side, about 1.5 features more) in every draft
     /// pass; three features in every pass lie in between.
     static OneLayerDrafter published_eagle3() { return {32'000, 3, OneLayerKind::eagle3}; }
+
+    /// P-EAGLE: an EAGLE-3 head of four layers over the whole vocabulary (docs of vLLM's speculators, 2026).
+    static OneLayerDrafter published_p_eagle() { return {0, 3, OneLayerKind::eagle3, true, 4}; }
 };
+
+/// Which published parallel drafter it is.
+enum class ParallelKind {
+    dflash,  ///< DFlash: predictions stand at the masks, so a block of b rows holds b − 1 drafts
+    dspark   ///< DSpark: predictions stand one before, so it holds b; a low-rank head makes them depend on each other
+};
+
+/// A few dense layers that fill in a whole block of draft tokens in one pass, over keys and values made from the target's
+/// hidden states, under the target's embedding and LM head (DFlash, DSpark). Published ones have 5 layers, blocks of 8 or 16
+/// rows and features of 5 or 6 of the target's layers (docs of vLLM's speculators, 2026). DSpark's low-rank head is not priced:
+/// it reads some thousand rows of its tables.
+struct ParallelDrafter {
+    ParallelKind kind = ParallelKind::dflash;
+    Count layers = 5;
+    Count block = 16;          ///< rows of a pass, a hard limit to the draft
+    Count input_features = 5;  ///< hidden states of the model width that are fused for each accepted token
+    Count feed_forward = 0;    ///< hidden width of the dense feed-forward network; 0 = see dense_width_beside()
+
+    /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default).
+    static ParallelDrafter published_dspark() { return {ParallelKind::dspark, 5, 7}; }
+};
+
+/// Width of a dense feed-forward network beside the target: that of its dense layers, or three model widths where it has none.
+Count dense_width_beside(const Model& target);
+
+/// Formats of a head trained beside a target: its embedding's and activations' formats throughout, whatever the target's linear
+/// layers are quantised to (published EAGLE heads and block drafters are 16-bit checkpoints).
+Precision head_precision(const Precision& target);
 
 /// Independent heads on the target's last hidden state, one for each draft position (Medusa).
 struct MedusaDrafter {
@@ -58,14 +93,15 @@ struct MedusaDrafter {
 
 /// Looks up continuations in the tokens seen so far: no model, host time only.
 struct NgramDrafter {
-    Seconds lookup_per_sequence{10e-6};
+    /// vLLM 0.10 on H100: 1.3 to 1.6 % of a round at batch 64 and 128 (SpecDecode-Bench, series sdbench-timebreakdown).
+    Seconds lookup_per_sequence{2e-6};
 };
 
 /// Plain decoding: nothing is drafted.
 struct NoDrafter {};
 
-using Drafter =
-    std::variant<IndependentDrafter, SparseSelfDrafter, SpireDrafter, OneLayerDrafter, MedusaDrafter, NgramDrafter, NoDrafter>;
+using Drafter = std::variant<IndependentDrafter, SparseSelfDrafter, SpireDrafter, OneLayerDrafter, ParallelDrafter,
+                             MedusaDrafter, NgramDrafter, NoDrafter>;
 
 /// What the first draft pass of a round has to catch up on, beside its own token.
 enum class CatchUp {
@@ -76,7 +112,7 @@ enum class CatchUp {
 
 /// A drafter, reduced to what a round needs to know.
 struct DrafterPlan {
-    std::string kind;            ///< "model", "sparse-self", "spire", "one-layer", "medusa", "ngram", "none"
+    std::string kind;            ///< "model", "sparse-self", "spire", "one-layer", "parallel", "medusa", "ngram", "none"
     std::optional<Model> model;  ///< the model of one draft pass; none for look-ups
     Precision precision;
     std::vector<Operation> extra;   ///< operations of a draft pass beside the model's
@@ -87,7 +123,10 @@ struct DrafterPlan {
     bool has_cache = true;          ///< keeps keys, values and states of its own
     bool needs_prefill = true;      ///< must read the prompt before the first round
     CatchUp catch_up = CatchUp::last_draft;
-    int max_draft_tokens = 1 << 20;  ///< Medusa: the number of heads
+    int max_draft_tokens = 1 << 20;      ///< Medusa: the number of heads; block drafters: the block
+    bool parallel = false;               ///< one pass drafts all tokens of a chain
+    double anchor_rows = 0.0;            ///< rows of such a pass beside one for each draft
+    std::optional<Model> context_model;  ///< what reads accepted tokens and prompts in place of `model`; it has no logits
     Seconds host_per_round_and_sequence;
 };
 
@@ -95,6 +134,7 @@ DrafterPlan plan(const IndependentDrafter& drafter, const Model& target, const P
 DrafterPlan plan(const SparseSelfDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const SpireDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const NgramDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const NoDrafter& drafter, const Model& target, const Precision& target_precision);
@@ -110,6 +150,6 @@ std::vector<std::string> problems_of(const Drafter& drafter, const Model& target
 Model with_reach(Model model, const ContextReach& reach);
 
 /// Parameter bytes that the drafter adds to each of `ranks` devices.
-Bytes added_weights(const DrafterPlan& plan, double ranks);
+Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& parallel = {});
 
 }  // namespace treeline

@@ -7,6 +7,7 @@ DrafterPlan plan(const IndependentDrafter& drafter, const Model&, const Precisio
     result.kind = "model";
     result.model = drafter.model;
     result.precision = drafter.precision;
+    result.parallel = drafter.parallel;
     return result;
 }
 

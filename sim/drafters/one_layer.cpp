@@ -25,16 +25,25 @@ const LayerKind& layer_to_copy(const Model& target) {
 
 }  // namespace
 
+// EAGLE heads are checkpoints of their own, dense and in 16 bits even beside a quantised mixture; the module of an MTP
+// checkpoint is a layer of the target, experts and formats included.
 DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Precision& target_precision) {
     Model model = target;
     model.name = target.name + " one-layer drafter";
     LayerKind layer = layer_to_copy(target);
     layer.name = "draft layer";
     layer.distinct_copies = 0;
+    const bool own_checkpoint = drafter.kind == OneLayerKind::eagle || drafter.kind == OneLayerKind::eagle3;
+    for (Block& block : layer.blocks) {
+        const bool replaced = std::holds_alternative<MixtureOfExperts>(block.kind) && own_checkpoint;
+        if (replaced || (std::holds_alternative<Mlp>(block.kind) && drafter.feed_forward > 0)) {
+            block.kind = Mlp{drafter.feed_forward > 0 ? drafter.feed_forward : dense_width_beside(target)};
+        }
+    }
     Block fusion{Projection{drafter.input_features * target.width, target.width, false}, 0, 0};
     layer.blocks.insert(layer.blocks.begin(), fusion);
     model.kinds = {layer};
-    model.order = {0};
+    model.order.assign(static_cast<std::size_t>(drafter.layers), 0);
     if (drafter.draft_vocabulary > 0) {
         model.vocabulary_size = drafter.draft_vocabulary;
     }
@@ -42,7 +51,8 @@ DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Prec
     DrafterPlan result;
     result.kind = "one-layer";
     result.model = std::move(model);
-    result.precision = target_precision;
+    result.precision = own_checkpoint ? head_precision(target_precision) : target_precision;
+    result.parallel = drafter.parallel;
     result.shares_embedding = true;
     result.shares_head = drafter.draft_vocabulary == 0;
     result.catch_up = CatchUp::all_accepted;

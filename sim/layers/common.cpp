@@ -75,6 +75,19 @@ void append_all_reduce(const LayerContext& context, double elements, std::vector
     operations.push_back(operation);
 }
 
+void append_all_gather(const LayerContext& context, double elements, bool per_logit, std::vector<Operation>& operations) {
+    if (context.ranks <= 1.0) {
+        return;
+    }
+    Operation operation = start_operation(context, "all-gather", OperationKind::collective);
+    operation.kernel = KernelClass::all_gather;
+    operation.ranks = context.ranks;
+    const double share = (context.ranks - 1.0) / context.ranks;
+    const Bytes moved = context.precision.activations.per_element() * (share * elements);
+    (per_logit ? operation.bytes.per_logit : operation.bytes.per_token) = moved;
+    operations.push_back(operation);
+}
+
 Operation causal_convolution(const LayerContext& context, double channels, double width, bool bias, double ranks) {
     const double local = channels / ranks;
     const Bytes activation = context.precision.activations.per_element();

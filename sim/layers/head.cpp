@@ -13,6 +13,12 @@ void append_embedding(const Model& model, const LayerContext& context, std::vect
     operation.stored = element * (rows * width / context.ranks);
     operation.bytes.per_token += element * width;  // one row per token
     operations.push_back(operation);
+    // Each rank looks up the rows of its part of the vocabulary, and their sum is everybody's input.
+    const std::size_t before = operations.size();
+    append_all_reduce(context, width, operations);
+    for (std::size_t i = before; i < operations.size(); ++i) {
+        operations[i].part = ModelPart::embedding;
+    }
 }
 
 void append_head(const Model& model, const LayerContext& context, std::vector<Operation>& operations) {
@@ -40,6 +46,11 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
     head.flops.per_logit = Flops(2.0 * width * local_rows);
     head.bytes.per_logit = context.precision.activations.per_element() * width + Bytes(4.0 * local_rows);  // fp32 logits
     operations.push_back(head);
+    const std::size_t before = operations.size();
+    append_all_gather(context, rows, true, operations);
+    for (std::size_t i = before; i < operations.size(); ++i) {
+        operations[i].part = ModelPart::head;
+    }
 }
 
 }  // namespace treeline

@@ -7,6 +7,7 @@
 
 #include "sim/model.h"
 #include "sim/operation.h"
+#include "sim/parallelism.h"
 #include "sim/verification.h"
 
 namespace treeline {
@@ -20,11 +21,13 @@ enum class PassKind {
 /// Which recurrent states a multi-token pass writes back: the rollback policy's choice.
 enum class StateWrites { final_state, none, every_state };
 
-/// Everything a block needs to know about its surroundings. `ranks` devices share each layer (tensor parallelism).
+/// Everything a block needs to know about its surroundings. `ranks` devices share each layer (tensor parallelism); `parallel`
+/// says who shares the experts.
 struct LayerContext {
     double width = 0.0;
     Precision precision;
     double ranks = 1.0;
+    Parallelism parallel;
     PassKind pass = PassKind::decode;
     StateWrites writes = StateWrites::final_state;
     Verification verification = Verification::unrolled;
@@ -65,8 +68,24 @@ Operation activation(const LayerContext& context, const std::string& label, doub
 /// The all-reduce of `elements` activations per token after a row-cut layer; nothing is appended for a single rank.
 void append_all_reduce(const LayerContext& context, double elements, std::vector<Operation>& operations);
 
+/// Every rank's part of `elements` activations (or, `per_logit`, values of each logit), gathered on all; nothing is appended
+/// for a single rank.
+void append_all_gather(const LayerContext& context, double elements, bool per_logit, std::vector<Operation>& operations);
+
 /// The heads (or groups) that one rank holds of `total`; a head that several ranks need is replicated.
 double per_rank(double total, double ranks);
+
+/// An exchange of rows among `ranks` that hold `experts` of which a token visits `active`: once for each expert, or (`merged`)
+/// once for each other rank that its experts lie on.
+struct ExchangeShape {
+    double width = 0.0, active = 1.0, experts = 1.0, ranks = 1.0;
+    Storage rows;
+    bool merged = false;
+};
+/// Sets what such an exchange costs, for a token of one rank.
+void set_exchange(const ExchangeShape& shape, Operation& operation);
+/// How rows are dispatched where products run in 8 bits or fewer: a scale of 32 bits for each 128 elements.
+inline constexpr Storage quantised_rows{NumberFormat::fp8, 128.0, 32.0};
 
 void append(const Attention& attention, const LayerContext& context, std::vector<Operation>& operations);
 void append(const LatentAttention& attention, const LayerContext& context, std::vector<Operation>& operations);

@@ -189,7 +189,7 @@ TEST_CASE("one shape is not enough, and says so") {
     KernelTable table = linear_table(h100, {}, 0.0);
     table.samples.resize(10);
     REQUIRE(problems(table).size() == 1);
-    CHECK(problems(table).front().find("holds 1 shape of gemm in bf16") != std::string::npos);
+    CHECK(problems(table).front().find("holds 1 shape of gemm, bf16") != std::string::npos);
     table = linear_table(h100, {}, 0.0);
     table.samples[5].time = Seconds(-1.0);
     CHECK(problems(table).front().find("above zero") != std::string::npos);

@@ -282,6 +282,25 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
 
     CHECK(text(NgramDrafter{}, "llama.cpp") == "--spec-type ngram-simple --spec-ngram-simple-size-m 3");
     CHECK(text(NgramDrafter{}, "vllm").find(R"("method":"ngram")") != std::string::npos);
+    const ParallelDrafter dflash, dspark = ParallelDrafter::published_dspark();
+    CHECK(text(dflash, "vllm") ==
+          R"(--speculative-config '{"method":"dflash","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3}')");
+    CHECK(
+        text(dflash, "sglang") ==
+        "--speculative-algorithm DFLASH --speculative-draft-model-path PATH_OF_THE_DRAFTER --speculative-dflash-block-size 4");
+    CHECK(text(dflash, "tensorrt-llm") ==
+          "speculative_config:\n  decoding_type: DFlash\n  max_draft_len: 3\n  speculative_model: PATH_OF_THE_DRAFTER\n");
+    CHECK(text(dflash, "llama.cpp").find("--spec-type draft-dflash ") != std::string::npos);
+    CHECK(text(dflash, "sglang@0.5.9").empty());
+    CHECK(text(dspark, "sglang")
+              .find("DSPARK --speculative-draft-model-path PATH_OF_THE_DRAFTER "
+                    "--speculative-dspark-block-size 3") != std::string::npos);
+    CHECK(text(dspark, "tensorrt-llm").empty());
+    CHECK(text(dspark, "vllm@0.24").empty());
+    CHECK(text(OneLayerDrafter::published_p_eagle(), "vllm") ==
+          R"(--speculative-config '{"method":"eagle3","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3,)"
+          R"("parallel_drafting":true}')");
+
     CHECK(text(MedusaDrafter{}, "tensorrt-llm").empty());
     CHECK(text(MedusaDrafter{}, "vllm").find(R"("method":"medusa")") != std::string::npos);
 }
@@ -351,4 +370,65 @@ TEST_CASE("whatever is emitted is clean to lint, at the version that it was writ
         }
     }
     CHECK(checked > 200);
+}
+
+TEST_CASE("how a model is shared out over devices is told to each engine in its own words, clean to lint") {
+    struct Case {
+        double tensor;
+        Parallelism parallel;
+        std::vector<std::string> vllm, sglang, tensorrt_llm;  ///< words of the text; empty = the engine cannot
+    };
+    const std::vector<Case> cases = {
+        {8.0, {}, {"--tensor-parallel-size 8 "}, {"--tp-size 8 "}, {"tensor_parallel_size: 8\n"}},
+        {8.0,
+         {1.0, 8.0, 1.0},
+         {"--tensor-parallel-size 8 ", "--enable-expert-parallel "},
+         {"--tp-size 8 ", "--ep-size 8 "},
+         {"tensor_parallel_size: 8\n", "moe_expert_parallel_size: 8\n"}},
+        {1.0,
+         {8.0, 8.0, 1.0},
+         {"--data-parallel-size 8 ", "--enable-expert-parallel "},
+         {"--tp-size 8 ", "--dp-size 8 ", "--enable-dp-attention ", "--ep-size 8 "},
+         {"tensor_parallel_size: 8\n", "moe_expert_parallel_size: 8\n", "enable_attention_dp: true\n"}},
+        {2.0,
+         {4.0, 8.0, 1.0},
+         {"--tensor-parallel-size 2 ", "--data-parallel-size 4 ", "--enable-expert-parallel "},
+         {"--tp-size 8 ", "--dp-size 4 ", "--enable-dp-attention "},
+         {}},
+        {4.0,
+         {1.0, 1.0, 2.0},
+         {"--tensor-parallel-size 4 ", "--pipeline-parallel-size 2 "},
+         {},
+         {"pipeline_parallel_size: 2\n"}},
+    };
+    for (const Case& wanted : cases) {
+        Recommendation found =
+            recommendation_of(OneLayerDrafter{0, 2, OneLayerKind::eagle}, 3, schedule_of({{1, 4}, {8, 2}}, 64));
+        found.variants.front().setup.platform.ranks = wanted.tensor;
+        found.variants.front().setup.platform.parallel = wanted.parallel;
+        found.variants.front().setup.drafter = OneLayerDrafter::published_eagle3();
+        for (const EngineFlags& flags : engine_flags(found)) {
+            INFO(flags.engine << ": " << flags.text << flags.remark);
+            const std::vector<std::string>* words = flags.engine.starts_with("vLLM")     ? &wanted.vllm
+                                                    : flags.engine.starts_with("SGLang") ? &wanted.sglang
+                                                    : flags.engine.starts_with("Tensor") ? &wanted.tensorrt_llm
+                                                                                         : nullptr;
+            if (words == nullptr) {
+                CHECK(flags.text.empty() == !(wanted.parallel == Parallelism{}));
+                continue;
+            }
+            CHECK(flags.text.empty() == words->empty());
+            for (const std::string& word : *words) {
+                CHECK_THAT(flags.text, Catch::Contains(word));
+            }
+            if (flags.text.empty()) {
+                CHECK_FALSE(flags.remark.empty());
+                continue;
+            }
+            const LintResult result = lint(pasted(flags), std::nullopt, [](const std::string&) { return std::nullopt; });
+            for (const LintFinding& finding : result.findings) {
+                FAIL_CHECK(finding.text);
+            }
+        }
+    }
 }

@@ -13,6 +13,7 @@
 
 #include "hardware/catalogue.h"
 #include "models/catalogue.h"
+#include "sim/law_transfer.h"
 #include "sim/round.h"
 #include "source_folder.h"
 
@@ -177,7 +178,8 @@ TEST_CASE("every device of the catalogue is consistent", "[hardware]") {
 
 TEST_CASE("every stack of the catalogue loads, and the ideal one costs nothing", "[hardware]") {
     const std::vector<std::string> names = stack_names(catalogue);
-    for (const std::string needed : {"cpu", "cuda-graph", "eager", "ideal", "llama.cpp", "sglang", "tensorrt-llm", "vllm"}) {
+    for (const std::string needed :
+         {"cpu", "cuda-graph", "eager", "ideal", "llama.cpp", "sglang-0.5.6", "tensorrt-llm-1.1", "vllm-0.12"}) {
         INFO(needed);
         CHECK(std::count(names.begin(), names.end(), needed) == 1);
     }
@@ -186,7 +188,7 @@ TEST_CASE("every stack of the catalogue loads, and the ideal one costs nothing",
         const auto [stack, provenance] = load_stack(catalogue, name);
         CHECK(stack.name == name);
         CHECK(provenance.size() >= 7);  // those that every stack states; others are neutral where they are left out
-        CHECK((name == "ideal") == (stack.host_per_pass.value() == 0.0));
+        CHECK((name == "ideal") == ((stack.host_per_pass + stack.per_layer).value() == 0.0));
     }
     const Stack ideal = load_stack(catalogue, "ideal").value;
     CHECK((ideal.host_launch + ideal.node_cost + ideal.host_per_draft_pass + ideal.host_per_round).value() == 0.0);
@@ -211,8 +213,8 @@ TEST_CASE("the derived engine stacks add up to the published runs", "[hardware]"
         setup.speculations = chains_up_to(0);
         return evaluate(compile_round(setup), {0, 1.0, 512.0}).time_per_token.value();
     };
-    CHECK(1.0 / step(load_stack(catalogue, "vllm").value) == Approx(133.0).epsilon(0.01));     // vLLM pull request 16937
-    CHECK(1.0 / step(load_stack(catalogue, "sglang").value) == Approx(158.34).epsilon(0.01));  // SGLang, the same model
+    CHECK(1.0 / step(load_stack(catalogue, "vllm-0.8").value) == Approx(133.0).epsilon(0.01));       // vLLM pull request 16937
+    CHECK(1.0 / step(load_stack(catalogue, "sglang-0.4.4").value) == Approx(158.34).epsilon(0.01));  // SGLang, the same
 }
 
 TEST_CASE("the README's ten-line device loads, and what it leaves out is unknown", "[hardware]") {
@@ -289,6 +291,32 @@ TEST_CASE("a copied description that names another device's calibration says wha
                Catch::StartsWith(copy.path.string() + ": calibration: names ") &&
                    Catch::Contains("h100-sxm.json, which was measured on h100-sxm, not on treeline_device_catalogue_test") &&
                    Catch::Contains("remove \"calibration\" from the description"));
+}
+
+TEST_CASE("a device that nobody measured takes the laws of the relative that its description names", "[hardware]") {
+    const Device h100 = load_device(catalogue, "h100-sxm").value, b200 = load_device(catalogue, "b200").value;
+    REQUIRE(b200.calibration);
+    CHECK(b200.calibration->kind == "derived");
+    CHECK_THAT(b200.calibration->source, Catch::StartsWith("as on h100-sxm, as shares of the data sheet"));
+    const KernelLaw& of_h100 = *h100.calibration->law(KernelClass::attention, NumberFormat::bf16);
+    const KernelLaw& of_b200 = *b200.calibration->law(KernelClass::attention, NumberFormat::bf16);
+    CHECK(of_b200.bandwidth_share == of_h100.bandwidth_share);
+    CHECK(of_b200.startup == of_h100.startup);
+    CHECK(of_b200.per_head.value() == Approx(of_h100.per_head.value() * 132.0 / 148.0));
+    CHECK(b200.calibration->law(KernelClass::all_reduce, NumberFormat::bf16) != nullptr);
+    // PCIe cards do not reduce as NVLink boards do.
+    const Calibration on_pcie = transferred_laws(h100, load_device(catalogue, "l4").value);
+    CHECK(on_pcie.law(KernelClass::gemm, NumberFormat::bf16) != nullptr);
+    CHECK(on_pcie.law(KernelClass::all_reduce, NumberFormat::bf16) == nullptr);
+}
+
+TEST_CASE("a relative without measured kernels is refused", "[hardware]") {
+    std::string text = text_of(catalogue / "gpu" / "b200.json");
+    const std::string key = R"("laws_of": "h100-sxm")";
+    REQUIRE(text.find(key) != std::string::npos);
+    text.replace(text.find(key), key.size(), R"("laws_of": "mi300x")");
+    const DescriptionFile copy(text);
+    CHECK_THAT(error_of(copy.path.string()), Catch::Contains("laws_of: names mi300x, whose kernels were not measured"));
 }
 
 TEST_CASE("damaged descriptions are read or refused, and nothing else happens", "[hardware]") {

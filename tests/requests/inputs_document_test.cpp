@@ -174,7 +174,7 @@ void read_examples(Known& known) {
 /// Every kind of drafter and tree, and the objects that may stand where the examples have a text or nothing.
 void read_fragments(Known& known) {
     const std::string formats =
-        R"({"weights": {}, "experts": {}, "embeddings": {}, "activations": {}, "kv_cache": {}, "state": {}})";
+        R"({"weights": {}, "attention": {}, "lm_head": {}, "experts": {}, "embeddings": {}, "activations": {}, "kv_cache": {}, "state": {}})";
     for (const std::string& kind : drafter_kinds()) {
         read_text(known, "treeline estimate",
                   R"({"target": {"precision": )" + formats +
@@ -191,11 +191,11 @@ void read_fragments(Known& known) {
               R"({"platforms": [{}], "drafters": [{}], "limits": {}, "draft_tokens": {"powers_of_two": {}},
                   "traffic": {"batch": [{}], "context": {}}})",
               as_workload);
-    read_text(
-        known, "treeline sweep",
-        R"({"axes": {"target": [{}], "precision": [{}], "platform": [{}], "tensor_parallel": {}, "batch": {}, "context": {},
+    read_text(known, "treeline sweep",
+              R"({"axes": {"target": [{}], "precision": [{}], "platform": [{}], "tensor_parallel": {}, "expert_parallel": {},
+                  "attention_data_parallel": {}, "pipeline_parallel": {}, "batch": {}, "context": {},
                   "draft_tokens": {}}, "conditions": [{}]})",
-        as_sweep);
+              as_sweep);
     read_text(known, "treeline study break-even",
               R"({"tree": {"nodes": {}, "verify": {"law": "linear"}, "drafting": {"by_nodes": {"fit": "none.json"}}},
                   "chain": {"draft_tokens": {}, "simulate": {}}, "acceptance": {}})",

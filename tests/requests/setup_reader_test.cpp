@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "json_input.h"
+#include "setups.h"
 #include "text/precision_text.h"
 
 using namespace treeline;
@@ -220,7 +221,7 @@ TEST_CASE("platforms are a device's name or an object") {
     CHECK(plain.stack.name == "cuda-graph");
     CHECK(plain.ranks == 1.0);
     CHECK(plain.mode == CostMode::roofline);
-    CHECK(full.stack.name == "vllm");
+    CHECK(full.stack.name == "vllm-0.12");  // the newest version
     CHECK(full.mode == CostMode::hoi);
     CHECK(label_of(full) == "8 x h100-sxm (pcie), hoi mode");
     CHECK_FALSE(input.descriptions.provenance().empty());
@@ -247,4 +248,56 @@ TEST_CASE("a description is read once, and its provenance is kept once") {
     static_cast<void>(read_platform(input.root.object_or_text("b", "device"), input.descriptions));
     CHECK(after_one > 0);
     CHECK(input.descriptions.provenance().size() == after_one);
+}
+
+TEST_CASE("a platform's degrees of parallelism, and the number of devices that they make") {
+    Input input(R"({"a": {"device": "h200", "tensor_parallel": 2, "attention_data_parallel": 4, "expert_parallel": 8,
+                          "pipeline_parallel": 2, "draft_tensor_parallel": 1, "gpus": 16},
+                    "b": {"device": "h200", "gpus": 4},
+                    "c": {"device": "h200", "tensor_parallel": 2, "gpus": 8}})");
+    const Platform full = read_platform(input.root.object("a"), input.descriptions);
+    CHECK(full.ranks == 2.0);
+    CHECK(full.parallel == Parallelism{4.0, 8.0, 2.0, 1.0});
+    CHECK(full.devices() == 16.0);
+    CHECK(label_of(full) ==
+          "16 x h200 (network, as nvlink joins 8 devices; tensor 2, attention data 4, experts 8, pipeline 2), cuda-graph");
+    CHECK(read_platform(input.root.object("b"), input.descriptions).ranks == 4.0);
+    CHECK(input.document.problems().empty());
+    read_platform(input.root.object("c"), input.descriptions);
+    REQUIRE(input.document.problems().size() == 1);
+    CHECK_THAT(input.document.problems().front(),
+               Catch::Contains("c.gpus") && Catch::Contains("is 8, but tensor_parallel 2 x attention_data_parallel 1 x "
+                                                            "pipeline_parallel 1 make 2 devices"));
+}
+
+TEST_CASE("in a search gpus stand for every cut, or for those with the degrees that are given") {
+    Input input(R"({"all": {"device": "h200", "gpus": 8, "stack": "vllm"},
+                    "some": {"device": "h200", "gpus": 8, "stack": "vllm", "pipeline_parallel": 1, "expert_parallel": 8},
+                    "none": {"device": "h200", "gpus": 7, "stack": "sglang"}})");
+    const Model target = treeline::testing::model("deepseek-v3");
+    CHECK(read_platforms(input.root.object("all"), input.descriptions, target).size() == 19);
+    CHECK(read_platforms(input.root.object("some"), input.descriptions, target).size() == 4);
+    CHECK(input.document.problems().empty());
+    CHECK(read_platforms(input.root.object("none"), input.descriptions, target).empty());
+    REQUIRE(input.document.problems().size() == 1);
+    CHECK_THAT(input.document.problems().front(),
+               Catch::Contains("none.gpus: is 7: no cut that sglang offers shares deepseek-v3 among so many h200"));
+}
+
+TEST_CASE("linear layers of attention, experts and the LM head each in a format of their own") {
+    const Precision published = treeline::testing::model("deepseek-v3").precision;
+    Input input(R"({"p": {"experts": {"format": "fp4", "group_size": 16, "scale_bits": 8}, "attention": "bf16",
+                          "lm_head": {"format": "int8", "group_size": 16, "scale_bits": 9, "bits": 6}}})");
+    const Precision precision = read_precision(input.root, "p", published);
+    CHECK(input.problems().empty());
+    CHECK(weight_format(precision, "sparse: output projection", precision.weights).storage == Storage{NumberFormat::bf16});
+    CHECK(weight_format(precision, "sparse: output projection", precision.weights).math == NumberFormat::bf16);
+    CHECK(weight_format(precision, "dense: down projection", precision.weights).storage == published.weights);
+    CHECK(weight_format(precision, "sparse: routed experts", precision.experts).storage.per_element().value() == 4.5 / 8.0);
+    CHECK(weight_format(precision, "output: LM head", precision.embeddings).storage.per_element().value() == 6.5625 / 8.0);
+    for (const auto& [word, bits] : {std::pair{"fp8-block", 8.0 + 32.0 / 16384.0}, {"w4a16", 4.125}, {"q4_k_m", 4.5}}) {
+        Input named("{\"p\": \"" + std::string(word) + "\"}");
+        CHECK(read_precision(named.root, "p", published).weights.per_element().value() == bits / 8.0);
+        CHECK(named.problems().empty());
+    }
 }

@@ -2,8 +2,15 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <filesystem>
+#include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "numerics/quantile.h"
+#include "shared_measurements.h"
 #include "sim/acceptance.h"
+#include "text/input_file.h"
 
 using namespace treeline;
 
@@ -23,23 +30,33 @@ TEST_CASE("a mean length determines the rate, and gives the length back") {
     }
 }
 
-TEST_CASE("a per-position vector sums, and continues geometrically where it ends, flagged") {
+TEST_CASE("a per-position vector sums, and continues where it ends, flagged") {
     const Acceptance acceptance = Acceptance::per_position({0.8, 0.6, 0.3});
     CHECK(acceptance.accept_length(3) == Approx(2.7));
     CHECK_FALSE(acceptance.extrapolated(3));
     CHECK(acceptance.extrapolated(4));
-    CHECK(acceptance.position(5) == Approx(0.3 * 0.5 * 0.5));  // last conditional rate 0.3 / 0.6
-    CHECK(acceptance.accept_length(5) == Approx(2.7 + 0.15 + 0.075));
+    // The last conditional rate, 0.3 / 0.6, falls from position to position.
+    const double fourth = 0.3 * 0.5 * continuation_decay;
+    const double fifth = fourth * 0.5 * continuation_decay * continuation_decay;
+    CHECK(acceptance.position(5) == Approx(fifth));
+    CHECK(acceptance.accept_length(5) == Approx(2.7 + fourth + fifth));
+    CHECK(acceptance.continued_with(0.5).position(5) == Approx(0.3 * 0.25));
 }
 
-TEST_CASE("a clean curve is reproduced, gaps are spread evenly, noise is pooled") {
+TEST_CASE("a clean curve is reproduced, gaps are filled geometrically, noise is pooled") {
     const Acceptance clean = Acceptance::curve({{1, 1.84}, {2, 2.5}, {3, 2.99}, {4, 3.33}});
     CHECK(clean.accept_length(2) == Approx(2.5));
     CHECK(clean.accept_length(4) == Approx(3.33));
     const Acceptance gaps = Acceptance::curve({{1, 1.8}, {3, 2.8}});
-    CHECK(gaps.accept_length(2) == Approx(2.3));
-    // a = 0.8, 0.5, 0.5: the flat end comes from the gap, so the chain goes on at the mean rate 0.5^(1/3) = 0.7937, not at 1.
-    CHECK(gaps.position(4) == Approx(0.5 * 0.7937).epsilon(1e-4));
+    // 0.8·(r + r²) = 1.0 at r = (√6 − 1)/2 = 0.7247.
+    const double rate = (std::sqrt(6.0) - 1.0) / 2.0;
+    CHECK(gaps.accept_length(2) == Approx(1.8 + 0.8 * rate));
+    CHECK(gaps.accept_length(3) == Approx(2.8));
+    CHECK(gaps.position(4) == Approx(0.8 * rate * rate * rate * continuation_decay));
+    // No rate up to 1 gains 1.7 over two drafts after one of 0.8: the gap is spread, and pooled with the noise before it.
+    const Acceptance noisy = Acceptance::curve({{1, 1.8}, {3, 3.5}});
+    CHECK(noisy.position(1) == Approx(2.5 / 3.0));
+    CHECK(noisy.accept_length(3) == Approx(3.5));
     // A measured dip (deepseek-v4-pro MTP, K = 7): no non-increasing acceptance can dip, so the fit pools it to a flat end.
     const Acceptance dip =
         Acceptance::curve({{1, 1.92}, {2, 2.61}, {3, 2.97}, {4, 3.0}, {5, 3.1}, {6, 3.16}, {7, 3.0}, {8, 3.11}});
@@ -57,4 +74,37 @@ TEST_CASE("values that no acceptance can have are named") {
     CHECK(Acceptance::geometric(-0.1).problems().size() == 1);
     CHECK(Acceptance::geometric(std::nan("")).problems().size() == 1);
     CHECK(Acceptance::geometric(0.9).problems().empty());
+}
+
+TEST_CASE("golden curves of lengths 1, 2 and 4 predict the lengths between and beyond", "[shared]") {
+    const auto folder = testing::shared_measurements("data/acceptance");
+    if (!folder) {
+        return;
+    }
+    std::vector<double> errors;
+    for (const auto& entry : std::filesystem::directory_iterator(*folder)) {
+        if (entry.path().extension() != ".json") {
+            continue;
+        }
+        const auto file = nlohmann::json::parse(read_file(entry.path()));
+        if (!file.contains("accept_length_by_draft_tokens")) {
+            continue;
+        }
+        std::map<int, double> measured, given;
+        for (const auto& [draft_tokens, length] : file["accept_length_by_draft_tokens"].items()) {
+            measured[std::stoi(draft_tokens)] = length.get<double>();
+        }
+        for (const int draft_tokens : {1, 2, 4}) {
+            given[draft_tokens] = measured.at(draft_tokens);
+        }
+        const Acceptance acceptance = Acceptance::curve(given);
+        for (const auto& [draft_tokens, length] : measured) {
+            if (!given.contains(draft_tokens)) {
+                errors.push_back(std::abs(acceptance.accept_length(draft_tokens) / length - 1.0));
+            }
+        }
+    }
+    REQUIRE(errors.size() == 35);
+    CHECK(quantile(errors, 0.5) < 0.02);
+    CHECK(quantile(errors, 0.9) < 0.06);
 }

@@ -88,7 +88,7 @@ TEST_CASE("the simulation of continuous batching takes as long") {
     // short one feels the requests that joined with it more than the mean does.
     const double step = 0.010, reading = 0.040, tokens = 200.0;
     const std::vector<SpeculationSetting> settings = {{"plain", {1.0}, std::vector<Seconds>(256, Seconds(step))}};
-    for (const double per_second : {1.0, 5.0, 10.0, 15.0}) {
+    for (const double per_second : {1.0, 5.0, 10.0, 15.0, 18.0}) {
         const Requests requests{per_second, tokens, OutputLength::fixed, Seconds(reading)};
         const ServedTraffic served = simulate_serving({settings, always(0, 256)}, requests, {20'000, 2'000, 10, 5, 0}, 0.95);
         // The others of a request are as many as there are in the system without it: λ·E[its stay], by Little's law.
@@ -96,4 +96,60 @@ TEST_CASE("the simulation of continuous batching takes as long") {
         const double tpot = step + others / tokens * reading;
         CHECK(served.time_per_token.mean.mean == Approx(tpot).epsilon(0.02));
     }
+}
+
+TEST_CASE("a prefix cache spares the prompt's first part, and pays for attending to it", "[steady]") {
+    RoundSetup setup = steady();
+    const CompiledRound cold = compile_round(setup);
+    setup.prefix_hit = 0.75;
+    const CompiledRound warm = compile_round(setup);
+    // By hand: the last 250 tokens of a prompt of 1,000, which see the 750 before them.
+    const Seconds reading = pass_time(cold.prefill, totals_of(cold.prefill, {1.0, 250.0, 750.0, 1.0}));
+    CHECK(warm.prompts.target.value() == Approx(reading.value() / answer).epsilon(1e-12));
+    CHECK(warm.prompts.target > 0.25 * cold.prompts.target);
+    CHECK(warm.prompts.target < 0.5 * cold.prompts.target);
+    CHECK(time_to_first_token(warm, prompt) < time_to_first_token(cold, prompt));
+    setup.prefix_hit = 1.0;
+    CHECK(problems_of(setup).size() == 1);
+}
+
+TEST_CASE("with disaggregated prefill no request waits for prompts", "[steady]") {
+    RoundSetup setup = steady();
+    setup.platform.stack.prefill = PrefillPolicy::disaggregated;
+    const RoundEstimate there = evaluate(compile_round(setup), {3, 32.0, context});
+    const RoundEstimate alone = evaluate(compile_round(decoding_alone(setup)), {3, 32.0, context});
+    CHECK(there.time_per_token == alone.time_per_token);
+    CHECK(there.decode_share == 1.0);
+}
+
+TEST_CASE("what a request waits for before its first token is not in its TPOT, but takes the device's time", "[steady]") {
+    RoundSetup setup = steady();
+    const RoundEstimate all = evaluate(compile_round(setup), {3, 32.0, context});
+    setup.platform.stack.prompt_wait = 0.5;
+    const RoundEstimate half = evaluate(compile_round(setup), {3, 32.0, context});
+    CHECK(half.prompts.value() == Approx(0.5 * all.prompts.value()).epsilon(1e-12));
+    CHECK(half.time_per_token < all.time_per_token);
+    CHECK(half.tokens_per_second_device == Approx(all.tokens_per_second_device).epsilon(1e-12));
+    CHECK(half.price_per_token.value() == Approx(all.price_per_token.value()).epsilon(1e-12));
+}
+
+TEST_CASE("what an engine adds to each layer, and how fast its linear layers are, change a step by just that", "[steady]") {
+    RoundSetup setup = decoding_alone(steady());
+    setup.platform.stack.per_layer = Seconds(0.0);
+    const auto step = [&] { return evaluate(compile_round(setup), {0, 8.0, context}).autoregressive.value(); };
+    const double before = step();
+    setup.platform.stack.per_layer = Seconds(10e-6);
+    CHECK(step() == Approx(before + 32 * 10e-6).epsilon(1e-9));  // Llama-3-8B has 32 layers
+    double last = unlimited;
+    for (const double speed : {0.5, 1.0, 1.1}) {
+        setup.platform.stack.linear_speed[static_cast<std::size_t>(NumberFormat::bf16)] = {speed, speed};
+        CHECK(step() < last);
+        last = step();
+    }
+    setup.platform.mode = CostMode::calibrated;  // has speeds of its own
+    const double calibrated = step();
+    setup.platform.stack.linear_speed = {};
+    CHECK(step() == calibrated);
+    setup.platform.stack.calibrated->linear_speed[static_cast<std::size_t>(NumberFormat::bf16)] = {0.5, 0.5};
+    CHECK(step() > calibrated);
 }

@@ -1,10 +1,14 @@
 // How far are the committed calibrations from the kernels that they were fitted to, shape by shape held out?
 //
+//     treeline_kernel_times [WORD...]              committed laws, and devices left out
+//     treeline_kernel_times --from DIR DEVICE      tables from outside by the laws that the catalogue has for that device
+//
 // Reads ../shared/data/kernels (GPU kernel tables of NVIDIA aiconfigurator). Fits again without intervals, so the figures are
 // those that `treeline calibrate` prints, and checks that the committed parameters are the fitted ones. Words on the command
 // line select laws whose title holds them ("h100 experts"). Goals stand in goal_of(); laws that miss theirs are held to what
 // they reach. Exits with 77 without the data and with 1 when a law is worse than that.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
@@ -14,8 +18,10 @@
 
 #include "calibrate/kernel_fit.h"
 #include "calibrate/tables/kernel_tables.h"
+#include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
+#include "sim/law_transfer.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -23,6 +29,9 @@ using namespace treeline::testing;
 namespace {
 
 constexpr double no_goal = 1e9;
+
+/// As transfer_error says: medians and 90th percentiles of what carries over well, and of prompts.
+constexpr std::array stated_transfer = {0.16, 0.395, 0.235, 0.785};
 
 std::string goal_text(double goal) { return goal < no_goal ? fmt::format("{:.1f} %", 100.0 * goal) : "none"; }
 
@@ -32,37 +41,40 @@ struct Goal {
     double stated_median = 0.0, stated_p90 = 0.0;
 };
 
-/// Laws that miss their goal, and what they reach: no worse than this. docs/cost-model.md, section 2.3, says why.
+/// Laws that miss their goal: no worse than a twentieth above what they reach. docs/cost-model.md, section 2.3, says why.
 struct Missed {
     std::string_view title;
     double median, p90;
 };
 constexpr Missed missed_goals[] = {
-    {"a100-sxm-80 experts (triton), bf16", 0.090, 0.300},
-    {"a100-sxm-80 latent-attention, bf16", 0.105, 0.625},
-    {"a100-sxm-80 latent-prompt, bf16", 0.055, 0.270},
-    {"a100-sxm-80 prompt-attention (128), bf16", 0.060, 0.260},
-    {"a100-sxm-80 all-reduce (nccl), bf16", 0.045, 0.115},
-    {"h100-sxm all-reduce (trtllm), bf16", 0.045, 0.100},
-    {"h100-sxm all-reduce (vllm), bf16", 0.040, 0.110},
-    {"h100-sxm experts (triton), bf16", 0.040, 0.140},
-    {"h100-sxm experts (cutlass, per tensor), fp8", 0.080, 0.290},
+    {"a100-sxm-80 experts (triton), bf16", 0.090, 0.305},
+    {"a100-sxm-80 latent-attention, bf16", 0.115, 0.650},
+    {"a100-sxm-80 latent-prompt, bf16", 0.055, 0.275},
+    {"a100-sxm-80 prompt-attention (128), bf16", 0.060, 0.300},
+    {"a100-sxm-80 all-reduce (nccl), bf16", 0.040, 0.125},
+    {"h100-sxm expert-dispatch (low-latency), bf16", 0.030, 0.113},
+    {"h100-sxm expert-dispatch (normal), bf16", 0.045, 0.125},
+    {"h100-sxm expert-combine (normal), bf16", 0.060, 0.155},
+    {"h100-sxm all-reduce (trtllm), bf16", 0.040, 0.105},
+    {"h100-sxm experts (triton), bf16", 0.040, 0.145},
+    {"h100-sxm experts (cutlass, per tensor), fp8", 0.085, 0.305},
     {"h100-sxm experts (triton), fp8", 0.040, 0.160},
-    {"h100-sxm experts (marlin), int4", 0.120, 0.270},
-    {"h100-sxm latent-attention, bf16", 0.055, 0.230},
+    {"h100-sxm experts (marlin), int4", 0.120, 0.280},
+    {"h100-sxm latent-attention, bf16", 0.060, 0.240},
     {"h100-sxm prompt-attention (128), fp8", 0.085, 0.235},
-    {"h100-sxm prompt-window (64), fp8", 0.100, 0.310},
-    {"h100-sxm prompt-window (128), fp8", 0.100, 0.215},
-    {"h100-sxm prompt-attention (64), fp8", 0.070, 0.220},
-    {"h100-sxm all-reduce (nccl), bf16", 0.040, 0.100},
-    {"l40s latent-attention, bf16", 0.130, 0.565},
-    {"l40s latent-prompt, bf16", 0.065, 0.310},
-    {"l40s prompt-attention (128), fp8", 0.085, 0.260},
-    {"l40s prompt-window (128), bf16", 0.125, 0.375},
-    {"l40s prompt-window (64), fp8", 0.095, 0.400},
-    {"l40s prompt-attention (128), bf16", 0.065, 0.240},
-    {"l40s prompt-window (128), fp8", 0.125, 0.340},
-    {"l40s prompt-attention (64), fp8", 0.090, 0.305},
+    {"h100-sxm prompt-window (64), bf16", 0.105, 0.255},
+    {"h100-sxm prompt-window (64), fp8", 0.105, 0.350},
+    {"h100-sxm prompt-attention (128), bf16", 0.065, 0.180},
+    {"h100-sxm prompt-attention (64), fp8", 0.075, 0.245},
+    {"h100-sxm all-reduce (nccl), bf16", 0.040, 0.105},
+    {"l40s latent-attention, bf16", 0.135, 0.580},
+    {"l40s latent-prompt, bf16", 0.065, 0.325},
+    {"l40s prompt-attention (128), fp8", 0.095, 0.285},
+    {"l40s prompt-window (128), bf16", 0.125, 0.415},
+    {"l40s prompt-window (64), fp8", 0.100, 0.455},
+    {"l40s prompt-attention (128), bf16", 0.070, 0.265},
+    {"l40s prompt-window (128), fp8", 0.130, 0.355},
+    {"l40s prompt-attention (64), fp8", 0.095, 0.325},
 };
 
 Goal with_what_is_reached(Goal goal, const Device& device, const KernelTable& table) {
@@ -98,6 +110,11 @@ Goal goal_of(const Device& device, const KernelTable& table) {
             return {0.06, no_goal};
         case KernelClass::scan:
             return {0.03, no_goal};
+        case KernelClass::expert_dispatch:
+        case KernelClass::expert_combine:
+            return {0.035, 0.11};
+        case KernelClass::all_gather:
+        case KernelClass::stage_hop:
         case KernelClass::scan_unwritten:
         case KernelClass::scan_every:
         case KernelClass::convolution:
@@ -207,27 +224,165 @@ bool check(const Device& device, const KernelTable& table) {
     return (met || (errors.median <= goal.stated_median && errors.p90 <= goal.stated_p90)) && is_committed;
 }
 
+/// Errors of laws carried over from one device to another, by class and format; a device stands for one that nobody measured.
+struct Carried {
+    std::vector<double> residuals;
+    std::map<std::string, std::vector<double>> by_title;
+};
+
+Carried carried_over(const Device& from, const Device& to, const std::vector<KernelTable>& tables) {
+    Device unmeasured = to;
+    unmeasured.calibration = transferred_laws(from, to);
+    Carried carried;
+    for (const KernelTable& table : tables) {
+        const KernelLaw* law = unmeasured.calibration->law(table.kernel, table.format, table.family);
+        const bool same_family = std::any_of(
+            unmeasured.calibration->kernels.begin(), unmeasured.calibration->kernels.end(), [&](const CalibratedKernel& known) {
+                return known.kernel == table.kernel && known.format == table.format && known.family == table.family;
+            });
+        if (law == nullptr || !same_family) {
+            continue;
+        }
+        const Rates sheet = data_sheet_of(to, table.kernel, table.format);
+        for (const KernelSample& sample : table.samples) {
+            const double residual = std::log(predicted(*law, sheet, sample) / sample.time);
+            carried.residuals.push_back(residual);
+            carried.by_title[title_of(table)].push_back(residual);
+        }
+    }
+    return carried;
+}
+
+void print_carried(const std::string& name, const std::vector<double>& residuals) {
+    const KernelErrors errors = errors_of(residuals);
+    fmt::print("  {:<44} {:>6} rows  median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+6.1f} %\n", name, residuals.size(),
+               100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias);
+}
+
+/// What carried laws are summed up by; empty for what is not.
+std::string group_of(const std::string& title) {
+    const auto begins = [&](const char* word) { return title.starts_with(word); };
+    return begins("gemm") || begins("attention") || begins("experts") || begins("scan")
+               ? "linear layers, decode attention, experts, scans"
+           : begins("prompt-")    ? "prompts"
+           : begins("latent-")    ? "latent attention"
+           : begins("all-reduce") ? "all-reduces"
+                                  : "";
+}
+
+/// Each device as if it had no tables, from each other. A100 and L40S have the same kind of multiprocessor, H100 another one.
+/// False if errors are above those that derived calibrations state.
+bool print_transfers(const std::string& folder, bool in_detail) {
+    std::map<std::string, Device> devices;
+    std::map<std::string, std::vector<KernelTable>> tables;
+    for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
+        devices[name] = device(name);
+        tables[name] = read_kernel_tables({folder}, devices[name]);
+    }
+    std::map<std::string, std::vector<double>> relatives, others;
+    for (const auto& [to, of] : devices) {
+        for (const auto& [from, other] : devices) {
+            if (from == to) {
+                continue;
+            }
+            const Carried carried = carried_over(other, of, tables[to]);
+            if (in_detail) {
+                fmt::print("laws of {} on {}\n", from, to);
+            }
+            for (const auto& [title, residuals] : carried.by_title) {
+                if (in_detail) {
+                    print_carried(title, residuals);
+                }
+                const std::string group = group_of(title);
+                if (!group.empty()) {
+                    std::vector<double>& all = from != "h100-sxm" && to != "h100-sxm" ? relatives[group] : others[group];
+                    all.insert(all.end(), residuals.begin(), residuals.end());
+                }
+            }
+        }
+    }
+    for (const auto& [name, groups] :
+         {std::pair{"relatives (A100, L40S)", &relatives}, {"other architecture (H100 and those)", &others}}) {
+        fmt::print("laws carried over to a device without tables, {}\n", name);
+        for (const auto& [group, residuals] : *groups) {
+            print_carried(group, residuals);
+        }
+    }
+    const KernelErrors main = errors_of(others["linear layers, decode attention, experts, scans"]),
+                       prompts = errors_of(others["prompts"]);
+    return main.median <= stated_transfer[0] && main.p90 <= stated_transfer[1] && prompts.median <= stated_transfer[2] &&
+           prompts.p90 <= stated_transfer[3];
+}
+
 /// Whether a title ("h100-sxm experts (triton), bf16") holds every word of the command line.
 bool is_wanted(const std::string& title, const std::vector<std::string>& words) {
     return std::all_of(words.begin(), words.end(),
                        [&](const std::string& word) { return title.find(word) != std::string::npos; });
 }
 
+/// Relative errors of a table's rows by laws that were not fitted to it, printed; nothing without a law of its format and
+/// family.
+void print_errors(const Calibration& laws, const std::string& whose, const Device& device, const KernelTable& table) {
+    const auto law = std::find_if(laws.kernels.begin(), laws.kernels.end(), [&](const CalibratedKernel& known) {
+        return known.kernel == table.kernel && known.format == table.format && known.family == table.family;
+    });
+    if (law == laws.kernels.end()) {
+        return;
+    }
+    const Rates sheet = data_sheet_of(device, table.kernel, table.format);
+    std::vector<double> errors, absolute;
+    for (const KernelSample& sample : table.samples) {
+        errors.push_back(predicted(law->law, sheet, sample) / sample.time - 1.0);
+        absolute.push_back(std::abs(errors.back()));
+    }
+    fmt::print("{:<12} by {:<12} {:<36} {:>5} rows  median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+6.1f} %\n", device.name, whose,
+               title_of(table), errors.size(), 100.0 * quantile(absolute, 0.5), 100.0 * quantile(absolute, 0.9),
+               100.0 * quantile(errors, 0.5));
+}
+
+/// Tables from outside, of a device of the catalogue, by its laws: its own or those of its relative.
+int score(const std::string& folder_or_file, const std::string& name) {
+    const Device on = device(name);
+    if (!on.calibration) {
+        fmt::print("{} has no laws of measured kernels, and names no relative\n", name);
+        return 1;
+    }
+    for (const KernelTable& table : kernel_tables_of(read_measured_files({folder_or_file}, on), on)) {
+        print_errors(*on.calibration, on.laws_of.empty() ? name : on.laws_of, on, table);
+    }
+    return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+    if (count == 4 && std::string_view(words[1]) == "--from") {
+        return score(words[2], words[3]);
+    }
     const auto folder = shared_measurements("data/kernels");
     if (!folder) {
         return skipped_exit_code;
     }
+    if (count == 2 && std::string(words[1]) == "transfer") {
+        return print_transfers(folder->string(), true) ? 0 : 1;
+    }
     bool all = true;
+    std::vector<Device> devices;
+    std::vector<std::vector<KernelTable>> tables;
     for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
-        const Device on = device(name);
-        for (const KernelTable& table : read_kernel_tables({folder->string()}, on)) {
-            if (is_wanted(fmt::format("{} {}", name, title_of(table)), {words + 1, words + count})) {
-                all &= check(on, table);
-            }
+        devices.push_back(device(name));
+        tables.push_back(read_kernel_tables({folder->string()}, devices.back()));
+        std::erase_if(tables.back(), [&](const KernelTable& table) {
+            return !is_wanted(fmt::format("{} {}", name, title_of(table)), {words + 1, words + count});
+        });
+    }
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        for (const KernelTable& table : tables[i]) {
+            all &= check(devices[i], table);
         }
+    }
+    if (count == 1) {
+        all &= print_transfers(folder->string(), false);
     }
     return all ? 0 : 1;
 }

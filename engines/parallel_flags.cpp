@@ -1,0 +1,77 @@
+#include "engines/parallel_flags.h"
+
+#include <fmt/format.h>
+
+namespace treeline {
+namespace {
+
+/// "NAME N" if the degree is above one.
+std::string degree_flag(const char* name, double degree, const char* between = " ", const char* after = " ") {
+    return degree > 1.0 ? fmt::format("{}{}{:.0f}{}", name, between, degree, after) : "";
+}
+
+std::string vllm_degrees(const Platform& platform) {
+    return degree_flag("--tensor-parallel-size", platform.ranks) +
+           degree_flag("--pipeline-parallel-size", platform.parallel.pipeline) +
+           degree_flag("--data-parallel-size", platform.parallel.data) +
+           (platform.parallel.experts > 1.0 ? "--enable-expert-parallel " : "");
+}
+
+std::string sglang_degrees(const Platform& platform) {
+    const bool groups = has_groups(platform);
+    return degree_flag("--tp-size", ranks_of_stage(platform.ranks, platform.parallel)) +
+           degree_flag("--pp-size", platform.parallel.pipeline) + degree_flag("--dp-size", platform.parallel.data) +
+           (groups ? "--enable-dp-attention " : "") + degree_flag("--ep-size", platform.parallel.experts);
+}
+
+std::string tensorrt_llm_lines(const Platform& platform) {
+    const double stage = ranks_of_stage(platform.ranks, platform.parallel);
+    return degree_flag("tensor_parallel_size", stage, ": ", "\n") +
+           degree_flag("pipeline_parallel_size", platform.parallel.pipeline, ": ", "\n") +
+           degree_flag("moe_expert_parallel_size", platform.parallel.experts, ": ", "\n") +
+           (has_groups(platform) ? "enable_attention_dp: true\n" : "");
+}
+
+bool is_a_second_model(DrafterKind drafter) { return drafter == DrafterKind::draft_model || drafter == DrafterKind::ngram; }
+
+}  // namespace
+
+std::string parallel_problem(const Engine& engine, DrafterKind drafter, const Platform& platform) {
+    const Parallelism& parallel = platform.parallel;
+    const double stage = ranks_of_stage(platform.ranks, parallel);
+    switch (engine.name) {
+        case EngineName::vllm:
+            return parallel.experts > 1.0 && parallel.experts != stage ? "deals experts out over all ranks of a stage or none"
+                   : parallel.draft_tensor > 1.0
+                       ? "shares the drafter's layers among all ranks that share the target's, or none"
+                       : "";
+        case EngineName::sglang:
+            return parallel.pipeline > 1.0 ? "refuses pipeline stages while it drafts"
+                   : has_groups(platform) && is_a_second_model(drafter)
+                       ? fmt::format("rejects attention data parallelism with {}", name_of(drafter))
+                       : "";
+        case EngineName::tensorrt_llm:
+            return has_groups(platform) && platform.ranks > 1.0
+                       ? "runs attention data parallel on all ranks of a stage or on none"
+                       : "";
+        case EngineName::llama_cpp:
+            break;
+    }
+    return parallel == Parallelism{} ? "" : "shares a model among devices in no such way";
+}
+
+std::string parallel_flags(const Engine& engine, const Platform& platform) {
+    switch (engine.name) {
+        case EngineName::vllm:
+            return vllm_degrees(platform);
+        case EngineName::sglang:
+            return sglang_degrees(platform);
+        case EngineName::tensorrt_llm:
+            return tensorrt_llm_lines(platform);
+        case EngineName::llama_cpp:
+            break;
+    }
+    return "";
+}
+
+}  // namespace treeline

@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/json_rows.h"
+#include "reports/validate/serving_output.h"
+#include "reports/validate/validation_output.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json advice_json(const Advice& advice) {
+    return {{"cells", advice.cells},
+            {"losing", advice.losing},
+            {"found", advice.found},
+            {"false_alarms", advice.false_alarms},
+            {"series", advice.series},
+            {"switch_off_within_one_step", advice.switch_right},
+            {"choices", advice.choices},
+            {"best_length_within_one", advice.best_within},
+            {"mean_regret", advice.mean_regret},
+            {"p90_regret", advice.p90_regret}};
+}
+
+Json table_json(const ErrorTable& table) {
+    Json groups = Json::array();
+    for (const GroupScore& score : table.groups) {
+        groups.push_back(
+            {{"grouping", name_of(score.grouping)}, {"group", score.group}, {"errors", summary_json(score.errors)}});
+    }
+    Json coverage = Json::array();
+    for (const FamilyCoverage& family : table.coverage) {
+        coverage.push_back({{"left_out", name_of(family.left_out)},
+                            {"families", family.families},
+                            {"nominal", 0.8},
+                            {"covered", family.covered},
+                            {"errors", summary_json(family.errors)}});
+    }
+    Json json = {{"id", table.id},
+                 {"what", table.what},
+                 {"errors", summary_json(table.errors)},
+                 {"by_series", summary_json(table.by_series)},
+                 {"groups", groups},
+                 {"coverage", coverage}};
+    if (table.by_cost_table) {
+        json["by_median_step_costs"] = summary_json(*table.by_cost_table);
+    }
+    if (table.by_smallest_batch) {
+        json["as_at_smallest_batch"] = summary_json(*table.by_smallest_batch);
+    }
+    if (table.advice) {
+        json["advice"] = advice_json(*table.advice);
+        json["advice_by_median_step_costs"] = advice_json(*table.advice_by_cost_table);
+    }
+    return json;
+}
+
+Json serving_row_json(const ServingStudy& study, const ErrorTable& table, const ScoredPoint& row) {
+    const MeasuredPoint& point = point_of(study, table, row);
+    const NamedRow name = named_row(study, table, row);
+    return {{"file", name.file},
+            {"row", name.number},
+            {"id", name.id},
+            {"series", name.series},
+            {"mode", name_of(study.input.mode)},
+            {"table", table.id},
+            {"model", point.model},
+            {"device", point.device},
+            {"stack", point.stack},
+            {"ranks", point.ranks},
+            {"batch", point.batch},
+            {"context", point.context},
+            {"drafter", point.drafter_kind},
+            {"draft_tokens", draft_tokens_of(point)},
+            {"accept_length", row.accept_length},
+            {"measured", row.error.measured},
+            {"predicted", row.error.predicted},
+            {"error", row.error.relative()},
+            {"fits_in_memory", row.fits},
+            {"left_out", ""}};
+}
+
+Json left_out_json(const std::string& file, std::size_t number, const std::string& id, const std::string& series,
+                   const LeftOutPoint& left_out) {
+    return {{"file", file},
+            {"row", number},
+            {"id", id},
+            {"series", series},
+            {"left_out", left_out.reason},
+            {"detail", left_out.detail}};
+}
+
+Json left_out_rows(const ServingStudy& study) {
+    Json rows = Json::array();
+    for (const LeftOutPoint& left_out : study.serving.left_out) {
+        const ServingRun& row = study.input.serving[left_out.row];
+        rows.push_back(left_out_json(row.place.file, row.place.number, row.id, "", left_out));
+    }
+    for (const LeftOutPoint& left_out : study.speculation.left_out) {
+        const SpeculationRow& row = study.input.speculation[left_out.row];
+        rows.push_back(left_out_json(row.place.file, row.place.number, row.id, row.series, left_out));
+    }
+    return rows;
+}
+
+Json scored_rows(const ServingStudy& study) {
+    Json rows = Json::array();
+    for (const ErrorTable* table : tables_of(study)) {
+        for (const ScoredPoint& row : table->rows) {
+            rows.push_back(serving_row_json(study, *table, row));
+        }
+    }
+    return rows;
+}
+
+Json reasons_json(const std::vector<ReasonCount>& reasons) {
+    Json json = Json::array();
+    for (const ReasonCount& reason : reasons) {
+        json.push_back({{"reason", reason.reason}, {"rows", reason.rows}, {"errors", summary_json(reason.errors)}});
+    }
+    return json;
+}
+
+}  // namespace
+
+Json serving_json(const ServingStudy& study) {
+    Json tables = Json::array();
+    for (const ErrorTable* table : tables_of(study)) {
+        tables.push_back(table_json(*table));
+    }
+    return {{"mode", name_of(study.input.mode)},
+            {"serving_rows", study.input.serving.size()},
+            {"speculative_rows", study.input.speculation.size()},
+            {"usable_pairs", study.usable_pairs},
+            {"priced_pairs", study.speculation.points.size()},
+            {"tables", tables},
+            {"left_out",
+             {{"serving", reasons_json(study.serving_left_out)}, {"speculation", reasons_json(study.speculation_left_out)}}},
+            {"rows", scored_rows(study)},
+            {"left_out_rows", left_out_rows(study)},
+            {"notes", study.input.notes}};
+}
+
+std::string serving_csv(const std::vector<ServingStudy>& studies) {
+    const std::vector<std::string> keys = {
+        "file",          "row",      "id",        "series", "mode",           "table",    "model",
+        "device",        "stack",    "ranks",     "batch",  "context",        "drafter",  "draft_tokens",
+        "accept_length", "measured", "predicted", "error",  "fits_in_memory", "left_out", "detail"};
+    Json all = Json::array();
+    for (const ServingStudy& study : studies) {
+        for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {
+            all.insert(all.end(), rows.begin(), rows.end());
+        }
+    }
+    return csv_of(keys, all);
+}
+
+}  // namespace treeline

@@ -1,0 +1,37 @@
+// Scores on measured serving rows, as text, JSON, CSV, Markdown and sections of the page of `treeline validate`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "reports/figure.h"
+#include "validation/serving/study.h"
+
+namespace treeline {
+
+/// Tables of errors, advice, coverage and reasons; `all_rows`: also every row.
+std::string serving_table(const ServingStudy& study, bool all_rows);
+/// An object with "mode", "tables" (errors are shares), "left_out", "rows" and "notes".
+nlohmann::ordered_json serving_json(const ServingStudy& study);
+/// One line for each row of the files and each way to predict it, rows that were left out included.
+std::string serving_csv(const std::vector<ServingStudy>& studies);
+/// A section of docs/trust.md.
+std::string serving_markdown(const std::vector<ServingStudy>& studies);
+/// A self-contained page of these sections alone.
+std::string serving_page(const std::vector<ServingStudy>& studies);
+/// Parity plots, and errors by batch.
+std::vector<FigureSection> serving_sections(const ServingStudy& study);
+
+/// A row of an error table, with what it was.
+struct NamedRow {
+    std::string file, id, series;
+    std::size_t number = 0;
+};
+NamedRow named_row(const ServingStudy& study, const ErrorTable& table, const ScoredPoint& row);
+const MeasuredPoint& point_of(const ServingStudy& study, const ErrorTable& table, const ScoredPoint& row);
+/// The tables that the study has.
+std::vector<const ErrorTable*> tables_of(const ServingStudy& study);
+
+}  // namespace treeline

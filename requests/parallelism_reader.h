@@ -1,0 +1,19 @@
+// How a platform's devices share the model: the degrees of parallelism, or "gpus" alone for every cut that engines offer.
+#pragma once
+
+#include <vector>
+
+#include "json/reader.h"
+#include "sim/pass.h"
+
+namespace treeline {
+
+/// The degrees of platform_keys (requests/keys/setup_keys.h); "gpus" must be the devices that they make, and alone is the
+/// tensor parallelism.
+void read_parallelism(json::Reader& at, Platform& platform);
+
+/// A platform of a search: with "gpus" and no more than some of the degrees, every cut that holds those and that the stack's
+/// engine offers (cuts_of()); else the platform itself.
+std::vector<Platform> read_cuts(json::Reader& at, const Platform& platform, const Model& target);
+
+}  // namespace treeline

@@ -1,0 +1,141 @@
+#include "requests/validate/name_table_reader.h"
+
+#include "json/reader.h"
+
+namespace treeline {
+namespace {
+
+constexpr double longest_text = 1e7;  // tokens
+
+/// Sources are for people who read the file.
+void finish_entry(json::Reader& at) {
+    static_cast<void>(at.text_or("source", ""));
+    at.finish();
+}
+
+NameEntry read_entry(json::Reader& at) {
+    NameEntry entry;
+    // An empty pattern stands for an empty text.
+    for (const auto& pattern : at.raw().at("match")) {
+        entry.patterns.push_back(pattern.get<std::string>());
+    }
+    static_cast<void>(at.has("match"));
+    entry.name = at.text_or("name", "");
+    entry.reason = at.text_or("reason", "");
+    if (entry.name.empty() == entry.reason.empty()) {
+        at.problem({}, "needs either a name or the reason why there is none");
+    }
+    return entry;
+}
+
+/// Entries whose "match" is a list of texts; others are problems.
+std::vector<json::Reader> entries_of(json::Reader& at, std::string_view key) {
+    std::vector<json::Reader> entries = at.objects(key);
+    std::erase_if(entries, [](json::Reader& entry) {
+        const auto& raw = entry.raw();
+        const bool listed = raw.contains("match") && raw.at("match").is_array() && !raw.at("match").empty();
+        bool texts = listed;
+        for (std::size_t i = 0; listed && i < raw.at("match").size(); ++i) {
+            texts = texts && raw.at("match")[i].is_string();
+        }
+        if (!texts) {
+            entry.problem("match", "must be a list of texts");
+        }
+        return !texts;
+    });
+    return entries;
+}
+
+std::vector<NameEntry> read_entries(json::Reader& at, std::string_view key) {
+    std::vector<NameEntry> result;
+    for (json::Reader& entry : entries_of(at, key)) {
+        result.push_back(read_entry(entry));
+        finish_entry(entry);
+    }
+    return result;
+}
+
+void read_models(json::Reader at, NameTable& table) {
+    table.ignored_words = at.texts("ignored_words");
+    table.ignored_prefixes = at.texts("ignored_prefixes");
+    table.models = read_entries(at, "entries");
+    at.finish();
+}
+
+void read_engines(json::Reader& root, NameTable& table) {
+    for (json::Reader& entry : entries_of(root, "engines")) {
+        table.engines.push_back({read_entry(entry), entry.flag_or("splits_layers", false), entry.flag_or("fp8_cache", false)});
+        finish_entry(entry);
+    }
+}
+
+Storage read_storage_of(json::Reader& at) {
+    Storage storage{at.choice<NumberFormat>("format")};
+    storage.group_size = at.number_or("group_size", 0.0, 0.0, 1e9);
+    storage.scale_bits = at.number_or("scale_bits", 16.0, 1.0, 32.0);
+    return storage;
+}
+
+void read_formats(json::Reader& root, NameTable& table) {
+    for (json::Reader& at : entries_of(root, "formats")) {
+        FormatEntry entry;
+        entry.patterns = at.texts("match");
+        entry.storage = read_storage_of(at);
+        entry.math = at.choice<NumberFormat>("math");
+        if (std::optional<json::Reader> embeddings = at.optional_object("embeddings")) {
+            entry.embeddings = read_storage_of(*embeddings);
+            embeddings->finish();
+        }
+        table.formats.push_back(std::move(entry));
+        finish_entry(at);
+    }
+}
+
+void read_datasets(json::Reader& root, NameTable& table) {
+    for (json::Reader& at : entries_of(root, "datasets")) {
+        DatasetEntry entry;
+        entry.patterns = at.texts("match");
+        entry.prompt_tokens = at.number("prompt_tokens", 0.0, longest_text);
+        entry.output_tokens = at.number("output_tokens", 1.0, longest_text);
+        entry.decoding_only = at.flag_or("decoding_only", false);
+        static_cast<void>(at.text("kind"));
+        table.datasets.push_back(std::move(entry));
+        finish_entry(at);
+    }
+}
+
+void read_exclusions(json::Reader& root, NameTable& table) {
+    for (json::Reader& at : root.objects("exclusions")) {
+        table.exclusions.push_back({at.text_or("engine", ""), at.text_or("engine_version", ""), at.text_or("model", ""),
+                                    at.text_or("device", ""), at.text_or("format", ""), at.text("reason")});
+        finish_entry(at);
+    }
+}
+
+}  // namespace
+
+NameTable read_name_table(const std::filesystem::path& path) {
+    json::Document document = json::Document::load(path);
+    json::Reader root = document.root();
+    NameTable table;
+    static_cast<void>(root.choice("format", {"treeline-names"}));
+    static_cast<void>(root.count("version", 1, 1));
+    read_models(root.object("models"), table);
+    json::Reader experts_only = root.object("fp4_experts_only");
+    table.fp4_experts_only = experts_only.texts("match");
+    finish_entry(experts_only);
+    table.ignored_device_words = root.texts("ignored_device_words");
+    table.devices = read_entries(root, "devices");
+    table.drafters = read_entries(root, "drafters");
+    read_engines(root, table);
+    static_cast<void>(root.text_or("formats_source", ""));
+    read_formats(root, table);
+    read_datasets(root, table);
+    table.reasoning_output_tokens = root.ratio("reasoning_output_tokens", 1.0, longest_text);
+    read_exclusions(root, table);
+    root.finish();
+    document.throw_if_problems();
+    return table;
+}
+
+}  // namespace treeline

@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "requests/validate/measured_rows_reader.h"
+#include "text/csv.h"
+#include "text/input_error.h"
+#include "text/input_file.h"
+#include "text/parse_number.h"
+#include "text/wording.h"
+
+namespace treeline {
+namespace {
+
+const std::vector<std::string> required_columns = {"id",  "backend", "model",      "system", "precision",
+                                                   "isl", "osl",     "batch_size", "tp",     "tpot_ms"};
+const std::vector<std::string> optional_columns = {"backend_version", "moe_precision", "pp",      "attention_dp",
+                                                   "moe_tp",          "moe_ep",        "ttft_ms", "concurrency"};
+
+class ServingFile {
+public:
+    explicit ServingFile(const std::filesystem::path& path)
+        : name_(path.filename().string()), text_(read_file(path)), csv_(text_) {}
+
+    std::vector<ServingRun> read(std::vector<std::string>& notes) {
+        check_header(notes);
+        std::vector<ServingRun> rows;
+        for (std::size_t number = 1; csv_.next(); ++number) {
+            place_ = {name_, number};
+            if (!csv_.problem().empty()) {
+                problem(csv_.problem());
+                continue;
+            }
+            rows.push_back(row());
+        }
+        if (rows.empty() && problems_.empty()) {
+            problems_.push_back(name_ + ": holds no rows");
+        }
+        if (!problems_.empty()) {
+            throw InputError(problems_);
+        }
+        return rows;
+    }
+
+private:
+    void check_header(std::vector<std::string>& notes) {
+        for (const std::string& column : required_columns) {
+            if (!csv_.column(column)) {
+                problems_.push_back(fmt::format("{}: the column \"{}\" is missing", name_, column));
+            }
+        }
+        if (!problems_.empty()) {
+            throw InputError(problems_);
+        }
+        for (const std::string& column : csv_.header()) {
+            const auto knows = [&](const std::vector<std::string>& known) {
+                return std::find(known.begin(), known.end(), column) != known.end();
+            };
+            if (!knows(required_columns) && !knows(optional_columns)) {
+                notes.push_back(fmt::format("{}: the column \"{}\" is not used", name_, column));
+            }
+        }
+    }
+
+    void problem(const std::string& what) {
+        problems_.push_back(fmt::format("{}: row {} (line {}): {}", name_, place_.number, csv_.line(), what));
+    }
+
+    std::string text(const char* column) { return csv_.column(column) ? csv_[column] : ""; }
+
+    /// A number of at least `low`; `low` after noting a problem.
+    double number(const char* column, double low) {
+        const std::string& field = csv_[column];
+        const std::optional<double> value = parse_number(field);
+        if (!value || *value < low) {
+            problem(fmt::format("{}: must be a number of at least {}, not \"{}\"", column, low, field));
+            return low;
+        }
+        return *value;
+    }
+
+    /// Nothing without the column; 0 where the field is empty.
+    std::optional<double> number_or_none(const char* column) {
+        if (!csv_.column(column)) {
+            return std::nullopt;
+        }
+        return csv_[column].empty() ? 0.0 : number(column, 0.0);
+    }
+
+    ServingRun row() {
+        ServingRun row;
+        row.place = place_;
+        row.id = text("id");
+        row.engine = text("backend");
+        row.engine_version = text("backend_version");
+        row.model = text("model");
+        row.device = text("system");
+        row.format = text("precision");
+        row.expert_format = text("moe_precision");
+        row.prompt_tokens = number("isl", 1.0);
+        row.output_tokens = number("osl", 1.0);
+        row.batch = number("batch_size", 1.0);
+        row.ranks.tensor = number_or_none("tp");
+        row.ranks.pipeline = number_or_none("pp");
+        row.ranks.attention_data = number_or_none("attention_dp");
+        row.ranks.expert_tensor = number_or_none("moe_tp");
+        row.ranks.expert = number_or_none("moe_ep");
+        if (csv_.column("ttft_ms") && !csv_["ttft_ms"].empty()) {
+            row.ttft_ms = number("ttft_ms", 0.0);
+        }
+        row.tpot_ms = number("tpot_ms", 1e-6);
+        return row;
+    }
+
+    std::string name_, text_;
+    CsvReader csv_;
+    RowPlace place_;
+    std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+std::vector<ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
+    return ServingFile(path).read(notes);
+}
+
+}  // namespace treeline

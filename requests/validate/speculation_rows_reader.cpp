@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json/parse.h"
+#include "json/reader.h"
+#include "requests/validate/measured_rows_reader.h"
+#include "text/input_error.h"
+#include "text/input_file.h"
+#include "text/parse_number.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Beside those that the reader below takes: for people, or about other things than the speed-up.
+const std::vector<std::string> unread_fields = {"source",
+                                                "place",
+                                                "citation",
+                                                "better",
+                                                "accept_length_definition",
+                                                "notes",
+                                                "accept_rate",
+                                                "temperature",
+                                                "per_position_acceptance",
+                                                "time_fractions"};
+
+const std::vector<std::string> read_fields = {"id",
+                                              "series",
+                                              "engine",
+                                              "engine_version",
+                                              "target_model",
+                                              "target_precision",
+                                              "gpu",
+                                              "dataset",
+                                              "drafter_type",
+                                              "drafter_model",
+                                              "draft_tokens",
+                                              "tree",
+                                              "accept_length",
+                                              "accept_length_derived",
+                                              "n_gpus",
+                                              "tp",
+                                              "dp",
+                                              "ep",
+                                              "pp",
+                                              "input_len",
+                                              "output_len",
+                                              "context_len",
+                                              "batch_or_concurrency",
+                                              "concurrency_kind",
+                                              "metric",
+                                              "speedup",
+                                              "value_without",
+                                              "value_with",
+                                              "is_pair",
+                                              "suspect",
+                                              "duplicate_of",
+                                              "confidence"};
+
+bool is_known(const std::string& field) {
+    return std::find(read_fields.begin(), read_fields.end(), field) != read_fields.end() ||
+           std::find(unread_fields.begin(), unread_fields.end(), field) != unread_fields.end();
+}
+
+constexpr double largest = 1e9;
+
+/// A number, or a text that holds one or a range of them: 8192, "34K-64K context" (its middle). "<=2048" is a limit, not a
+/// length, and says nothing.
+std::optional<double> length_of(json::Reader& at, const char* key) {
+    if (!at.has(key)) {
+        return std::nullopt;
+    }
+    const Json& raw = at.raw().at(key);
+    if (!raw.is_string()) {
+        return at.number(key, 0.0, largest);
+    }
+    const std::string text = raw.get<std::string>();
+    if (text.find('<') != std::string::npos) {
+        return std::nullopt;
+    }
+    std::vector<double> values;
+    for (std::size_t i = 0; i < text.size() && values.size() < 2;) {
+        std::size_t end = i;
+        while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.')) {
+            ++end;
+        }
+        if (const std::optional<double> value = parse_number(std::string_view(text).substr(i, end - i)); end > i && value) {
+            const bool thousands = end < text.size() && (text[end] == 'K' || text[end] == 'k');
+            values.push_back(*value * (thousands ? 1024.0 : 1.0));
+        }
+        i = std::max(end, i + 1);
+    }
+    return values.empty() ? std::nullopt : std::optional(0.5 * (values.front() + values.back()));
+}
+
+std::optional<double> number_or_none(json::Reader& at, const char* key, double low) {
+    return at.has(key) ? std::optional(at.number(key, low, largest)) : std::nullopt;
+}
+
+/// The ratio as stated, or that of the two values.
+std::optional<double> speed_up_of(json::Reader& at) {
+    if (at.has("speedup")) {
+        return at.number("speedup", 1e-6, 1e6);
+    }
+    const std::optional<double> without = number_or_none(at, "value_without", 0.0);
+    const std::optional<double> with = number_or_none(at, "value_with", 0.0);
+    if (!without || !with || *without <= 0.0 || *with <= 0.0) {
+        return std::nullopt;
+    }
+    return at.text_or("better", "higher") == "lower" ? *without / *with : *with / *without;
+}
+
+void read_draft(json::Reader& at, SpeculationRow& row) {
+    row.drafter = at.text("drafter_type");
+    row.drafter_model = at.text_or("drafter_model", "");
+    row.draft_tokens = number_or_none(at, "draft_tokens", 0.0);
+    if (std::optional<json::Reader> tree = at.optional_object("tree")) {
+        row.tree_steps = number_or_none(*tree, "steps", 0.0);
+        row.tree_top_k = number_or_none(*tree, "topk", 0.0);
+        row.tree_size = number_or_none(*tree, "num_draft_tokens", 0.0);
+    }
+    row.accept_length = number_or_none(at, "accept_length", 1.0);
+    if (const std::optional<double> derived = number_or_none(at, "accept_length_derived", 1.0); !row.accept_length) {
+        row.accept_length = derived;
+    }
+}
+
+SpeculationRow read_row(json::Reader& at, RowPlace place) {
+    SpeculationRow row;
+    row.place = std::move(place);
+    row.id = at.text("id");
+    row.series = at.text("series");
+    row.engine = at.text("engine");
+    row.engine_version = at.text_or("engine_version", "");
+    row.model = at.text("target_model");
+    row.format = at.text_or("target_precision", "");
+    row.device = at.text("gpu");
+    row.dataset = at.text_or("dataset", "");
+    read_draft(at, row);
+    row.ranks.devices = number_or_none(at, "n_gpus", 1.0);
+    row.ranks.tensor = number_or_none(at, "tp", 1.0);
+    row.ranks.data = number_or_none(at, "dp", 1.0);
+    row.ranks.expert = number_or_none(at, "ep", 1.0);
+    row.ranks.pipeline = number_or_none(at, "pp", 1.0);
+    row.prompt_tokens = length_of(at, "input_len");
+    row.output_tokens = length_of(at, "output_len");
+    row.context = length_of(at, "context_len");
+    row.batch = number_or_none(at, "batch_or_concurrency", 1.0);
+    row.batch_kind = at.text_or("concurrency_kind", "");
+    row.metric = at.text("metric");
+    row.speed_up = speed_up_of(at);
+    row.is_pair = at.flag_or("is_pair", false);
+    row.suspect = at.text_or("suspect", "");
+    row.duplicate_of = at.text_or("duplicate_of", "");
+    row.confidence = at.text_or("confidence", "");
+    return row;
+}
+
+}  // namespace
+
+std::vector<SpeculationRow> read_speculation_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
+    const std::string name = path.filename().string();
+    json::Parsed parsed = json::parse_strictly(read_file(path));
+    if (!parsed.failure.empty()) {
+        throw InputError({name + ": " + parsed.failure});
+    }
+    if (!parsed.tree.is_array() || parsed.tree.empty()) {
+        throw InputError({name + ": must hold a list of rows in brackets"});
+    }
+    json::Document document = json::Document::of(Json{{"rows", std::move(parsed.tree)}}, name);
+    for (const std::string& key : parsed.duplicate_keys) {
+        document.add_problems({key + ": this key appears twice"});
+    }
+    std::vector<SpeculationRow> rows;
+    std::map<std::string, std::size_t> unused;
+    json::Reader root = document.root();
+    for (json::Reader& at : root.objects("rows")) {
+        rows.push_back(read_row(at, {name, rows.size() + 1}));
+        for (const std::string& field : at.keys()) {
+            unused[field] += is_known(field) ? 0 : 1;
+        }
+    }
+    document.throw_if_problems();
+    for (const auto& [field, count] : unused) {
+        if (count > 0) {
+            notes.push_back(fmt::format("{}: the field \"{}\" is not used ({} rows)", name, field, count));
+        }
+    }
+    return rows;
+}
+
+}  // namespace treeline

@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "sim/drafters/drafter.h"
+
+namespace treeline {
+namespace {
+
+/// Attention of the target, or of 128-wide heads that share keys and values in groups of four where it has none.
+Attention attention_like(const Model& target) {
+    for (const LayerKind& kind : target.kinds) {
+        for (const Block& block : kind.blocks) {
+            if (const auto* attention = std::get_if<Attention>(&block.kind)) {
+                Attention copy = *attention;
+                copy.reach = {};
+                copy.indexer.reset();
+                return copy;
+            }
+        }
+    }
+    constexpr Count head_dim = 128, group = 4;
+    Attention attention;
+    attention.query_heads = std::max(group, target.width / head_dim);
+    attention.kv_heads = attention.query_heads / group;
+    attention.head_dim = head_dim;
+    return attention;
+}
+
+}  // namespace
+
+Count dense_width_beside(const Model& target) {
+    for (const LayerKind& kind : target.kinds) {
+        for (const Block& block : kind.blocks) {
+            if (const auto* mlp = std::get_if<Mlp>(&block.kind); mlp != nullptr && mlp->gated) {
+                return mlp->hidden;
+            }
+        }
+    }
+    constexpr Count usual_ratio = 3;  // Qwen3: 12,288 beside 4,096
+    return usual_ratio * target.width;
+}
+
+// The layers run once over the block: the last token, which the target has produced, and a mask for each draft. Keys and values
+// of earlier tokens come from hidden states of several of the target's layers: what was accepted since is fused, projected to
+// keys and values of every layer, and appended to the drafter's cache.
+DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Precision& target_precision) {
+    const Attention attention = attention_like(target);
+    Model model = target;
+    model.name = target.name + " parallel drafter";
+    LayerKind layer;
+    layer.name = "draft layer";
+    layer.blocks = {{attention}, {Mlp{drafter.feed_forward > 0 ? drafter.feed_forward : dense_width_beside(target)}}};
+    model.kinds = {layer};
+    model.order.assign(static_cast<std::size_t>(drafter.layers), 0);
+
+    Model context = model;
+    context.name = target.name + " features for a parallel drafter";
+    context.vocabulary_size = 0;
+    context.final_norm_vectors = 0;
+    LayerKind fusion, keys_and_values;
+    fusion.name = "feature fusion";
+    fusion.blocks = {{Projection{drafter.input_features * target.width, target.width}, 0, 0}};
+    keys_and_values.name = "keys and values";
+    keys_and_values.blocks = {{Projection{target.width, 2 * attention.kv_heads * attention.head_dim}, 0, 0}};
+    context.kinds = {fusion, keys_and_values};
+    context.order.assign(static_cast<std::size_t>(drafter.layers) + 1, 1);
+    context.order.front() = 0;
+
+    DrafterPlan result;
+    result.kind = "parallel";
+    result.model = std::move(model);
+    result.context_model = std::move(context);
+    result.precision = head_precision(target_precision);
+    result.shares_embedding = true;
+    result.shares_head = true;
+    result.parallel = true;
+    result.anchor_rows = drafter.kind == ParallelKind::dflash ? 1.0 : 0.0;
+    result.catch_up = CatchUp::none;
+    result.max_draft_tokens = static_cast<int>(drafter.block - (drafter.kind == ParallelKind::dflash ? 1 : 0));
+    return result;
+}
+
+}  // namespace treeline

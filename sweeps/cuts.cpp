@@ -1,0 +1,73 @@
+#include "sweeps/cuts.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "sim/round.h"
+
+namespace treeline {
+namespace {
+
+bool is_mixture(const Model& model) {
+    for (const LayerKind& kind : model.kinds) {
+        for (const Block& block : kind.blocks) {
+            if (std::holds_alternative<MixtureOfExperts>(block.kind)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// What the engine of this stack can run beside a drafter.
+bool offers(std::string_view stack, double tensor, const Parallelism& parallel) {
+    if (stack.starts_with("sglang")) {
+        return parallel.pipeline == 1.0;
+    }
+    if (stack.starts_with("tensorrt")) {
+        return parallel.data == 1.0 || tensor == 1.0;
+    }
+    return !stack.starts_with("llama") || (tensor == 1.0 && parallel.data == 1.0);
+}
+
+bool can_run(const Platform& platform, const Model& target) {
+    RoundSetup setup;
+    setup.target = target;
+    setup.precision = target.precision;
+    setup.platform = platform;
+    setup.rollback = rollbacks_for(target, platform.stack).front();
+    return problems_of(setup).empty();
+}
+
+std::vector<double> divisors(double number) {
+    std::vector<double> all;
+    for (double divisor = 1.0; divisor <= number; ++divisor) {
+        if (std::fmod(number, divisor) == 0.0) {
+            all.push_back(divisor);
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+std::vector<Platform> cuts_of(const Platform& platform, double gpus, const Model& target) {
+    const bool mixture = is_mixture(target);
+    std::vector<Platform> cuts;
+    for (const double pipeline : divisors(gpus)) {
+        const double stage = gpus / pipeline;
+        for (const double data : mixture ? divisors(stage) : std::vector<double>{1.0}) {
+            for (const double experts : mixture&& stage > 1.0 ? std::vector<double>{1.0, stage} : std::vector<double>{1.0}) {
+                Platform cut = platform;
+                cut.ranks = stage / data;
+                cut.parallel = {data, experts, pipeline};
+                if (offers(cut.stack.name, cut.ranks, cut.parallel) && can_run(cut, target)) {
+                    cuts.push_back(std::move(cut));
+                }
+            }
+        }
+    }
+    return cuts;
+}
+
+}  // namespace treeline

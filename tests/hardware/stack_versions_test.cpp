@@ -1,0 +1,49 @@
+// Which version of an engine does a name mean?
+#include <catch2/catch.hpp>
+
+#include "hardware/catalogue.h"
+#include "hardware/stack_versions.h"
+#include "source_folder.h"
+#include "text/input_error.h"
+
+using namespace treeline;
+
+namespace {
+
+const std::filesystem::path catalogue = testing::source_folder() / "hardware";
+const std::vector<std::string> names = {"cuda-graph", "vllm-0.8",         "vllm-0.10",
+                                        "vllm-0.12",  "tensorrt-llm-1.0", "tensorrt-llm-1.1"};
+
+}  // namespace
+
+TEST_CASE("a name that ends in numbers is an engine at a version", "[hardware]") {
+    CHECK(stack_version("vllm-0.12.1").version == std::vector<int>{0, 12, 1});
+    CHECK(stack_version("tensorrt-llm-1.2.0rc6.post1").version == std::vector<int>{1, 2, 0});
+    CHECK(stack_version("tensorrt-llm-1.2").engine == "tensorrt-llm");
+    CHECK(stack_version("tensorrt-llm").version.empty());
+    CHECK(stack_version("cuda-graph").engine == "cuda-graph");
+    CHECK(stack_version("llama.cpp").version.empty());
+}
+
+TEST_CASE("versions are compared number by number", "[hardware]") {
+    CHECK(newest_version(names, "vllm") == "vllm-0.12");  // as text, 0.8 would be last
+    CHECK(newest_version(names, "cuda-graph") == std::nullopt);
+    CHECK(nearest_version(names, "vllm-0.9.2") == "vllm-0.8");
+    CHECK(nearest_version(names, "vllm-0.10.1.1") == "vllm-0.10");
+    CHECK(nearest_version(names, "vllm-0.19") == "vllm-0.12");
+    CHECK(nearest_version(names, "vllm-0.6") == "vllm-0.8");  // none is as old
+    CHECK(nearest_version(names, "sglang-0.5") == std::nullopt);
+    CHECK(nearest_version(names, "vllm") == std::nullopt);
+}
+
+TEST_CASE("the plain name of an engine is its newest version, and an unknown version names the nearest one", "[hardware]") {
+    for (const char* engine : {"vllm", "sglang", "tensorrt-llm"}) {
+        CHECK(load_stack(catalogue, engine).value.name == newest_version(stack_names(catalogue), engine));
+    }
+    try {
+        load_stack(catalogue, "vllm-0.11");
+        FAIL("an unknown version was loaded");
+    } catch (const InputError& error) {
+        CHECK(std::string(error.what()).find("the nearest version known is \"vllm-0.10\"") != std::string::npos);
+    }
+}

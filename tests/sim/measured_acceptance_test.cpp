@@ -1,0 +1,66 @@
+// Does acceptance measured by kind of request mix as rounds do, and does it say where measurements are missing?
+#include <catch2/catch.hpp>
+
+#include "sim/measured_acceptance.h"
+
+using namespace treeline;
+
+namespace {
+
+MeasuredAcceptance measured(const std::string& category, int draft_tokens, double accept_length) {
+    MeasuredAcceptance row;
+    row.category = category;
+    row.draft_tokens = draft_tokens;
+    row.accept_length = accept_length;
+    row.source = "a table";
+    return row;
+}
+
+}  // namespace
+
+TEST_CASE("a mixture of categories takes the rounds of each, not the mean of their accept lengths") {
+    const std::vector<MeasuredAcceptance> rows = {measured("code", 2, 2.4), measured("chat", 2, 1.6)};
+    const AcceptanceOfTraffic mixed = acceptance_of_traffic(rows, {{{"code", 0.6}, {"chat", 0.4}}, {}, "", {}});
+    // 100 tokens, 60 of them code: 60/2.4 + 40/1.6 = 50 rounds.
+    CHECK(mixed.chain.accept_length(2) == Approx(2.0));
+    CHECK(mixed.remarks.empty());
+    CHECK(mixed.sources == std::vector<std::string>{"a table"});
+    const AcceptanceOfTraffic alike = acceptance_of_traffic(rows, {});
+    CHECK(alike.chain.accept_length(2) == Approx(2.0 / (1.0 / 2.4 + 1.0 / 1.6)));
+}
+
+TEST_CASE("a mixture is measured as far as all its categories are") {
+    std::vector<MeasuredAcceptance> rows = {measured("code", 1, 1.8), measured("code", 4, 3.0), measured("chat", 2, 1.6)};
+    const AcceptanceOfTraffic mixed = acceptance_of_traffic(rows, {{{"code", 1.0}, {"chat", 1.0}}, {}, "", {}});
+    CHECK_FALSE(mixed.chain.extrapolated(2));
+    CHECK(mixed.chain.extrapolated(3));
+}
+
+TEST_CASE("the nearest measured temperature, context and thinking count, by their runs; missing kinds are said") {
+    std::vector<MeasuredAcceptance> rows = {measured("code", 2, 2.4), measured("code", 2, 2.2), measured("code", 2, 1.9)};
+    rows[0].temperature = rows[1].temperature = 0.0;
+    rows[1].runs = 3.0;
+    rows[2].temperature = 1.0;
+    const auto length = [&](TrafficKind traffic) { return acceptance_of_traffic(rows, traffic).chain.accept_length(2); };
+    CHECK(length({{}, 0.0, "", {}}) == Approx((2.4 + 3.0 * 2.2) / 4.0));
+    CHECK(length({{}, 1.0, "", {}}) == Approx(1.9));
+    CHECK(acceptance_of_traffic(rows, {{}, 0.7, "", {}}).remarks.size() == 1);
+    rows[0].context = 1000.0;
+    rows[1].context = 64000.0;
+    CHECK(length({{}, 0.0, "", 2000.0}) == Approx(2.4));
+    const AcceptanceOfTraffic unknown = acceptance_of_traffic(rows, {{{"poetry", 1.0}}, {}, "on", {}});
+    REQUIRE(unknown.remarks.size() == 2);
+    CHECK(unknown.remarks[0] == "acceptance was not measured for poetry; the mean of all measured kinds stands in");
+    CHECK(unknown.chain.accept_length(2) == Approx((2.4 + 3.0 * 2.2 + 1.9) / 5.0));
+}
+
+TEST_CASE("positions and lengths of one drafter agree on each length, and trees keep theirs where every category has them") {
+    std::vector<MeasuredAcceptance> rows = {measured("code", 3, 0.0), measured("chat", 3, 2.0), measured("code", 0, 3.0)};
+    rows[0].per_position = {0.8, 0.6, 0.4};
+    rows[2].shape = "sglang:5,3,6";
+    const AcceptanceOfTraffic code = acceptance_of_traffic(rows, {{{"code", 1.0}}, {}, "", {}});
+    CHECK(code.chain.position(2) == Approx(0.6));
+    REQUIRE(code.shapes.size() == 1);
+    CHECK(code.shapes[0].second == Approx(3.0));
+    CHECK(acceptance_of_traffic(rows, {{{"code", 1.0}, {"chat", 1.0}}, {}, "", {}}).shapes.empty());
+}

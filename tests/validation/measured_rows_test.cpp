@@ -1,0 +1,262 @@
+// Are measured rows read strictly, and do their words mean what they should?
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "requests/validate/measured_rows_reader.h"
+#include "requests/validate/serving_parts.h"
+#include "sim/round.h"
+#include "source_folder.h"
+#include "text/input_error.h"
+#include "validation/serving/points.h"
+#include "validation/serving/predict.h"
+
+using namespace treeline;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const ServingParts& parts() {
+    static const ServingParts all = [] {
+        std::vector<std::string> notes;
+        return read_serving_parts(catalogue_in(testing::source_folder(), "test"), {}, notes);
+    }();
+    return all;
+}
+
+fs::path written(const std::string& name, const std::string& text) {
+    const fs::path path = fs::temp_directory_path() / ("treeline-" + name);
+    std::ofstream(path) << text;
+    return path;
+}
+
+std::string model_of(const std::string& text) {
+    const Mapped<std::string> found = model_named(parts(), text);
+    return std::holds_alternative<std::string>(found) ? std::get<std::string>(found) : std::get<Unmapped>(found).reason;
+}
+
+std::string device_of(const std::string& text) {
+    const Mapped<std::string> found = device_named(parts(), text);
+    return std::holds_alternative<std::string>(found) ? std::get<std::string>(found) : std::get<Unmapped>(found).reason;
+}
+
+/// Bytes of a weight of linear layers, and of experts.
+std::pair<double, double> weight_bytes_of(const std::string& model, const std::string& format) {
+    const Precision precision = precision_named(parts(), model, format);
+    return {precision.weights.per_element().value(), precision.experts.per_element().value()};
+}
+
+const std::string serving_header = "id,backend,model,system,precision,isl,osl,batch_size,tp,ttft_ms,tpot_ms\n";
+
+MeasuredPoints points_in(const std::string& csv) {
+    std::vector<std::string> notes;
+    return points_of(read_serving_rows(written("rows.csv", csv), notes), parts());
+}
+
+std::string speculation(const std::string& more) {
+    return R"([{"id": "a", "series": "s", "engine": "vllm", "target_model": "Llama-3.1-8B-Instruct", "drafter_type": "eagle3",
+               "gpu": "H100 80GB", "metric": "tpot_ms", "is_pair": true, "concurrency_kind": "concurrency")" +
+           more + "}]";
+}
+
+MeasuredPoints speculative_points_in(const std::string& more) {
+    std::vector<std::string> notes;
+    return points_of(read_speculation_rows(written("rows.json", speculation(more)), notes), parts());
+}
+
+}  // namespace
+
+TEST_CASE("models are found by what people call them") {
+    CHECK(model_of("meta-llama/Llama-3.1-8B-Instruct") == "llama-3.1-8b");
+    CHECK(model_of("nvidia/Llama-3.1-8B-Instruct-FP8") == "llama-3.1-8b");
+    CHECK(model_of("Meta-Llama-3.1-70B") == "llama-3.1-70b");
+    CHECK(model_of("Qwen3-235B-A22B-Instruct-2507") == "qwen3-235b-a22b");
+    CHECK(model_of("Qwen3-8B-Thinking") == "qwen3-8b");
+    CHECK(model_of("DeepSeek-R1-0528") == "deepseek-r1");
+    CHECK(model_of("GLM-5.1 (NVFP4, lukealonso/GLM-5.1-NVFP4-MTP)") == "glm-5");
+    CHECK(model_of("amd/Kimi-K2.5-MXFP4") == "kimi-k2.6");
+    CHECK(model_of("Qwen3.8-27B + LoRA") == "qwen3.5-27b");
+    CHECK(model_of("nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-NVFP4 (hybrid Mamba-2 MoE)") == "nemotron-3-nano-30b-a3b");
+    CHECK(model_of("not kept") == "the target model is not stated");
+    CHECK(model_of("DeepSeek-V4-Pro-0813") == "an architecture that is not modelled");
+    CHECK(model_of("Unheard-Of-7B") == "no description of the target model");
+    CHECK(model_of("deepseek-ai/DeepSeek-R1-Distill-Llama-8B") == "llama-3.1-8b");
+    CHECK(model_of("mistralai/Mixtral-8x7B-Instruct-v0.1") == "mixtral-8x7b");
+    // A version is not a date: V3.2 has an indexer that V3 lacks.
+    CHECK(model_of("deepseek-ai/DeepSeek-V3.2") == "deepseek-v3.2");
+}
+
+TEST_CASE("devices and engines are found by what people call them") {
+    CHECK(device_of("h100_sxm") == "h100-sxm");
+    CHECK(device_of("H100 80GB") == "h100-sxm");
+    CHECK(device_of("H100 NVL") == "h100-nvl");
+    CHECK(device_of("8x NVIDIA A100-SXM4-80GB") == "a100-sxm-80");
+    CHECK(device_of("NVIDIA GeForce RTX 4090") == "rtx-4090");
+    CHECK(device_of("RTX PRO 6000 Blackwell Max-Q 96GB") == "rtx-pro-6000");
+    CHECK(device_of("H20 (8x H20 stated only for the live-traffic figure of the same page set)") == "h20");
+    CHECK(device_of("RTX 3090 24GB (Q4_K_M, 131K, 250W)") == "rtx-3090");
+    CHECK(device_of("GB10 (4)") == "dgx-spark");
+    CHECK(device_of("see thread") == "the device is not stated");
+    CHECK(device_of("Trainium") == "no description of the device");
+    CHECK(std::get<std::string>(stack_named(parts(), "vllm or sglang (not stated)", "")) == "vllm");
+    CHECK(std::get<std::string>(stack_named(parts(), "trtllm", "")) == "tensorrt-llm");
+    CHECK(std::get<Unmapped>(stack_named(parts(), "vllm-ascend", "")).reason == "no stack of the engine");
+}
+
+TEST_CASE("a version of an engine picks the newest stack that is not newer") {
+    ServingParts some = parts();
+    for (const char* name : {"vllm-0.10", "vllm-0.18"}) {
+        some.stacks[name] = some.stacks.at("vllm");
+    }
+    const auto stack = [&](const std::string& version) { return std::get<std::string>(stack_named(some, "vllm", version)); };
+    CHECK(stack("0.10.1") == "vllm-0.10");
+    CHECK(stack("v0.19.0 (rocm)") == "vllm-0.18");
+    CHECK(stack("0.17.0rc1") == "vllm-0.10");
+    CHECK(stack("0.6.2") == "vllm-0.10");  // older than all: the oldest
+    CHECK(stack("") == "vllm");
+    CHECK(stack("main 73b8394") == "vllm");
+    CHECK(stack("2026-03 nightly") == "vllm");
+}
+
+TEST_CASE("formats are words of a row") {
+    CHECK(weight_bytes_of("llama-3.1-8b", "") == std::pair(2.0, 2.0));
+    CHECK(weight_bytes_of("llama-3.1-8b", "fp8 fp8_block") == std::pair(1.0, 1.0));
+    // NVFP4: 4 bits and a scale of 8 for 16 elements. Experts alone are in it where checkpoints leave attention in 16 bits.
+    CHECK(weight_bytes_of("llama-3.1-70b", "NVFP4") == std::pair(0.5625, 0.5625));
+    CHECK(weight_bytes_of("glm-5", "nvfp4 (b12x W4A16 MoE), fp8 KV") == std::pair(2.0, 0.5625));
+    // Kimi's own checkpoint: int4 experts with a 16-bit scale for 32 elements, the rest in bf16.
+    CHECK(weight_bytes_of("kimi-k2.6", "int4 (compressed-tensors W4A16), fp8 KV") == std::pair(2.0, 0.5625));
+    CHECK(precision_named(parts(), "kimi-k2.6", "int4, fp8 KV").kv_cache.format == NumberFormat::fp8);
+    CHECK(weight_bytes_of("llama-3.1-8b", "fp8 KV") == std::pair(2.0, 2.0));
+    // (4 + 24/32) bits; the cache's format is another one.
+    CHECK(weight_bytes_of("qwen3.5-27b", "UD-Q4_K_XL, q8_0 KV").first == 0.59375);
+    CHECK(precision_named(parts(), "qwen3.5-27b", "UD-Q4_K_XL, q8_0 KV").kv_cache.format == NumberFormat::int8);
+    CHECK(weight_bytes_of("qwen3.5-27b", "Q8_0, q4_0 KV, 131K").first == 1.0625);
+}
+
+TEST_CASE("a run becomes the design point that the product would price") {
+    const MeasuredPoints read =
+        points_in(serving_header + "x,vllm,meta-llama/Llama-3.1-8B-Instruct,h100_sxm,bf16,1000,500,8,1,50,9.5\n");
+    REQUIRE(read.points.size() == 1);
+    const MeasuredPoint& point = read.points[0];
+    CHECK(point.measured == 9.5e-3);
+    CHECK(point.context == 1250.0);  // the prompt and half of the answer
+    RoundSetup setup;
+    setup.target = parts().models.at("llama-3.1-8b");
+    setup.precision = setup.target.precision;
+    setup.platform.device = parts().devices.at("h100-sxm");
+    setup.platform.stack = parts().stacks.at("vllm");
+    setup.prompt_tokens = 1000.0;
+    setup.output_tokens = 500.0;
+    CHECK(predicted_time_per_token(point, parts(), CostMode::roofline) ==
+          evaluate(compile_round(setup), {0, 8.0, 1250.0}).time_per_token.value());
+}
+
+TEST_CASE("rules leave rows out and say why") {
+    const std::string rows = serving_header +
+                             "queued,vllm,Qwen/Qwen3-32B,h100_sxm,fp8,1000,500,8,1,2001,9.5\n"
+                             // 64·(2·31 G·1,064)/(64·0.1 ms + 1 ms) is 570 PFLOP/s: more than any H100 has.
+                             "cached,vllm,Qwen/Qwen3-32B,h100_sxm,fp8,1000,64,64,1,1,0.1\n"
+                             "unknown,vllm,Some/Model,h100_sxm,fp8,1000,500,8,1,50,9.5\n";
+    const MeasuredPoints read = points_in(rows);
+    REQUIRE(read.points.empty());
+    REQUIRE(read.left_out.size() == 3);
+    CHECK(read.left_out[0].reason == "no description of the target model");
+    CHECK_FALSE(read.left_out[0].point);
+    CHECK(read.left_out[1].reason == "requests queued (time to first token above 2 s)");
+    CHECK(read.left_out[1].point);
+    CHECK(read.left_out[2].reason == "prompts were not all computed (a prefix cache)");
+}
+
+TEST_CASE("mixtures with a faster twin are left out with all of their deployment, whatever is predicted") {
+    const std::string header =
+        "id,backend,backend_version,model,system,precision,moe_precision,isl,osl,batch_size,tp,attention_dp,moe_tp,moe_ep,"
+        "ttft_ms,tpot_ms\n";
+    const auto row = [](const char* version, int batch, double tpot) {
+        return "r,sglang," + std::string(version) + ",deepseek-ai/DeepSeek-R1,h200_sxm,fp8,fp8,1024,1024," +
+               std::to_string(batch) + ",8,1,8,1,50," + std::to_string(tpot) + "\n";
+    };
+    // At 4 users 1.3 times as fast as the other version; at 64 no faster.
+    const MeasuredPoints read =
+        points_in(header + row("1.0", 4, 13.0) + row("1.0", 64, 30.0) + row("2.0", 4, 10.0) + row("2.0", 64, 30.0));
+    REQUIRE(read.points.size() == 2);
+    CHECK(read.points[0].row == 0);
+    CHECK(read.points[1].row == 1);
+    REQUIRE(read.left_out.size() == 2);
+    CHECK(read.left_out[1].reason == "possibly with multi-token prediction (a deployment with a faster twin)");
+}
+
+TEST_CASE("parallelism that is not modelled is a reason") {
+    const std::string header =
+        "id,backend,model,system,precision,moe_precision,isl,osl,batch_size,tp,pp,attention_dp,moe_tp,moe_ep,tpot_ms\n";
+    const auto reason = [&](const std::string& ranks) {
+        const MeasuredPoints read =
+            points_in(header + "r,sglang,deepseek-ai/DeepSeek-R1,h200_sxm,fp8,fp8,1024,1024,8," + ranks + ",30\n");
+        return read.left_out.empty() ? "" : read.left_out[0].reason;
+    };
+    CHECK(reason("8,1,1,8,1").empty());
+    CHECK(reason("8,1,1,1,8") == "expert parallelism");
+    CHECK(reason("1,1,8,1,8") == "attention data parallelism");
+    CHECK(reason("4,2,1,4,1") == "pipeline parallelism");
+    CHECK(reason("8,1,,8,1") == "parallelism is not stated");
+}
+
+TEST_CASE("a speculative row keeps its draft, accept length and lengths") {
+    const MeasuredPoints read = speculative_points_in(
+        R"(, "speedup": 1.5, "draft_tokens": 3, "accept_length": 2.5, "batch_or_concurrency": 16, "dataset": "GSM8K", "tp": 1)");
+    REQUIRE(read.points.size() == 1);
+    const MeasuredPoint& point = read.points[0];
+    CHECK(point.speculation->label == "chain 3");
+    CHECK(point.prompt_tokens == 94.0);
+    CHECK(point.output_tokens == 165.0);
+    SpeculativePoint speculative(point, parts(), CostMode::roofline);
+    const double speed_up = speculative.speed_up(2.5);
+    CHECK(speed_up > 1.0);
+    CHECK(speculative.accept_length_for(speed_up) == Approx(2.5).epsilon(1e-5));
+    CHECK(speculative.accept_length_for(100.0) == 4.0);  // three drafts and the bonus token
+}
+
+TEST_CASE("trees of SGLang become trees") {
+    const MeasuredPoints read = speculative_points_in(
+        R"(, "speedup": 1.5, "tree": {"steps": 3, "topk": 4, "num_draft_tokens": 22}, "accept_length": 3, "batch_or_concurrency": 1)");
+    REQUIRE(read.left_out.size() == 1);
+    CHECK(read.left_out[0].reason == "cannot be priced");  // vLLM's stack verifies chains alone
+    const std::string text = speculation(
+        R"(, "speedup": 1.5, "tree": {"steps": 3, "topk": 4, "num_draft_tokens": 22}, "accept_length": 3, "batch_or_concurrency": 1)");
+    std::string of_sglang = text;
+    of_sglang.replace(of_sglang.find("\"vllm\""), 6, "\"sglang\"");
+    std::vector<std::string> notes;
+    const MeasuredPoints tree = points_of(read_speculation_rows(written("tree.json", of_sglang), notes), parts());
+    REQUIRE(tree.points.size() == 1);
+    CHECK(draft_depth(tree.points[0]) == 3.0);
+    SpeculativePoint speculative(tree.points[0], parts(), CostMode::roofline);
+    CHECK(speculative.accept_length_for(speculative.speed_up(3.0)) == Approx(3.0).epsilon(1e-5));
+}
+
+TEST_CASE("bad files are answered with sentences that name file and row") {
+    std::vector<std::string> notes;
+    const auto problem_of = [&](const auto& read) -> std::string {
+        try {
+            read();
+        } catch (const InputError& error) {
+            return error.problems().front();
+        }
+        return "";
+    };
+    const fs::path missing = written("bad.csv", "id,backend,model,system,precision,isl,osl,batch_size,tp\n1,a,b,c,d,1,1,1,1\n");
+    CHECK(problem_of([&] { read_serving_rows(missing, notes); }) == "treeline-bad.csv: the column \"tpot_ms\" is missing");
+    const fs::path no_number =
+        written("bad.csv", serving_header + "x,vllm,m,d,bf16,1000,500,8,1,50,9.5\ny,vllm,m,d,bf16,many,500,8,1,50,9.5\n");
+    CHECK(problem_of([&] { read_serving_rows(no_number, notes); }) ==
+          "treeline-bad.csv: row 2 (line 3): isl: must be a number of at least 1, not \"many\"");
+    const fs::path no_speed = written("bad.json", speculation(R"(, "speedup": "fast")"));
+    CHECK(problem_of([&] { read_speculation_rows(no_speed, notes); }).starts_with("treeline-bad.json: rows[0].speedup: "));
+    const fs::path no_list = written("bad.json", "{}");
+    CHECK(problem_of([&] { read_speculation_rows(no_list, notes); }) ==
+          "treeline-bad.json: must hold a list of rows in brackets");
+    const fs::path further = written("more.json", speculation(R"(, "speedup": 1.1, "mood": "good")"));
+    CHECK(read_speculation_rows(further, notes).size() == 1);
+    CHECK(notes.back() == "treeline-more.json: the field \"mood\" is not used (1 rows)");
+}

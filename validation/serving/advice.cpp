@@ -1,0 +1,110 @@
+#include "validation/serving/advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "numerics/quantile.h"
+
+namespace treeline {
+namespace {
+
+constexpr std::size_t least_batches = 3;
+
+/// Position of the first value below 1; behind the last where none is.
+std::size_t first_loss(const std::map<double, std::pair<double, double>>& by_batch, bool measured) {
+    std::size_t position = 0;
+    for (const auto& [batch, speed_ups] : by_batch) {
+        if ((measured ? speed_ups.first : speed_ups.second) < 1.0) {
+            break;
+        }
+        ++position;
+    }
+    return position;
+}
+
+void count_switch_offs(std::span<const AdvisedRow> rows, Advice& advice) {
+    std::map<std::string, std::map<double, std::pair<double, double>>> series;
+    for (const AdvisedRow& row : rows) {
+        series[row.series][row.batch] = {row.measured, row.predicted};
+    }
+    for (const auto& [name, by_batch] : series) {
+        if (by_batch.size() < least_batches) {
+            continue;
+        }
+        const std::size_t measured = first_loss(by_batch, true);
+        const std::size_t predicted = first_loss(by_batch, false);
+        ++advice.series;
+        advice.switch_right += std::max(measured, predicted) - std::min(measured, predicted) <= 1 ? 1 : 0;
+    }
+}
+
+struct SpeedUps {
+    std::vector<double> measured, predicted;
+};
+
+double mean(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The draft length with the largest speed-up, 0 where none is above 1.
+double best_length(const std::map<double, SpeedUps>& lengths, bool measured) {
+    double best = 0.0, largest = 1.0;
+    for (const auto& [length, speed_ups] : lengths) {
+        const double value = mean(measured ? speed_ups.measured : speed_ups.predicted);
+        if (value > largest) {
+            largest = value;
+            best = length;
+        }
+    }
+    return best;
+}
+
+void count_choices(std::span<const AdvisedRow> rows, Advice& advice) {
+    std::map<std::string, std::map<double, SpeedUps>> conditions;
+    for (const AdvisedRow& row : rows) {
+        if (!row.fitted) {
+            SpeedUps& speed_ups = conditions[row.conditions][row.draft_tokens];
+            speed_ups.measured.push_back(row.measured);
+            speed_ups.predicted.push_back(row.predicted);
+        }
+    }
+    std::vector<double> regrets;
+    for (const auto& [name, lengths] : conditions) {
+        if (lengths.size() < 2) {
+            continue;
+        }
+        const double best = best_length(lengths, true);
+        const double chosen = best_length(lengths, false);
+        const auto gain = [&](double length) { return length > 0.0 ? mean(lengths.at(length).measured) : 1.0; };
+        ++advice.choices;
+        advice.best_within += std::abs(best - chosen) <= 1.0 ? 1 : 0;
+        regrets.push_back(1.0 - gain(chosen) / gain(best));
+    }
+    if (!regrets.empty()) {
+        advice.mean_regret = mean(regrets);
+        advice.p90_regret = quantile(regrets, 0.9);
+    }
+}
+
+}  // namespace
+
+Advice advice_of(std::span<const AdvisedRow> rows) {
+    Advice advice;
+    for (const AdvisedRow& row : rows) {
+        if (row.fitted) {
+            continue;
+        }
+        const bool loses = row.measured < 1.0, predicted = row.predicted < 1.0;
+        ++advice.cells;
+        advice.losing += loses ? 1 : 0;
+        advice.found += loses && predicted ? 1 : 0;
+        advice.false_alarms += !loses && predicted ? 1 : 0;
+    }
+    count_switch_offs(rows, advice);
+    count_choices(rows, advice);
+    return advice;
+}
+
+}  // namespace treeline

@@ -1,0 +1,90 @@
+#include "validation/serving/families.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace treeline {
+namespace {
+
+/// "5 to 16" of the class that holds `value`; classes end at `ends`, the last one has no end.
+template <std::size_t count>
+std::string class_of(double value, const std::array<double, count>& ends) {
+    double first = 1.0;
+    for (const double end : ends) {
+        if (value <= end) {
+            return first >= end ? fmt::format("{}", end) : fmt::format("{} to {}", first, end);
+        }
+        first = end + 1.0;
+    }
+    return fmt::format("{} and more", first);
+}
+
+bool has_experts(const Model& model) {
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
+                           [](const Block& block) { return std::holds_alternative<MixtureOfExperts>(block.kind); });
+    });
+}
+
+/// "vllm" of "vllm-0.10", "tensorrt-llm" of itself: versions begin with a digit.
+std::string engine_of(const std::string& stack) {
+    const std::size_t dash = stack.rfind('-');
+    const bool versioned =
+        dash != std::string::npos && dash + 1 < stack.size() && stack[dash + 1] >= '0' && stack[dash + 1] <= '9';
+    return versioned ? stack.substr(0, dash) : stack;
+}
+
+std::string format_of(const Precision& precision) {
+    const std::string_view weights = name_of(precision.weights.format);
+    const std::string_view experts = name_of(precision.experts.format);
+    return weights == experts ? std::string(weights) : fmt::format("{}, experts {}", weights, experts);
+}
+
+std::string drafter_of(const MeasuredPoint& point) {
+    const bool tree = point.speculation && !std::holds_alternative<ChainShape>(point.speculation->shape);
+    return point.drafter_kind + (tree ? ", tree" : "");
+}
+
+}  // namespace
+
+std::string kind_of_model(const Model& model) {
+    const bool hybrid = has_recurrent_state(model);
+    return has_experts(model) ? (hybrid ? "hybrid mixture" : "mixture") : (hybrid ? "hybrid" : "dense");
+}
+
+std::string draft_class(double draft_tokens) { return class_of(draft_tokens, std::array{1.0, 3.0, 5.0, 8.0}); }
+
+std::string batch_class(double batch) { return class_of(batch, std::array{1.0, 4.0, 16.0, 64.0, 256.0}); }
+
+std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping) {
+    switch (grouping) {
+        case Grouping::engine:
+            return engine_of(point.stack);
+        case Grouping::device:
+            return point.device;
+        case Grouping::kind:
+            return kind_of_model(parts.models.at(point.model));
+        case Grouping::model:
+            return point.model;
+        case Grouping::format:
+            return format_of(point.precision);
+        case Grouping::ranks:
+            return fmt::format("{}", point.ranks);
+        case Grouping::batch:
+            return batch_class(point.batch);
+        case Grouping::answer:
+            return point.output_tokens > 0.0 ? class_of(point.output_tokens, std::array{255.0, 1023.0, 4095.0})
+                                             : "decoding alone";
+        case Grouping::drafter:
+            return drafter_of(point);
+        case Grouping::draft_length:
+            return draft_class(draft_tokens_of(point));
+        case Grouping::context:
+            return class_of(point.context, std::array{2047.0, 16383.0, 65535.0});
+    }
+    return {};
+}
+
+}  // namespace treeline

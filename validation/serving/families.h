@@ -1,0 +1,38 @@
+// What rows are grouped by: for tables of errors, and to leave whole families out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/enum_names.h"
+#include "validation/serving/points.h"
+
+namespace treeline {
+
+enum class Grouping { engine, device, kind, model, format, ranks, batch, answer, drafter, draft_length, context };
+constexpr auto names_in(Grouping) {
+    using enum Grouping;
+    return enum_names<Grouping>({{engine, "engine"},
+                                 {device, "device"},
+                                 {kind, "kind of model"},
+                                 {model, "model"},
+                                 {format, "format"},
+                                 {ranks, "ranks"},
+                                 {batch, "batch"},
+                                 {answer, "answer"},
+                                 {drafter, "drafter"},
+                                 {draft_length, "draft"},
+                                 {context, "context"}});
+}
+
+/// The group of a point: "vllm" (whatever the version), "b200", "mixture", "17 to 64", …
+std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping);
+
+/// "dense", "mixture", "hybrid" or "hybrid mixture".
+std::string kind_of_model(const Model& model);
+
+/// Classes of draft lengths and batches, fine enough for medians and coarse enough for cases.
+std::string draft_class(double draft_tokens);
+std::string batch_class(double batch);
+
+}  // namespace treeline

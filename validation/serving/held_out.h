@@ -1,0 +1,30 @@
+// Predictions for rows of a family from what was fitted on all others, and intervals from the errors on those others.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace treeline {
+
+/// Predicts a row, by index.
+using PredictRow = std::function<double(std::size_t row)>;
+/// Fits on these rows. One that fits nothing returns the same PredictRow whatever the rows.
+using FitRows = std::function<PredictRow(std::span<const std::size_t> training)>;
+
+struct HeldOutRow {
+    double predicted = 0.0;
+    double low = 0.0, high = 0.0;  ///< interval for the measured value
+};
+
+/// For each row: fitted on the rows of all other families. Its interval spans the nominal share of measured / predicted among
+/// those rows, with equal tails. A family of which no other exists has no rows to fit on: its rows are predicted by a fit on
+/// all, and their interval is unbounded.
+std::vector<HeldOutRow> leave_families_out(std::span<const std::string> family_of_row, std::span<const double> measured,
+                                           const FitRows& fit, double nominal = 0.8);
+
+/// Share of rows whose measured value lies in its interval.
+double coverage(std::span<const HeldOutRow> rows, std::span<const double> measured);
+
+}  // namespace treeline

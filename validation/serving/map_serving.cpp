@@ -1,0 +1,154 @@
+// Runs without speculation: names, then the rules that leave rows out. No rule looks at a prediction.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "sim/operations.h"
+#include "validation/serving/points.h"
+
+namespace treeline {
+namespace {
+
+constexpr double longest_ttft_ms = 2000.0;  // beyond, requests queue, and fewer run than the row says
+// Products of matrices reach 0.82 of the peak in 16 bits and 0.54 in fp8 at best (ai-dynamo/aiconfigurator GEMM tables of
+// H100).
+constexpr double most_utilisation = 0.85, most_narrow_utilisation = 0.6;
+constexpr double twin_ratio = 1.22;  // of TPOT under equal conditions; repeated runs lie within a few percent
+
+Mapped<MeasuredPoint> mapped(const ServingRun& row, const ServingParts& parts) {
+    MeasuredPoint point;
+    point.prompt_tokens = row.prompt_tokens;
+    point.output_tokens = row.output_tokens;
+    point.context = row.prompt_tokens + 0.5 * row.output_tokens;
+    point.batch = row.batch;
+    point.measured = 1e-3 * row.tpot_ms;
+    const Mapped<std::string> model = model_named(parts, row.model);
+    const Mapped<std::string> device = device_named(parts, row.device);
+    const Mapped<std::string> stack = stack_named(parts, row.engine, row.engine_version);
+    for (const Mapped<std::string>* name : {&model, &device, &stack}) {
+        if (const auto* unmapped = std::get_if<Unmapped>(name)) {
+            return *unmapped;
+        }
+    }
+    point.model = std::get<std::string>(model);
+    point.device = std::get<std::string>(device);
+    point.stack = std::get<std::string>(stack);
+    const EngineEntry& engine = *engine_for(parts.names, row.engine);
+    point.precision = precision_on(engine, parts, point.model, row.format + " " + row.expert_format);
+    const Mapped<double> ranks = ranks_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
+    if (const auto* unmapped = std::get_if<Unmapped>(&ranks)) {
+        return *unmapped;
+    }
+    point.ranks = std::get<double>(ranks);
+    return point;
+}
+
+const ExclusionEntry* exclusion_of(const ServingRun& row, const NameTable& table) {
+    const auto holds = [](const std::string& pattern, const std::string& text) {
+        return pattern.empty() || fits(pattern, normalised(text));
+    };
+    const auto found = std::find_if(table.exclusions.begin(), table.exclusions.end(), [&](const ExclusionEntry& entry) {
+        return holds(entry.engine, row.engine) && holds(entry.engine_version, row.engine_version) &&
+               holds(entry.device, row.device) && holds(entry.model, row.model) && holds(entry.format, row.format);
+    });
+    return found == table.exclusions.end() ? nullptr : &*found;
+}
+
+/// Share of the peak that the products with weights of prompts and answers take over the whole time of a request.
+double least_utilisation(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts) {
+    const Device& device = parts.devices.at(point.device);
+    const double flops = 2.0 * static_cast<double>(active_body_parameters(parts.models.at(point.model))) *
+                         (row.prompt_tokens + row.output_tokens);
+    const double seconds = 1e-3 * (row.output_tokens * row.tpot_ms + row.ttft_ms.value_or(0.0));
+    return row.batch * flops / seconds / (point.ranks * device.peak_for(point.precision.math).value());
+}
+
+/// The deployment of a row: all but its load.
+std::string deployment_of(const ServingRun& row) {
+    const auto text = [](const std::optional<double>& number) { return number ? fmt::format("{}", *number) : "-"; };
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.model, row.device, row.engine, row.engine_version, row.format,
+                       row.expert_format, text(row.ranks.tensor), text(row.ranks.attention_data), text(row.ranks.expert_tensor),
+                       text(row.ranks.expert));
+}
+
+/// What two rows must share to measure the same thing; the engine's version apart.
+std::string conditions_of(const ServingRun& row, const MeasuredPoint& point) {
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.device, row.engine, row.format, point.ranks,
+                       row.prompt_tokens, row.output_tokens, row.batch);
+}
+
+/// Mixtures whose deployment somewhere is more than `twin_ratio` faster than another one under the same conditions: such twins
+/// differ most at few users, as multi-token prediction would have it.
+std::vector<std::string> suspected_deployments(std::span<const ServingRun> rows, const std::vector<MeasuredPoint>& points) {
+    std::map<std::string, double> slowest;
+    for (const MeasuredPoint& point : points) {
+        double& time = slowest[conditions_of(rows[point.row], point)];
+        time = std::max(time, point.measured);
+    }
+    std::vector<std::string> suspected;
+    for (const MeasuredPoint& point : points) {
+        const ServingRun& row = rows[point.row];
+        if (!row.expert_format.empty() && slowest[conditions_of(row, point)] > twin_ratio * point.measured) {
+            suspected.push_back(deployment_of(row));
+        }
+    }
+    std::sort(suspected.begin(), suspected.end());
+    return suspected;
+}
+
+/// All of a measurement: rows that agree in it are one run, listed twice.
+std::string measurement_of(const ServingRun& row, const MeasuredPoint& point) {
+    return fmt::format("{}|{}|{}|{}", deployment_of(row), conditions_of(row, point), row.tpot_ms, row.ttft_ms.value_or(0.0));
+}
+
+/// The rule that leaves out a row which could be priced; empty if none does.
+Unmapped rule_against(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts,
+                      const std::vector<std::string>& suspected) {
+    if (const ExclusionEntry* exclusion = exclusion_of(row, parts.names)) {
+        return {exclusion->reason, fmt::format("{} {}", row.engine, row.engine_version)};
+    }
+    if (row.ttft_ms.value_or(0.0) > longest_ttft_ms) {
+        return {"requests queued (time to first token above 2 s)", fmt::format("{:.0f} ms", *row.ttft_ms)};
+    }
+    const double most = bits_of(point.precision.math) < 16.0 ? most_narrow_utilisation : most_utilisation;
+    if (const double share = least_utilisation(row, point, parts); share > most) {
+        return {"prompts were not all computed (a prefix cache)", fmt::format("{:.2f} of the peak", share)};
+    }
+    if (std::binary_search(suspected.begin(), suspected.end(), deployment_of(row))) {
+        return {"possibly with multi-token prediction (a deployment with a faster twin)", deployment_of(row)};
+    }
+    return {};
+}
+
+}  // namespace
+
+MeasuredPoints points_of(std::span<const ServingRun> rows, const ServingParts& parts) {
+    MeasuredPoints mapped_rows;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        Mapped<MeasuredPoint> point = mapped(rows[i], parts);
+        if (const auto* unmapped = std::get_if<Unmapped>(&point)) {
+            mapped_rows.left_out.push_back({i, unmapped->reason, unmapped->detail, {}});
+        } else {
+            std::get<MeasuredPoint>(point).row = i;
+            add_point(std::move(std::get<MeasuredPoint>(point)), parts, mapped_rows);
+        }
+    }
+    const std::vector<std::string> suspected = suspected_deployments(rows, mapped_rows.points);
+    MeasuredPoints result{{}, std::move(mapped_rows.left_out)};
+    std::map<std::string, std::string> seen;  // measurements, and the first row that has each
+    for (MeasuredPoint& point : mapped_rows.points) {
+        const auto [first, is_new] = seen.emplace(measurement_of(rows[point.row], point), rows[point.row].id);
+        const Unmapped rule =
+            is_new ? rule_against(rows[point.row], point, parts, suspected) : Unmapped{"duplicate", first->second};
+        if (rule.reason.empty()) {
+            result.points.push_back(std::move(point));
+        } else {
+            const std::size_t row = point.row;
+            result.left_out.push_back({row, rule.reason, rule.detail, std::move(point)});
+        }
+    }
+    return result;
+}
+
+}  // namespace treeline

@@ -1,0 +1,168 @@
+// Runs with and without speculation.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "validation/serving/points.h"
+
+namespace treeline {
+namespace {
+
+Unmapped rule_against(const SpeculationRow& row) {
+    if (!row.is_pair) {
+        return {"not a pair of runs with and without speculation", row.metric};
+    }
+    if (!row.suspect.empty()) {
+        return {"suspect", row.suspect};
+    }
+    if (!row.duplicate_of.empty()) {
+        return {"duplicate", row.duplicate_of};
+    }
+    if (row.confidence.starts_with("low")) {
+        return {"low confidence", row.confidence};
+    }
+    if (!row.speed_up) {
+        return {"no speed-up stated", row.metric};
+    }
+    if (!row.batch) {
+        return {"no batch stated", row.batch_kind};
+    }
+    if (row.batch_kind.find("rate") != std::string::npos) {
+        return {"load is a rate, not a batch", row.batch_kind};
+    }
+    return {};
+}
+
+/// The draft of a row: SGLang's tree, or a chain.
+Mapped<Speculation> speculation_of(const SpeculationRow& row) {
+    const double top_k = row.tree_top_k.value_or(1.0);
+    if (top_k > 1.0 && row.tree_steps && row.tree_size) {
+        const SglangShape tree{static_cast<int>(*row.tree_steps), static_cast<int>(top_k), static_cast<int>(*row.tree_size)};
+        if (const std::vector<std::string> found = problems(tree); !found.empty()) {
+            return Unmapped{"draft tree cannot be built", found.front()};
+        }
+        return Speculation{tree, Verification::packed,
+                           fmt::format("sglang {},{},{}", tree.steps, tree.top_k, tree.draft_tokens)};
+    }
+    const double k = row.draft_tokens.value_or(row.tree_size ? *row.tree_size - 1.0 : 0.0);
+    if (!(k >= 1.0) || k > 256.0 || k != std::floor(k)) {
+        return Unmapped{"draft length not stated", row.drafter};
+    }
+    return Speculation{ChainShape{static_cast<int>(k)}, Verification::unrolled, fmt::format("chain {}", k)};
+}
+
+Mapped<Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, int heads, const ServingParts& parts) {
+    if (kind == "eagle3") {
+        return Drafter{OneLayerDrafter::published_eagle3()};
+    }
+    if (kind == "eagle" || kind == "mtp") {
+        OneLayerDrafter drafter;
+        drafter.kind = kind == "eagle" ? OneLayerKind::eagle : OneLayerKind::mtp;
+        return Drafter{drafter};
+    }
+    if (kind == "ngram") {
+        return Drafter{NgramDrafter{}};
+    }
+    if (kind == "medusa") {
+        return Drafter{MedusaDrafter{heads, 1}};
+    }
+    if (kind == "model") {
+        const Mapped<std::string> model = model_named(parts, row.drafter_model);
+        if (const auto* unmapped = std::get_if<Unmapped>(&model)) {
+            return Unmapped{"no description of the draft model", unmapped->detail.empty() ? row.drafter : unmapped->detail};
+        }
+        const Model& draft = parts.models.at(std::get<std::string>(model));
+        return Drafter{IndependentDrafter{draft, draft.precision}};
+    }
+    return Unmapped{"drafter kind is not known", row.drafter};
+}
+
+/// Prompt, answer and context, from the row where it states them.
+void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoint& point) {
+    const DatasetEntry& dataset = dataset_for(names, row.dataset);
+    const bool thinks = normalised(row.model).find("thinking") != std::string::npos;
+    const double answer = row.output_tokens.value_or(thinks ? names.reasoning_output_tokens : dataset.output_tokens);
+    point.prompt_tokens = row.prompt_tokens.value_or(row.context.value_or(dataset.prompt_tokens));
+    point.output_tokens = dataset.decoding_only ? 0.0 : answer;
+    point.context = (row.context ? *row.context : point.prompt_tokens) + 0.5 * answer;
+}
+
+MeasuredQuantity quantity_of(const std::string& metric) {
+    const bool of_a_user = metric == "tok_s_per_user" || metric.starts_with("tpot") || metric.starts_with("itl");
+    return of_a_user ? MeasuredQuantity::speed_up : MeasuredQuantity::throughput_gain;
+}
+
+/// What the row names: model, device, stack, precision, ranks.
+std::optional<Unmapped> set_platform(const SpeculationRow& row, const ServingParts& parts, MeasuredPoint& point) {
+    const Mapped<std::string> model = model_named(parts, row.model);
+    const Mapped<std::string> device = device_named(parts, row.device);
+    const Mapped<std::string> stack = stack_named(parts, row.engine, row.engine_version);
+    for (const Mapped<std::string>* name : {&model, &device, &stack}) {
+        if (const auto* unmapped = std::get_if<Unmapped>(name)) {
+            return *unmapped;
+        }
+    }
+    point.model = std::get<std::string>(model);
+    point.device = std::get<std::string>(device);
+    point.stack = std::get<std::string>(stack);
+    // Quantisation is often part of the model's or the device's text: "Qwen3.8-27B (FP8)", "RTX 3090 24GB (Q4_K_M, 128K)".
+    const EngineEntry& engine = *engine_for(parts.names, row.engine);
+    point.precision = precision_on(engine, parts, point.model, row.format + " " + row.model + " " + row.device);
+    const Mapped<double> ranks = ranks_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
+    if (const auto* unmapped = std::get_if<Unmapped>(&ranks)) {
+        return *unmapped;
+    }
+    point.ranks = std::get<double>(ranks);
+    return std::nullopt;
+}
+
+std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts& parts, MeasuredPoint& point) {
+    const NameEntry* kind = entry_for(parts.names.drafters, normalised(row.drafter));
+    if (kind == nullptr || kind->name.empty()) {
+        return Unmapped{kind == nullptr ? "drafter kind is not known" : kind->reason, row.drafter};
+    }
+    Mapped<Speculation> speculation = speculation_of(row);
+    if (const auto* unmapped = std::get_if<Unmapped>(&speculation)) {
+        return *unmapped;
+    }
+    point.speculation = std::move(std::get<Speculation>(speculation));
+    point.drafter_kind = kind->name;
+    Mapped<Drafter> drafter = drafter_of(row, kind->name, static_cast<int>(row.draft_tokens.value_or(4.0)), parts);
+    if (const auto* unmapped = std::get_if<Unmapped>(&drafter)) {
+        return *unmapped;
+    }
+    point.drafter = std::move(std::get<Drafter>(drafter));
+    return std::nullopt;
+}
+
+}  // namespace
+
+MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingParts& parts) {
+    MeasuredPoints result;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const SpeculationRow& row = rows[i];
+        MeasuredPoint point;
+        point.row = i;
+        std::optional<Unmapped> unmapped;
+        if (Unmapped rule = rule_against(row); !rule.reason.empty()) {
+            unmapped = rule;
+        }
+        unmapped = unmapped ? unmapped : set_platform(row, parts, point);
+        unmapped = unmapped ? unmapped : set_draft(row, parts, point);
+        if (unmapped) {
+            result.left_out.push_back({i, unmapped->reason, unmapped->detail, {}});
+            continue;
+        }
+        set_lengths(row, parts.names, point);
+        point.batch = *row.batch;
+        point.measured = *row.speed_up;
+        point.quantity = quantity_of(row.metric);
+        if (row.accept_length && *row.accept_length <= draft_depth(point) + 1.0) {
+            point.accept_length = row.accept_length;
+        }
+        add_point(std::move(point), parts, result);
+    }
+    return result;
+}
+
+}  // namespace treeline

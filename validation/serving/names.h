@@ -1,0 +1,79 @@
+// What people call models, devices, engines, drafters, formats and data sets, and what they are called here. The table is data
+// (validation/serving/names.json); this is its form and how names are compared.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/precision.h"
+
+namespace treeline {
+
+/// Names that mean the same. Patterns are normalised() texts in which * stands for any characters.
+struct NameEntry {
+    std::vector<std::string> patterns;
+    std::string name;    ///< in the catalogue, or the word of a kind; empty: cannot be priced
+    std::string reason;  ///< why it cannot
+};
+
+struct EngineEntry {
+    NameEntry names;
+    bool splits_layers = false;  ///< puts layers on several devices one after the other rather than cutting each
+    bool fp8_cache = false;      ///< keeps an fp8 cache for checkpoints that somebody else than the publisher quantised
+};
+
+/// A format of checkpoints.
+struct FormatEntry {
+    std::vector<std::string> patterns;  ///< of one word of the text
+    Storage storage;
+    NumberFormat math = NumberFormat::bf16;
+    std::optional<Storage> embeddings = {};  ///< where they are quantised, too
+};
+
+/// Lengths of a data set's prompts and answers, for rows that do not state them.
+struct DatasetEntry {
+    std::vector<std::string> patterns;
+    double prompt_tokens = 0.0, output_tokens = 0.0;
+    bool decoding_only = false;  ///< prompts are read before what is measured
+};
+
+/// Runs that their own publisher or collector says to leave out.
+struct ExclusionEntry {
+    std::string engine, engine_version, model, device, format;  ///< patterns; empty: any
+    std::string reason;
+};
+
+struct NameTable {
+    std::vector<std::string> ignored_words;         ///< of model names: "instruct", "fp8", four digits of a date as "####"
+    std::vector<std::string> ignored_prefixes;      ///< likewise, in front: "meta"
+    std::vector<std::string> ignored_device_words;  ///< in front of a device's name: "nvidia", counts as "#x"
+    std::vector<NameEntry> models, devices, drafters;
+    std::vector<EngineEntry> engines;
+    std::vector<FormatEntry> formats;
+    std::vector<std::string> fp4_experts_only;  ///< patterns of models whose fp4 checkpoints leave all else in 16 bits
+    std::vector<DatasetEntry> datasets;         ///< the last one stands for all others
+    double reasoning_output_tokens = 0.0;       ///< of a model that thinks first
+    std::vector<ExclusionEntry> exclusions;
+};
+
+/// Lower case; anything but letters, digits, '.', '+' and '#' becomes one '-'; none at either end.
+std::string normalised(std::string_view text);
+/// A model's name without its publisher ("org/"), remarks in parentheses or behind " + ", and the table's ignored words.
+std::string model_stem(std::string_view text, const NameTable& table);
+/// A device's name, normalised, without the table's ignored words in front.
+std::string device_stem(std::string_view text, const NameTable& table);
+/// Whether all of `text` fits the pattern; * stands for any characters, none included.
+bool fits(std::string_view pattern, std::string_view text);
+bool fits_any(const std::vector<std::string>& patterns, std::string_view text);
+
+/// The first entry with a pattern that fits; null without one.
+const NameEntry* entry_for(const std::vector<NameEntry>& entries, std::string_view normalised_text);
+const EngineEntry* engine_for(const NameTable& table, std::string_view text);
+/// The first format that a word of the text names.
+const FormatEntry* format_in(const NameTable& table, std::string_view text);
+/// Lengths of a data set; the table's last entry for unknown ones.
+const DatasetEntry& dataset_for(const NameTable& table, std::string_view text);
+
+}  // namespace treeline

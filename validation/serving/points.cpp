@@ -1,0 +1,263 @@
+#include "validation/serving/points.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace treeline {
+namespace {
+
+/// "0.10.1rc2" as {0, 10, 1}; empty where the text does not begin with a number.
+std::vector<int> version_of(std::string_view text) {
+    std::vector<int> parts;
+    while (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0 && parts.size() < 4) {
+        int value = 0;
+        while (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0) {
+            value = std::min(10 * value + (text.front() - '0'), 1'000'000);
+            text.remove_prefix(1);
+        }
+        parts.push_back(value);
+        if (text.empty() || text.front() != '.') {
+            break;
+        }
+        text.remove_prefix(1);
+    }
+    return parts;
+}
+
+/// A text that writes a version: "v0.19.0 (rocm)", "0.10.1/0.11.1"; a date or a build number is none.
+std::vector<int> stated_version(std::string text) {
+    text.erase(0, text.starts_with("v") ? 1 : 0);
+    const std::vector<int> version = version_of(text);
+    return version.size() < 2 || version.front() > 1000 ? std::vector<int>{} : version;
+}
+
+/// Whether a checkpoint of this model already is what the format says.
+bool is_published_in(const Model& model, const FormatEntry& format) {
+    return model.precision.weights.format == format.storage.format || model.precision.experts.format == format.storage.format;
+}
+
+/// Takes the words of the cache's format out of a normalised text: "fp8" of "nvfp4-fp8-kv", "q8-0" of "q4-k-xl-q8-0-kv". Empty
+/// where there are none.
+std::string taken_cache(std::string& words) {
+    const std::string padded = "-" + words + "-";
+    const std::size_t end = padded.find("-kv-");
+    if (end == std::string::npos) {
+        return "";
+    }
+    std::size_t begin = padded.rfind('-', end - 1);
+    if (end > 0 && padded.substr(begin, end - begin) == "-0" && begin > 0) {
+        begin = padded.rfind('-', begin - 1);
+    }
+    const std::string cache = end == 0 ? "" : padded.substr(begin + 1, end - begin - 1);
+    words = padded.substr(0, end == 0 ? 0 : begin) + "-" + padded.substr(end + 4);
+    return cache;
+}
+
+/// A checkpoint of the model in this format. Of fp4, experts alone may be in it.
+Precision quantised(const Model& published, const FormatEntry& format, bool fp4_in_experts_only) {
+    const NumberFormat stored = published.precision.activations.format;
+    const NumberFormat wide = bits_of(stored) == 16.0 ? stored : NumberFormat::bf16;
+    if (bits_of(format.storage.format) >= 16.0) {
+        return checkpoint_precision(format.storage.format, wide);
+    }
+    Precision precision = checkpoint_precision(wide, wide);
+    precision.experts = format.storage;
+    if (format.storage.format != NumberFormat::fp4 || !fp4_in_experts_only) {
+        precision.weights = format.storage;
+    }
+    if (format.embeddings) {
+        precision.embeddings = *format.embeddings;
+    }
+    precision.math = format.math;
+    return precision;
+}
+
+/// Further children share what the first one leaves, each half of the rest: the surer a drafter, the deeper its tree.
+RankAcceptance siblings_of(double first) {
+    std::vector<double> by_rank = {first};
+    double rest = 1.0 - first;
+    for (int rank = 2; rank <= 8; ++rank) {
+        rest *= 0.5;
+        by_rank.push_back(rest);
+    }
+    return RankAcceptance(std::move(by_rank));
+}
+
+}  // namespace
+
+Mapped<std::string> model_named(const ServingParts& parts, const std::string& text) {
+    const std::string stem = model_stem(text, parts.names);
+    if (const NameEntry* entry = entry_for(parts.names.models, stem)) {
+        return entry->name.empty() ? Mapped<std::string>(Unmapped{entry->reason, text}) : entry->name;
+    }
+    const auto known = parts.stems.find(stem);
+    return known == parts.stems.end() ? Mapped<std::string>(Unmapped{"no description of the target model", text})
+                                      : known->second;
+}
+
+Mapped<std::string> device_named(const ServingParts& parts, const std::string& text) {
+    const std::string wanted = device_stem(text, parts.names);
+    if (const NameEntry* entry = entry_for(parts.names.devices, wanted)) {
+        return entry->name.empty() ? Mapped<std::string>(Unmapped{entry->reason, text}) : entry->name;
+    }
+    return parts.devices.contains(wanted) ? Mapped<std::string>(wanted)
+                                          : Unmapped{"no description of the device", text.empty() ? "not stated" : text};
+}
+
+Mapped<std::string> stack_named(const ServingParts& parts, const std::string& engine, const std::string& version) {
+    const EngineEntry* entry = engine_for(parts.names, engine);
+    if (entry == nullptr || entry->names.name.empty()) {
+        return Unmapped{entry == nullptr ? "no stack of the engine" : entry->names.reason,
+                        engine.empty() ? "not stated" : engine};
+    }
+    const std::string& plain = entry->names.name;
+    const std::vector<int> wanted = stated_version(version);
+    if (wanted.empty()) {
+        return plain;
+    }
+    std::string best, oldest;
+    std::vector<int> best_version, oldest_version;
+    for (const auto& [name, stack] : parts.stacks) {
+        const std::vector<int> candidate = name.starts_with(plain + "-") ? version_of(name.substr(plain.size() + 1)) : wanted;
+        if (name == plain || !name.starts_with(plain + "-") || candidate.empty()) {
+            continue;
+        }
+        if (oldest.empty() || candidate < oldest_version) {
+            oldest = name;
+            oldest_version = candidate;
+        }
+        // "0.10" stands for every 0.10.x, so that a longer version with the same beginning is not newer.
+        if (candidate <= wanted && (best.empty() || best_version < candidate)) {
+            best = name;
+            best_version = candidate;
+        }
+    }
+    return !best.empty() ? best : !oldest.empty() ? oldest : plain;
+}
+
+Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text) {
+    const Model& published = parts.models.at(model);
+    std::string words = normalised(text);
+    const FormatEntry* cache = format_in(parts.names, taken_cache(words));
+    Precision precision = published.precision;
+    const FormatEntry* format = format_in(parts.names, words);
+    if (format != nullptr && !is_published_in(published, *format)) {
+        precision = quantised(published, *format, fits_any(parts.names.fp4_experts_only, model));
+    }
+    if (cache != nullptr) {
+        precision.kv_cache = cache->storage;
+    }
+    return precision;
+}
+
+Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model,
+                       const std::string& text) {
+    Precision precision = precision_named(parts, model, text);
+    const Precision& published = parts.models.at(model).precision;
+    const bool other_checkpoint = precision.weights != published.weights || precision.experts != published.experts;
+    if (engine.fp8_cache && other_checkpoint && bits_of(precision.experts.format) <= 8.0) {
+        precision.kv_cache = Storage{NumberFormat::fp8};
+    }
+    return precision;
+}
+
+Mapped<double> ranks_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
+                        const Precision& precision, const std::string& device, bool splits_layers) {
+    const auto above_one = [](const std::optional<double>& ranks) { return ranks && *ranks > 1.0; };
+    const auto is_zero = [](const std::optional<double>& ranks) { return ranks && *ranks <= 0.0; };
+    if (is_zero(stated.tensor) || is_zero(stated.attention_data) || is_zero(stated.expert_tensor) || is_zero(stated.expert)) {
+        return Unmapped{"parallelism is not stated", "a zero"};
+    }
+    if (above_one(stated.pipeline)) {
+        return Unmapped{"pipeline parallelism", fmt::format("pp {}", *stated.pipeline)};
+    }
+    if (above_one(stated.attention_data)) {
+        return Unmapped{"attention data parallelism", fmt::format("dp {}", *stated.attention_data)};
+    }
+    if (above_one(stated.expert)) {
+        return Unmapped{"expert parallelism", fmt::format("ep {}", *stated.expert)};
+    }
+    if (above_one(stated.data)) {
+        return Unmapped{"replicas", fmt::format("dp {}", *stated.data)};
+    }
+    if (splits_layers && above_one(stated.devices)) {
+        return Unmapped{"layers split over devices", fmt::format("{} devices", *stated.devices)};
+    }
+    if (stated.tensor && stated.expert_tensor && *stated.tensor != *stated.expert_tensor) {
+        return Unmapped{"parallelism of attention and experts disagrees",
+                        fmt::format("tp {}, moe_tp {}", *stated.tensor, *stated.expert_tensor)};
+    }
+    if (stated.tensor || stated.devices) {
+        return stated.tensor.value_or(stated.devices.value_or(1.0));
+    }
+    constexpr double share_for_weights = 0.85;  // caches and workspace need the rest
+    const Bytes weights = stored_weights(parts.models.at(model), precision, 1.0);
+    double ranks = 1.0;
+    while (weights / ranks > parts.devices.at(device).memory * share_for_weights && ranks < 64.0) {
+        ranks *= 2.0;
+    }
+    return ranks;
+}
+
+double draft_depth(const MeasuredPoint& point) {
+    if (!point.speculation) {
+        return 0.0;
+    }
+    const auto* tree = std::get_if<SglangShape>(&point.speculation->shape);
+    return tree != nullptr ? tree->steps : std::get<ChainShape>(point.speculation->shape).draft_tokens;
+}
+
+double draft_tokens_of(const MeasuredPoint& point) {
+    const auto* tree = point.speculation ? std::get_if<SglangShape>(&point.speculation->shape) : nullptr;
+    return tree != nullptr ? tree->draft_tokens - 1.0 : draft_depth(point);
+}
+
+DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_length) {
+    DraftAcceptance acceptance(Acceptance::mean_length(accept_length, draft_depth(point)));
+    if (!std::holds_alternative<ChainShape>(point.speculation->shape)) {
+        acceptance.siblings = siblings_of(acceptance.chain.position(1));
+        acceptance.measured = {{build_tree(point.speculation->shape, acceptance.siblings), accept_length}};
+    }
+    return acceptance;
+}
+
+RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostMode mode, double accept_length) {
+    RoundSetup setup;
+    setup.target = parts.models.at(point.model);
+    setup.precision = point.precision;
+    setup.platform.device = parts.devices.at(point.device);
+    setup.platform.stack = parts.stacks.at(point.stack);
+    setup.platform.ranks = point.ranks;
+    setup.platform.mode = mode;
+    setup.drafter = point.drafter;
+    setup.prompt_tokens = point.prompt_tokens;
+    setup.output_tokens = point.output_tokens;
+    setup.speculations = chains_up_to(0);
+    if (point.speculation) {
+        setup.speculations.push_back(*point.speculation);
+        setup.acceptance = acceptance_for(point, accept_length);
+    }
+    const std::vector<Rollback> rollbacks = rollbacks_for(setup.target, setup.platform.stack);
+    setup.rollback = rollbacks.empty() ? Rollback::truncate : rollbacks.front();
+    return setup;
+}
+
+void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& result) {
+    const RoundSetup setup =
+        setup_of(point, parts, CostMode::roofline, point.accept_length.value_or(1.0 + 0.5 * draft_depth(point)));
+    std::vector<std::string> problems = problems_of(setup);
+    if (problems.empty() && point.speculation) {
+        if (const RoundRow& row = compile_round(setup).row(1); !row.problem.empty()) {
+            problems = {row.problem};
+        }
+    }
+    if (!problems.empty()) {
+        result.left_out.push_back({point.row, "cannot be priced", problems.front(), {}});
+        return;
+    }
+    result.points.push_back(std::move(point));
+}
+
+}  // namespace treeline

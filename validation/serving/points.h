@@ -1,0 +1,106 @@
+// Measured rows as design points: what a row's words mean here, or why they mean nothing.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/round.h"
+#include "validation/serving/names.h"
+#include "validation/serving/rows.h"
+
+namespace treeline {
+
+/// The descriptions that rows may name, by catalogue name.
+struct ServingParts {
+    NameTable names;
+    std::map<std::string, Model> models;
+    std::map<std::string, std::string> stems;  ///< model_stem() of a name -> key of `models`
+    std::map<std::string, Device> devices;
+    std::map<std::string, Stack> stacks;  ///< "vllm", and versions of it: "vllm-0.10"
+};
+
+/// What the number of a row is.
+enum class MeasuredQuantity {
+    time_per_token,  ///< seconds, without speculation
+    speed_up,        ///< of a user's tokens per second: TPOT, inter-token latency
+    throughput_gain  ///< of all tokens per second: each request's own prompt counts
+};
+
+/// A row that can be priced. Everything is by name, so that a fit may change ServingParts and ask again.
+struct MeasuredPoint {
+    std::size_t row = 0;  ///< index into the rows
+    std::string model, device, stack;
+    Precision precision;
+    Drafter drafter = NoDrafter{};
+    std::string drafter_kind;  ///< "eagle3", "mtp", "model", …; empty without speculation
+    double ranks = 1.0;
+    double batch = 1.0;
+    double context = 0.0;  ///< mean over the answer
+    double prompt_tokens = 0.0;
+    double output_tokens = 0.0;              ///< 0: decoding alone
+    std::optional<Speculation> speculation;  ///< nothing: plain decoding
+    MeasuredQuantity quantity = MeasuredQuantity::time_per_token;
+    double measured = 0.0;
+    std::optional<double> accept_length;
+};
+
+/// A row that is left out, and why. Reasons are few, so that they can be counted; `detail` is this row's.
+struct LeftOutPoint {
+    std::size_t row = 0;
+    std::string reason;
+    std::string detail;
+    /// Rows that a rule leaves out although they could be priced: their errors are shown apart.
+    std::optional<MeasuredPoint> point;
+};
+
+struct MeasuredPoints {
+    std::vector<MeasuredPoint> points;
+    std::vector<LeftOutPoint> left_out;
+};
+
+MeasuredPoints points_of(std::span<const ServingRun> rows, const ServingParts& parts);
+MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingParts& parts);
+
+/// The setup that prices a point: plain decoding first and, if it speculates, its draft second, with as many drafts accepted as
+/// makes up `accept_length` (the bonus token counted; for a chain, with the same rate at each position). Where the target has a
+/// recurrent state, with the first rollback that the stack has.
+RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostMode mode, double accept_length = 1.0);
+
+/// As many drafts of a point accepted as make up this accept length. For a tree, which grows from the best candidates, the
+/// length is that of the tree which a drafter with this rate would grow.
+DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_length);
+
+/// Levels of a point's draft: a round yields at most that and the bonus token. 0 without speculation.
+double draft_depth(const MeasuredPoint& point);
+/// Its draft tokens; the root of a tree is none.
+double draft_tokens_of(const MeasuredPoint& point);
+
+// The parts of the mapping, which both kinds of rows share. Each returns what it found, or why not.
+
+struct Unmapped {
+    std::string reason, detail;
+};
+template <class T>
+using Mapped = std::variant<T, Unmapped>;
+
+Mapped<std::string> model_named(const ServingParts& parts, const std::string& text);
+Mapped<std::string> device_named(const ServingParts& parts, const std::string& text);
+/// The stack of that engine: of its versions in the catalogue the newest that is not newer than `version` (the oldest, if all
+/// are); without a version, the plain one.
+Mapped<std::string> stack_named(const ServingParts& parts, const std::string& engine, const std::string& version);
+/// What a checkpoint of `model` holds where it is called `text`; as published where no word of it is a format. The cache is in
+/// fp8 where the text says so ("fp8 KV").
+Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text);
+/// The same on an engine, which may have a format of its own for the cache.
+Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model, const std::string& text);
+/// Tensor-parallel ranks; where the row does not say, the least power of two whose memory holds the weights.
+Mapped<double> ranks_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
+                        const Precision& precision, const std::string& device, bool splits_layers);
+/// Adds the point, or the reason why it cannot be priced.
+void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& result);
+
+}  // namespace treeline

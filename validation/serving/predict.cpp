@@ -1,0 +1,41 @@
+#include "validation/serving/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace treeline {
+
+double predicted_time_per_token(const MeasuredPoint& point, const ServingParts& parts, CostMode mode) {
+    return evaluate(compile_round(setup_of(point, parts, mode)), {0, point.batch, point.context}).time_per_token.value();
+}
+
+SpeculativePoint::SpeculativePoint(const MeasuredPoint& point, const ServingParts& parts, CostMode mode)
+    : point_(point), setup_(setup_of(point, parts, mode)), longest_(1.0 + draft_depth(point)) {}
+
+double SpeculativePoint::speed_up(double accept_length) {
+    setup_.acceptance = acceptance_for(point_, accept_length);
+    const CompiledRound round = compile_round(setup_);
+    const RoundEstimate with = evaluate(round, {1, point_.batch, point_.context});
+    if (point_.quantity != MeasuredQuantity::throughput_gain) {
+        return with.throughput_multiplier;
+    }
+    return with.tokens_per_second_device / evaluate(round, {0, point_.batch, point_.context}).tokens_per_second_device;
+}
+
+double SpeculativePoint::accept_length_for(double wanted) {
+    // The time of a round hardly depends on how much of it is accepted, so the speed-up is nearly proportional.
+    double length = std::clamp(wanted, 1.0, longest_);
+    for (int i = 0; i < 12; ++i) {
+        const double next = std::clamp(length * wanted / speed_up(length), 1.0, longest_);
+        const bool settled = std::abs(next - length) <= 1e-7 * length;
+        length = next;
+        if (settled) {
+            break;
+        }
+    }
+    return length;
+}
+
+bool SpeculativePoint::fits() { return evaluate(compile_round(setup_), {1, point_.batch, point_.context}).fits; }
+
+}  // namespace treeline

@@ -1,0 +1,30 @@
+// What the product prints for a measured row.
+#pragma once
+
+#include "validation/serving/points.h"
+
+namespace treeline {
+
+/// Time per output token without speculation, in seconds: RoundEstimate::time_per_token.
+double predicted_time_per_token(const MeasuredPoint& point, const ServingParts& parts, CostMode mode);
+
+/// A speculative point, compiled for one accept length after the other.
+class SpeculativePoint {
+public:
+    SpeculativePoint(const MeasuredPoint& point, const ServingParts& parts, CostMode mode);
+
+    /// The ratio that the row measured, over plain decoding under the same conditions.
+    [[nodiscard]] double speed_up(double accept_length);
+    /// The accept length at which the point is predicted to be this much faster, between 1 and the most that its draft can
+    /// yield.
+    [[nodiscard]] double accept_length_for(double speed_up);
+    /// Whether the round is predicted to fit into memory.
+    [[nodiscard]] bool fits();
+
+private:
+    MeasuredPoint point_;
+    RoundSetup setup_;
+    double longest_ = 1.0;
+};
+
+}  // namespace treeline

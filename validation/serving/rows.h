@@ -1,0 +1,56 @@
+// Measured serving runs as their files state them: words and numbers, before anything is looked up.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace treeline {
+
+/// Where a row stands: "silicon_tpot.csv: row 17".
+struct RowPlace {
+    std::string file;
+    std::size_t number = 0;  ///< from 1, the header left out
+};
+
+/// How the ranks of a run share its work, as far as the row says. Nothing: unknown; 0 as the file writes it.
+struct StatedParallelism {
+    std::optional<double> devices;
+    std::optional<double> tensor;
+    std::optional<double> pipeline;
+    std::optional<double> data;            ///< replicas
+    std::optional<double> attention_data;  ///< ranks with requests of their own, which share the experts
+    std::optional<double> expert_tensor;   ///< ranks that cut each expert
+    std::optional<double> expert;          ///< ranks that experts are dealt out to
+};
+
+/// A run without speculation: a line of a CSV file with the columns of `serving_columns`.
+struct ServingRun {
+    RowPlace place;
+    std::string id, engine, engine_version, model, device;
+    std::string format, expert_format;  ///< of the checkpoint: "fp8", "fp8_block"
+    double prompt_tokens = 0.0, output_tokens = 0.0;
+    double batch = 0.0;  ///< requests in flight, of each replica
+    StatedParallelism ranks;
+    std::optional<double> ttft_ms;
+    double tpot_ms = 0.0;  ///< mean time per output token after the first
+};
+
+/// One cell of a speculative measurement: an object of a JSON file. What is missing is empty.
+struct SpeculationRow {
+    RowPlace place;
+    std::string id, series, engine, engine_version, model, format, device, dataset;
+    std::string drafter, drafter_model;
+    std::optional<double> draft_tokens;                       ///< k, the bonus token not counted
+    std::optional<double> tree_steps, tree_top_k, tree_size;  ///< SGLang's tree; its size counts the root
+    StatedParallelism ranks;
+    std::optional<double> prompt_tokens, output_tokens, context;
+    std::optional<double> batch;
+    std::string batch_kind;  ///< "concurrency", "batch size", "request rate (QPS)", …
+    std::string metric;      ///< "output_tok_s", "tpot_ms", …
+    std::optional<double> speed_up;
+    std::optional<double> accept_length;            ///< printed or derived, the bonus token counted
+    bool is_pair = false;                           ///< with and without speculation under the same conditions
+    std::string suspect, duplicate_of, confidence;  ///< why it is suspect; of which row it is a duplicate
+};
+
+}  // namespace treeline

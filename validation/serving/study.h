@@ -1,0 +1,85 @@
+// Scores the product's predictions on measured rows: errors by group, against what one would predict without a model, with the
+// coverage of an interval, and as advice.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "validation/score.h"
+#include "validation/serving/advice.h"
+#include "validation/serving/families.h"
+#include "validation/serving/held_out.h"
+#include "validation/serving/points.h"
+
+namespace treeline {
+
+struct ServingStudyInput {
+    std::vector<ServingRun> serving;
+    std::vector<SpeculationRow> speculation;
+    ServingParts parts;
+    std::vector<std::string> notes;  ///< on reading, for the report
+    CostMode mode = CostMode::roofline;
+};
+
+/// Errors of a group of rows.
+struct GroupScore {
+    Grouping grouping = Grouping::engine;
+    std::string group;
+    ErrorSummary errors;
+};
+
+/// Whether an interval from other families holds what was measured.
+struct FamilyCoverage {
+    Grouping left_out = Grouping::engine;
+    std::size_t families = 0;
+    double covered = 0.0;  ///< share of rows
+    ErrorSummary errors;   ///< of predictions by what was fitted without the family
+};
+
+/// A row that is scored.
+struct ScoredPoint {
+    std::size_t point = 0;  ///< index into MeasuredPoints::points
+    RowError error;         ///< seconds per token, or speed-up
+    bool fits = true;       ///< into memory, as predicted
+    double accept_length = 1.0;
+    std::optional<double> by_cost_table = {}, by_smallest_batch = {};  ///< what the two naive tables say
+};
+
+/// Rows that are predicted in one way.
+struct ErrorTable {
+    std::string id, what;
+    std::vector<ScoredPoint> rows;
+    ErrorSummary errors;
+    ErrorSummary by_series;  ///< one vote a series: the median of its signed and of its absolute errors
+    std::vector<GroupScore> groups;
+    std::vector<FamilyCoverage> coverage;
+    std::optional<ErrorSummary> by_cost_table, by_smallest_batch;  ///< of the naive tables, on the same rows
+    std::optional<Advice> advice, advice_by_cost_table;
+};
+
+/// Rows that were left out for one reason, and the errors of those that could be priced all the same.
+struct ReasonCount {
+    std::string reason;
+    std::size_t rows = 0;
+    ErrorSummary errors;
+};
+
+struct ServingStudy {
+    ServingStudyInput input;
+    MeasuredPoints serving, speculation;
+    std::optional<ErrorTable> time_per_token;
+    std::optional<ErrorTable> given_length;   ///< speed-up with the accept length that was measured with it
+    std::optional<ErrorTable> fitted_length;  ///< with one fitted at the smallest batch of the series, which is not scored
+    std::vector<ReasonCount> serving_left_out, speculation_left_out;  ///< most rows first
+    std::size_t usable_pairs = 0;  ///< speculative rows that no rule on the quality of measurements leaves out
+};
+
+/// How the parts are fitted on some of the serving rows before others are predicted.
+using FitParts = std::function<ServingParts(const ServingParts& parts, const std::vector<MeasuredPoint>& training)>;
+
+/// `fit`: what may be adapted to the rows of other families when one is left out; nothing: the parts as they are.
+ServingStudy study_serving(ServingStudyInput input, const FitParts& fit = {});
+
+}  // namespace treeline
