@@ -8,6 +8,7 @@
 #include "cli/common_flags.h"
 #include "models/catalogue.h"
 #include "reports/catalogue/models_output.h"
+#include "reports/json_rows.h"
 
 namespace treeline {
 namespace {
@@ -33,7 +34,7 @@ void list_models(const ModelsFlags& flags) {
         case Format::json:
             return flags.common.deliver(Json{{"format", "treeline-models"}, {"version", 1}, {"models", rows}}.dump(2) + "\n");
         case Format::csv:
-            return flags.common.deliver(model_rows_csv(rows));
+            return flags.common.deliver(csv_of(rows));
     }
 }
 
@@ -47,7 +48,7 @@ void describe_model(const ModelsFlags& flags) {
         case Format::json:
             return flags.common.deliver(model_json(described).dump(2) + "\n");
         case Format::csv:
-            return flags.common.deliver(model_rows_csv(Json::array({model_summary_json(described.value)})));
+            return flags.common.deliver(csv_of(Json::array({model_summary_json(described.value)})));
     }
 }
 

@@ -21,12 +21,16 @@ struct Finished {
 
 struct Command {
     std::string name;
-    std::string summary;    ///< one line of `treeline --help`
-    Run (*add)(CLI::App&);  ///< declares the command's flags
+    std::string summary;     ///< one line of `treeline --help`
+    Run (*add)(CLI::App&);   ///< declares the command's flags
+    std::string group = "";  ///< heading of `treeline --help`
 };
 
 /// In the order of `treeline --help`.
 const std::vector<Command>& commands();
+
+/// Declares commands below `app` ("tree show"). What it returns runs the chosen one; without one it throws InputError.
+Run add_verbs(CLI::App& app, const std::vector<Command>& verbs);
 
 Run add_models(CLI::App& app);
 Run add_hardware(CLI::App& app);
@@ -35,7 +39,9 @@ Run add_sweep(CLI::App& app);
 Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_tree(CLI::App& app);
-Run add_fpga(CLI::App& app);
+Run add_study(CLI::App& app);
+Run add_fpga_simulate(CLI::App& app);
+Run add_fpga_claims(CLI::App& app);
 Run add_acceptance(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_break_even(CLI::App& app);
@@ -45,5 +51,6 @@ Run add_calibrate(CLI::App& app);
 Run add_decode(CLI::App& app);
 Run add_validate(CLI::App& app);
 Run add_lint(CLI::App& app);
+Run add_inputs(CLI::App& app);
 
 }  // namespace treeline

@@ -27,6 +27,12 @@ void add_catalogue_flag(CLI::App& app, CommonFlags& flags) {
         ->type_name("DIR");
 }
 
+void add_key_flags(CLI::App& app, const std::vector<KeyFlag>& flags, FlagTexts& texts) {
+    for (const KeyFlag& flag : flags) {
+        app.add_option(flag.name, texts[flag.path], flag.help)->type_name(flag.value);
+    }
+}
+
 void add_common_flags(CLI::App& app, CommonFlags& flags) {
     app.add_option("--format", flags.format, "table, json or csv")->type_name("FORMAT")->capture_default_str();
     app.add_option("--output", flags.output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();

@@ -32,6 +32,8 @@ struct CommonFlags {
 };
 
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags);
+/// Declares the flags of a table; `texts`, which must outlive the app, receives what is given.
+void add_key_flags(CLI::App& app, const std::vector<KeyFlag>& flags, FlagTexts& texts);
 /// --catalogue, --format and --output.
 void add_common_flags(CLI::App& app, CommonFlags& flags);
 

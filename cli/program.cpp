@@ -6,6 +6,7 @@
 #include <new>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
@@ -18,25 +19,39 @@ namespace treeline {
 
 const std::vector<Command>& commands() {
     static const std::vector<Command> all = {
-        {"models", "list the models of the catalogue, or describe one", add_models},
-        {"hardware", "list devices and software stacks, or describe one", add_hardware},
-        {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate},
-        {"sweep", "price a whole design space, into CSV or JSON", add_sweep},
-        {"recommend", "find the best configuration for a workload", add_recommend},
-        {"report", "write the answer of recommend as one HTML page with interactive plots", add_report},
-        {"lint", "check a speculative configuration before giving it to an engine", add_lint},
-        {"tree", "show, optimise and compare draft trees", add_tree},
-        {"fpga", "price accelerators for Mamba-2 on FPGA boards", add_fpga},
-        {"acceptance", "compare verification methods over temperature on synthetic models", add_acceptance},
-        {"fit", "fit runtime laws to measured times", add_fit},
-        {"break-even", "find the accept length at which a tree beats a chain, by tree size", add_break_even},
-        {"bandit", "simulate choosing tree shapes while decoding", add_bandit},
-        {"traffic", "simulate throughput and latency under arriving requests, by speculation schedule", add_traffic},
-        {"calibrate", "fit laws of a device's kernels to measured times, with held-out errors", add_calibrate},
-        {"decode", "run a real speculative decoder with random weights, and time it", add_decode},
-        {"validate", "predict published results, and say how wrong that is", add_validate},
+        {"recommend", "find the best configuration for a workload", add_recommend, "Answers"},
+        {"report", "write the answer of recommend as one HTML page with interactive plots", add_report, "Answers"},
+        {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate, "Answers"},
+        {"sweep", "price a whole design space, into CSV or JSON", add_sweep, "Answers"},
+        {"lint", "check a speculative configuration before giving it to an engine", add_lint, "Answers"},
+        {"models", "list the models of the catalogue, or describe one", add_models, "What is known"},
+        {"hardware", "list devices and software stacks, or describe one", add_hardware, "What is known"},
+        {"inputs", "list the keys of the input files, with ranges and defaults", add_inputs, "What is known"},
+        {"validate", "predict published results, and say how wrong that is", add_validate, "Evidence"},
+        {"calibrate", "fit laws of a device's kernels to measured times, with held-out errors", add_calibrate, "Evidence"},
+        {"decode", "run a real speculative decoder with random weights, and time it", add_decode, "Evidence"},
+        {"tree", "show, optimise and compare draft trees", add_tree, "Studies"},
+        {"study", "break-even, traffic, bandit, acceptance, fit, and accelerators cycle by cycle", add_study, "Studies"},
     };
     return all;
+}
+
+Run add_verbs(CLI::App& app, const std::vector<Command>& verbs) {
+    std::vector<std::pair<const CLI::App*, Run>> runs;
+    std::vector<std::string> names;
+    for (const Command& verb : verbs) {
+        CLI::App* sub = app.add_subcommand(verb.name, verb.summary)->group("Commands");
+        runs.emplace_back(sub, verb.add(*sub));
+        names.push_back(verb.name);
+    }
+    return [&app, runs, names] {
+        for (const auto& [sub, run] : runs) {
+            if (sub->parsed()) {
+                return run();
+            }
+        }
+        throw InputError({fmt::format("{0}: needs {1}; see treeline {0} --help", app.get_name(), listed(names, "or"))});
+    };
 }
 
 namespace {
@@ -122,7 +137,51 @@ void refuse_unknown_command(const std::string& word) {
     }
 }
 
-void parse_and_run(int argc, const char* const* argv) {
+/// Commands that had another name.
+struct Renamed {
+    std::vector<std::string> before, now;
+};
+
+const std::vector<Renamed>& renamed() {
+    static const std::vector<Renamed> all = {{{"bandit"}, {"study", "bandit"}},
+                                             {{"traffic"}, {"study", "traffic"}},
+                                             {{"acceptance"}, {"study", "acceptance"}},
+                                             {{"break-even"}, {"study", "break-even"}},
+                                             {{"fit"}, {"study", "fit"}},
+                                             {{"fpga", "estimate"}, {"estimate"}},
+                                             {{"fpga", "explore"}, {"sweep"}},
+                                             {{"fpga", "claims"}, {"study", "claims"}},
+                                             {{"fpga", "simulate"}, {"study", "simulate"}},
+                                             {{"fpga", "list"}, {"hardware"}},
+                                             {{"fpga"}, {"study"}}};
+    return all;
+}
+
+/// The words of the command line, with a hint where they name a command as it was called before.
+std::vector<std::string> with_present_names(std::vector<std::string> words) {
+    for (const auto& [before, now] : renamed()) {
+        const auto first = words.begin() + 1;
+        if (words.size() > before.size() && std::equal(before.begin(), before.end(), first)) {
+            static_cast<void>(std::fprintf(stderr, "treeline: `treeline %s` is now `treeline %s`; the old name still works\n",
+                                           fmt::format("{}", fmt::join(before, " ")).c_str(),
+                                           fmt::format("{}", fmt::join(now, " ")).c_str()));
+            words.erase(first, first + static_cast<std::ptrdiff_t>(before.size()));
+            words.insert(words.begin() + 1, now.begin(), now.end());
+            break;
+        }
+    }
+    return words;
+}
+
+void parse(CLI::App& app, const std::vector<std::string>& words) {
+    std::vector<const char*> argv;
+    for (const std::string& word : words) {
+        argv.push_back(word.c_str());
+    }
+    app.parse(static_cast<int>(argv.size()), argv.data());
+}
+
+void parse_and_run(const std::vector<std::string>& words) {
     CLI::App app(about, "treeline");
     app.set_version_flag("--version", std::string("treeline ") + TREELINE_VERSION, "Print the version and exit");
     app.set_help_flag("-h,--help", "Print this help and exit");
@@ -130,6 +189,7 @@ void parse_and_run(int argc, const char* const* argv) {
     Run run;
     for (const Command& command : commands()) {
         CLI::App* sub = app.add_subcommand(command.name, command.summary);
+        sub->group(command.group);
         sub->allow_extras();  // refuse_extras() says more about them than CLI11
         sub->formatter(app.get_formatter());
         sub->final_callback([&run, sub, start = command.add(*sub)] {
@@ -137,12 +197,12 @@ void parse_and_run(int argc, const char* const* argv) {
             run = start;
         });
     }
-    if (argc < 2) {
+    if (words.size() < 2) {
         throw InputError({"a command is needed; see treeline --help"});
     }
-    refuse_unknown_command(argv[1]);
+    refuse_unknown_command(words[1]);
     try {
-        app.parse(argc, argv);
+        parse(app, words);
     } catch (const CLI::CallForHelp&) {
         const auto chosen = app.get_subcommands();
         return write_file("-", chosen.empty() ? app.help() : chosen.front()->help("treeline"));
@@ -162,7 +222,7 @@ int run_program(int argc, const char* const* argv) noexcept {
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));  // a reader that leaves early is told apart by EPIPE: OutputClosed
     static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));  // a file above the limit on its size is a failed write
     try {
-        parse_and_run(argc, argv);
+        parse_and_run(with_present_names({argv, argv + argc}));
         return exit_success;
     } catch (const Finished& finished) {
         return finished.exit_code;

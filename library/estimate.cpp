@@ -15,7 +15,7 @@ EstimateAnswer estimated(PointSource source) {
 }  // namespace
 
 EstimateAnswer estimate_file(const std::filesystem::path& file, const Catalogue& catalogue) {
-    return estimated(read_point(file.string(), PointFlags{}, catalogue));
+    return estimated(read_point(file.string(), FlagTexts{}, catalogue));
 }
 
 EstimateAnswer estimate_json(std::string_view text, const Catalogue& catalogue, const std::filesystem::path& folder) {

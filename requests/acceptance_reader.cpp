@@ -1,9 +1,11 @@
+#include <array>
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
+#include "requests/keys/setup_keys.h"
 #include "requests/setup_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
@@ -13,16 +15,17 @@
 namespace treeline {
 namespace {
 
-const std::vector<std::string> acceptance_kinds = {"geometric", "per_position", "mean_length", "curve"};
+const std::array<std::string_view, 4> acceptance_kinds = {acceptance_keys::geometric, acceptance_keys::per_position,
+                                                          acceptance_keys::mean_length, acceptance_keys::curve};
 
 Acceptance read_geometric(json::Reader& at, std::string& text) {
-    const double rate = at.number("geometric", 0.0, 1.0);
+    const double rate = read(at, acceptance_keys::geometric);
     text = fmt::format("{} per token", exact_text(rate));
     return Acceptance::geometric(rate);
 }
 
 Acceptance read_per_position(json::Reader& at, std::string& text) {
-    const std::vector<double> positions = at.numbers("per_position", 0.0, 1.0);
+    const std::vector<double> positions = read(at, acceptance_keys::per_position);
     for (const double position : positions) {
         text += (text.empty() ? "" : ", ") + exact_text(position);
     }
@@ -31,8 +34,8 @@ Acceptance read_per_position(json::Reader& at, std::string& text) {
 }
 
 Acceptance read_mean_length(json::Reader& at, std::string& text) {
-    const auto drafts = static_cast<double>(at.count("draft_tokens", 1, most_draft_tokens));
-    const double length = at.number("mean_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
+    const auto drafts = read<double>(at, acceptance_keys::draft_tokens);
+    const double length = read(at, acceptance_keys::mean_length);
     if (length > drafts + 1.0) {
         at.problem("mean_length", fmt::format("is {}, but {} draft tokens yield at most {} per round, bonus token included",
                                               exact_text(length), exact_text(drafts), exact_text(drafts + 1.0)));
@@ -44,7 +47,7 @@ Acceptance read_mean_length(json::Reader& at, std::string& text) {
 
 Acceptance read_curve(json::Reader& at, std::string& text) {
     std::map<int, double> lengths;
-    json::Reader curve = at.object("curve");
+    json::Reader curve = at.object(acceptance_keys::curve);
     if (curve.keys().empty() && at.raw().at("curve").is_object()) {
         at.problem("curve", "is empty, but at least one number of draft tokens is needed");
     }
@@ -64,14 +67,14 @@ Acceptance read_curve(json::Reader& at, std::string& text) {
 }
 
 Acceptance read_chain(json::Reader& at, const std::string& kind, std::string& text) {
-    return kind == "geometric"      ? read_geometric(at, text)
-           : kind == "per_position" ? read_per_position(at, text)
-           : kind == "mean_length"  ? read_mean_length(at, text)
-                                    : read_curve(at, text);
+    return kind == acceptance_keys::geometric.key      ? read_geometric(at, text)
+           : kind == acceptance_keys::per_position.key ? read_per_position(at, text)
+           : kind == acceptance_keys::mean_length.key  ? read_mean_length(at, text)
+                                                       : read_curve(at, text);
 }
 
 RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
-    const std::vector<double> ranks = at.numbers("per_rank", 0.0, 1.0);
+    const std::vector<double> ranks = read(at, acceptance_keys::per_rank);
     std::string list;
     for (const double rank : ranks) {
         list += (list.empty() ? "" : ", ") + short_text(rank);
@@ -83,9 +86,9 @@ RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
 std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance& siblings, Descriptions& descriptions,
                                          std::string& text) {
     std::vector<MeasuredShape> measured;
-    for (json::Reader& element : at.objects("measured")) {
-        const TreeShape shape = read_shape_under(element, "shape", descriptions);
-        const double length = element.number("accept_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
+    for (json::Reader& element : at.objects(acceptance_keys::measured)) {
+        const TreeShape shape = read_shape_under(element, measured_shape_keys::shape, descriptions);
+        const double length = read(element, measured_shape_keys::accept_length);
         element.finish();
         if (problems(shape).empty()) {
             measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed(siblings)), length});
@@ -99,18 +102,18 @@ std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance&
 
 AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
     AcceptanceChoice choice;
-    choice.source = at.text_or("source", "");
+    choice.source = read(at, acceptance_keys::source);
     std::vector<std::string> named;
-    for (const std::string& kind : acceptance_kinds) {
+    for (const std::string_view kind : acceptance_kinds) {
         if (at.has(kind)) {
-            named.push_back(kind);
+            named.emplace_back(kind);
         }
     }
     DraftAcceptance& acceptance = choice.acceptance;
-    const bool by_rank = at.has("per_rank");
+    const bool by_rank = at.has(acceptance_keys::per_rank);
     acceptance.chain = Acceptance::geometric(0.0);
     if (named.size() > 1 || (named.empty() && !by_rank)) {
-        static_cast<void>(at.has("draft_tokens"));
+        static_cast<void>(at.has(acceptance_keys::draft_tokens));
         at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length and curve, or per_rank"
                                      : "gives " + listed(named, "and") + ", but exactly one of them is needed");
     } else if (named.size() == 1) {
@@ -122,7 +125,7 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
             acceptance.chain = Acceptance::geometric(acceptance.siblings.rank(1));
         }
     }
-    if (at.has("measured")) {
+    if (at.has(acceptance_keys::measured)) {
         acceptance.measured = read_measured(at, acceptance.siblings, descriptions, choice.text);
     }
     at.finish();

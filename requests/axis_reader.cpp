@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/keys/setup_keys.h"
 #include "requests/setup_reader.h"
 
 namespace treeline {
@@ -16,8 +17,8 @@ struct Range {
 
 Range read_range(json::Reader& at, int low, int high) {
     Range range;
-    range.from = at.count("from", low, high);
-    range.to = at.count("to", low, high);
+    range.from = at.count(range_keys::from, low, high);
+    range.to = at.count(range_keys::to, low, high);
     if (range.from > range.to) {
         at.problem({}, fmt::format("runs backwards, from {} to {}", range.from, range.to));
     }
@@ -26,7 +27,7 @@ Range read_range(json::Reader& at, int low, int high) {
 
 std::vector<int> steps(json::Reader at, int low, int high) {
     Range range = read_range(at, low, high);
-    range.step = at.count_or("step", 1, 1, std::max(high, 1));
+    range.step = at.count_or(range_keys::step, 1, 1, std::max(high, 1));
     at.finish();
     const std::int64_t count = range.to < range.from ? 0 : (range.to - range.from) / range.step + 1;
     if (count > static_cast<std::int64_t>(most_axis_values)) {
@@ -81,8 +82,8 @@ std::vector<int> read_axis(json::Reader& at, std::string_view key, int low, int 
         return {static_cast<int>(at.count(key, low, high))};
     }
     json::Reader inner = at.object(key);
-    if (inner.has("powers_of_two")) {
-        json::Reader range = inner.object("powers_of_two");
+    if (inner.has(range_keys::powers_of_two)) {
+        json::Reader range = inner.object(range_keys::powers_of_two);
         inner.finish();
         return powers_of_two(std::move(range), low, high);
     }

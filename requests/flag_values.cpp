@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
@@ -39,7 +40,31 @@ std::string without_indices(std::string_view path) {
     return text;
 }
 
-std::string in_terms_of_flags(const std::string& problem, std::span<const FlagKey> keys) {
+bool begins(std::string_view path, std::string_view prefix) {
+    return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '.');
+}
+
+/// The flag whose key is nearest above `path`, or the first one below; and how much of the path the flag stands for.
+std::pair<const KeyFlag*, std::size_t> flag_at(const std::vector<KeyFlag>& flags, std::string_view path) {
+    std::pair<const KeyFlag*, std::size_t> found = {nullptr, 0};
+    for (const KeyFlag& flag : flags) {
+        for (const std::string& key : {flag.path, flag.also}) {
+            if (!key.empty() && begins(path, key) && key.size() > found.second) {
+                found = {&flag, key.size()};
+            }
+        }
+    }
+    for (std::size_t i = 0; i < flags.size() && found.first == nullptr; ++i) {
+        if (begins(flags[i].path, path)) {
+            found = {&flags[i], path.size()};
+        }
+    }
+    return found;
+}
+
+std::string first_name(const KeyFlag& flag) { return flag.name.substr(0, flag.name.find(',')); }
+
+std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyFlag>& flags) {
     constexpr std::string_view prefix = "flags: ";
     if (!problem.starts_with(prefix)) {
         return problem;
@@ -50,13 +75,12 @@ std::string in_terms_of_flags(const std::string& problem, std::span<const FlagKe
         return rest;
     }
     const std::string path = without_indices(rest.substr(0, colon));
-    for (const auto& [flag, key] : keys) {
-        if (path.starts_with(key) && (path.size() == key.size() || path[key.size()] == '.')) {
-            const std::string inner = path.size() == key.size() ? "" : ": " + path.substr(key.size() + 1);
-            return std::string(flag) + inner + rest.substr(colon);
-        }
+    const auto [flag, known] = flag_at(flags, path);
+    if (flag == nullptr) {
+        return rest;
     }
-    return rest;
+    const std::string inner = path.size() == known ? "" : ": " + path.substr(known + 1);
+    return first_name(*flag) + inner + rest.substr(colon);
 }
 
 bool names_a_description(std::string_view key) {
@@ -171,25 +195,54 @@ FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_to
     return FlagJson{{"curve", curve}};
 }
 
-void set_flag(FlagJson& object, const char* key, const std::string& flag) {
-    if (!flag.empty()) {
-        object[key] = value_of_flag(flag);
-    }
+const std::string& given(const FlagTexts& texts, std::string_view path) {
+    static const std::string nothing;
+    const auto found = texts.find(path);
+    return found == texts.end() ? nothing : found->second;
 }
 
-FlagJson& object_under(FlagJson& parent, const char* key, const char* meaning) {
-    FlagJson& node = parent[key];
+bool any_given(const FlagTexts& texts, std::string_view path_prefix) {
+    return std::any_of(texts.begin(), texts.end(), [&](const auto& entry) {
+        return !entry.second.empty() && (path_prefix.empty() || begins(entry.first, path_prefix));
+    });
+}
+
+void set_at(FlagJson& input, std::string_view path, FlagJson value) {
+    const std::size_t dot = path.find('.');
+    FlagJson& node = input[std::string(path.substr(0, dot))];
+    if (dot == std::string_view::npos) {
+        node = std::move(value);
+        return;
+    }
     if (node.is_string()) {
-        node = FlagJson{{meaning, node}};
+        node = FlagJson{{path.starts_with("target.") ? "model" : "device", node}};
     } else if (!node.is_object()) {
         node = FlagJson::object();
     }
-    return node;
+    set_at(node, path.substr(dot + 1), std::move(value));
 }
 
-std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, std::span<const FlagKey> keys) {
+void set_given(FlagJson& input, const std::vector<KeyFlag>& flags, const FlagTexts& texts) {
+    for (const KeyFlag& flag : flags) {
+        const std::string& text = given(texts, flag.path);
+        if (!text.empty() && flag.convert != nullptr) {
+            set_at(input, flag.path, flag.convert(text));
+        }
+    }
+}
+
+std::vector<KeyFlag> flags_at(const std::vector<KeyFlag>& flags, const std::vector<std::string_view>& paths) {
+    std::vector<KeyFlag> chosen;
+    for (const std::string_view path : paths) {
+        std::copy_if(flags.begin(), flags.end(), std::back_inserter(chosen),
+                     [path](const KeyFlag& flag) { return flag.path == path; });
+    }
+    return chosen;
+}
+
+std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, const std::vector<KeyFlag>& flags) {
     for (std::string& problem : problems) {
-        problem = in_terms_of_flags(std::as_const(problem), keys);
+        problem = in_terms_of_flags(std::as_const(problem), flags);
     }
     return problems;
 }

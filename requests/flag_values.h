@@ -2,7 +2,8 @@
 // passed on unchanged, so that the file's reader judges them in one place.
 #pragma once
 
-#include <span>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,18 +36,33 @@ FlagJson acceptance_of_flag(const std::string& text);
 /// Mean tokens per round: "2.9" for chains of `draft_tokens`, or by their length: "2:1.9,4:2.4". Neither is a problem.
 FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens);
 
-/// Sets `key` to the flag's value if the flag is given.
-void set_flag(FlagJson& object, const char* key, const std::string& flag);
-/// The object under `key`; a text there is the value of its `meaning`.
-FlagJson& object_under(FlagJson& parent, const char* key, const char* meaning);
-
-/// A flag, and the key that it sets: list indices left out ("platforms.device").
-struct FlagKey {
-    std::string_view flag, key;
+/// A flag that sets a key of an input, described once: CLI11's option, its help, the key, and the name of it in messages.
+struct KeyFlag {
+    std::string name;   ///< "--tensor-parallel", or with an alias: "--target,--model"
+    std::string value;  ///< what its value looks like, for the help: "N"
+    std::string path;   ///< of the key, list indices left out: "platforms.tensor_parallel"
+    std::string help;   ///< mostly json::help_of(key)
+    /// The key's value; null where a command sets the key itself.
+    FlagJson (*convert)(const std::string&) = value_of_flag;
+    std::string also = {};  ///< a second key that the value ends up in
 };
+
+/// What was given on a command line, by KeyFlag::path; an empty text was not.
+using FlagTexts = std::map<std::string, std::string, std::less<>>;
+/// Empty if it was not given.
+const std::string& given(const FlagTexts& texts, std::string_view path);
+bool any_given(const FlagTexts& texts, std::string_view path_prefix = {});
+
+/// Sets the key at a path. A text on the way stands for an object: a target for its model, a platform for its device.
+void set_at(FlagJson& input, std::string_view path, FlagJson value);
+/// Sets the keys of all flags that were given and have a `convert`.
+void set_given(FlagJson& input, const std::vector<KeyFlag>& flags, const FlagTexts& texts);
+/// Those with these paths, in the order of the paths.
+std::vector<KeyFlag> flags_at(const std::vector<KeyFlag>& flags, const std::vector<std::string_view>& paths);
+
 /// Sentences of a document named "flags" with the flag in place of the key: "flags: platforms[0].device: ..." → "--device:
-/// ...". Of several keys that fit, the first in `keys` names the flag, so the longest come first.
-std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, std::span<const FlagKey> keys);
+/// ...".
+std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, const std::vector<KeyFlag>& flags);
 
 /// Puts `base` before the relative paths of an input: those of models, devices, designs, stacks and shapes, wherever they
 /// occur.

@@ -8,12 +8,9 @@
 
 namespace treeline {
 
-/// "tensor_parallel"?, "expert_parallel"?, "attention_data_parallel"?, "pipeline_parallel"?, "draft_tensor_parallel"? of a
-/// platform, each 1 if left out; "gpus"?, which must be the devices that the degrees make, and alone is the tensor parallelism.
+/// The degrees of platform_keys (requests/keys/setup_keys.h); "gpus" must be the devices that they make, and alone is the
+/// tensor parallelism.
 void read_parallelism(json::Reader& at, Platform& platform);
-
-/// The keys above but "gpus".
-const std::vector<const char*>& parallelism_keys();
 
 /// A platform of a search: with "gpus" and no more than some of the degrees, every cut that holds those and that the stack's
 /// engine offers (cuts_of()); else the platform itself.

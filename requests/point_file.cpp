@@ -1,7 +1,5 @@
 #include "requests/point_file.h"
 
-#include "requests/flag_values.h"
-
 namespace treeline {
 namespace {
 
@@ -21,7 +19,7 @@ PointSource read_raw(FlagJson raw, const std::string& name, const std::filesyste
 
 }  // namespace
 
-PointSource read_point(const std::string& file, const PointFlags& flags, const Catalogue& catalogue) {
+PointSource read_point(const std::string& file, const FlagTexts& flags, const Catalogue& catalogue) {
     FlagJson point = file.empty() ? FlagJson::object() : point_in(json::Document::load(file));
     rebase_paths(point, std::filesystem::path(file).parent_path().string());
     return read_raw(with_flags(std::move(point), flags), file.empty() ? "flags" : file, {}, catalogue);

@@ -1,31 +1,40 @@
 // Flags of `treeline estimate` as keys of a point.
+#include <algorithm>
 #include <array>
 
-#include "requests/flag_values.h"
+#include "json/wording.h"
+#include "requests/keys/point_keys.h"
+#include "requests/keys/setup_keys.h"
 #include "requests/point_reader.h"
 
 namespace treeline {
 namespace {
 
-void set_acceptance(FlagJson& point, const PointFlags& flags) {
-    if (!flags.acceptance.empty() && !flags.accept_length.empty()) {
+constexpr std::string_view drafter_path = "drafter", acceptance_path = "drafter.acceptance",
+                           length_path = "drafter.acceptance.mean_length";
+
+void set_acceptance(FlagJson& point, const FlagTexts& flags) {
+    const std::string& acceptance = given(flags, acceptance_path);
+    const std::string& length = given(flags, length_path);
+    if (!acceptance.empty() && !length.empty()) {
         throw InputError({"flags: --acceptance and --accept-length say the same thing; give one of them"});
     }
-    if (flags.acceptance.empty() && flags.accept_length.empty()) {
+    if (acceptance.empty() && length.empty()) {
         return;
     }
     if (!point.contains("drafter") || !point["drafter"].is_object()) {
         throw InputError({"flags: --acceptance and --accept-length need a --drafter"});
     }
-    point["drafter"]["acceptance"] = flags.acceptance.empty()
-                                         ? accept_length_of_flag(flags.accept_length, point.value("draft_tokens", FlagJson(5)))
-                                         : acceptance_of_flag(flags.acceptance);
+    point["drafter"]["acceptance"] =
+        acceptance.empty()
+            ? accept_length_of_flag(length, point.value("draft_tokens", FlagJson(point_keys::usual_draft_tokens)))
+            : acceptance_of_flag(acceptance);
 }
 
-void set_drafter(FlagJson& point, const PointFlags& flags) {
-    if (!flags.drafter.empty()) {
+void set_drafter(FlagJson& point, const FlagTexts& flags) {
+    if (const std::string& drafter = given(flags, drafter_path); !drafter.empty()) {
         const FlagJson before = point.value("drafter", FlagJson::object());
-        point["drafter"] = drafter_of_flag(flags.drafter);
+        point["drafter"] = drafter_of_flag(drafter);
         if (before.is_object() && before.contains("acceptance") && !point["drafter"].contains("acceptance")) {
             point["drafter"]["acceptance"] = before["acceptance"];
         }
@@ -33,113 +42,69 @@ void set_drafter(FlagJson& point, const PointFlags& flags) {
     set_acceptance(point, flags);
 }
 
-void set_platform(FlagJson& point, const PointFlags& flags) {
-    const std::string any = flags.device + flags.design + flags.gpus + flags.tensor_parallel + flags.expert_parallel +
-                            flags.attention_data_parallel + flags.pipeline_parallel + flags.draft_tensor_parallel +
-                            flags.interconnect + flags.stack + flags.mode;
-    if (any.empty()) {
-        return;
-    }
-    FlagJson& platform = object_under(point, "platform", "device");
-    if (!flags.device.empty()) {
-        platform["device"] = flags.device;
-        platform.erase("design");
-    }
-    if (!flags.design.empty()) {
-        platform["design"] = flags.design;
-    }
-    set_flag(platform, "gpus", flags.gpus);
-    set_flag(platform, "tensor_parallel", flags.tensor_parallel);
-    set_flag(platform, "expert_parallel", flags.expert_parallel);
-    set_flag(platform, "attention_data_parallel", flags.attention_data_parallel);
-    set_flag(platform, "pipeline_parallel", flags.pipeline_parallel);
-    set_flag(platform, "draft_tensor_parallel", flags.draft_tensor_parallel);
-    set_flag(platform, "interconnect", flags.interconnect);
-    set_flag(platform, "stack", flags.stack);
-    set_flag(platform, "mode", flags.mode);
-}
-
-/// A flag of the load takes the place of the file's load, however that is stated.
-void set_load(FlagJson& point, const PointFlags& flags) {
-    if (!flags.batch.empty() || !flags.concurrency.empty() || !flags.arrival_rate.empty()) {
-        for (const char* key : {"batch", "concurrency", "arrival_rate"}) {
-            point.erase(key);
-        }
-    }
-    set_flag(point, "batch", flags.batch);
-    set_flag(point, "concurrency", flags.concurrency);
-    set_flag(point, "arrival_rate", flags.arrival_rate);
-}
-
-constexpr auto point_flag_keys = std::to_array<FlagKey>({{"--accept-length", "drafter.acceptance.mean_length"},
-                                                         {"--draft-tokens", "drafter.acceptance.draft_tokens"},
-                                                         {"--acceptance", "drafter.acceptance"},
-                                                         {"--drafter", "drafter"},
-                                                         {"--target", "target.model"},
-                                                         {"--precision", "target.precision"},
-                                                         {"--target", "target"},
-                                                         {"--device", "platform.device"},
-                                                         {"--design", "platform.design"},
-                                                         {"--tensor-parallel", "platform.tensor_parallel"},
-                                                         {"--gpus", "platform.gpus"},
-                                                         {"--expert-parallel", "platform.expert_parallel"},
-                                                         {"--attention-data-parallel", "platform.attention_data_parallel"},
-                                                         {"--pipeline-parallel", "platform.pipeline_parallel"},
-                                                         {"--draft-tensor-parallel", "platform.draft_tensor_parallel"},
-                                                         {"--interconnect", "platform.interconnect"},
-                                                         {"--stack", "platform.stack"},
-                                                         {"--mode", "platform.mode"},
-                                                         {"--device", "platform"},
-                                                         {"--draft-tokens", "draft_tokens"},
-                                                         {"--shape", "shape"},
-                                                         {"--verification", "verification"},
-                                                         {"--batch", "batch"},
-                                                         {"--concurrency", "concurrency"},
-                                                         {"--arrival-rate", "arrival_rate"},
-                                                         {"--context", "context"},
-                                                         {"--prompt", "prompt_tokens"},
-                                                         {"--output-tokens", "output_tokens"},
-                                                         {"--prefix-hit", "prefix_hit"},
-                                                         {"--rollback", "rollback"},
-                                                         {"--decoding", "decoding"},
-                                                         {"--decoding-budget", "training.decoding_budget"},
-                                                         {"--draft-training", "training.draft_training"}});
-
 }  // namespace
 
-FlagJson with_flags(FlagJson point, const PointFlags& flags) {
+const std::vector<KeyFlag>& point_flags() {
+    using json::help_of;
+    static const std::vector<KeyFlag> flags = {
+        {"--target,--model", "NAME|PATH", "target.model",
+         "Target: " + json::without_backticks(std::string(target_keys::model.meaning))},
+        {"--precision", "FORMAT|JSON", "target.precision",
+         "Checkpoint format (bf16, fp8, int4, nvfp4, ...), or JSON by part (default: as published)"},
+        {"--device", "NAME|PATH", "platform.device", help_of(platform_keys::device)},
+        {"--design", "NAME|PATH", "platform.design", help_of(platform_keys::design)},
+        {"--tensor-parallel", "N", "platform.tensor_parallel", help_of(platform_keys::tensor_parallel)},
+        {"--gpus", "N", "platform.gpus", help_of(platform_keys::gpus)},
+        {"--expert-parallel", "N", "platform.expert_parallel", help_of(platform_keys::expert_parallel)},
+        {"--attention-data-parallel", "N", "platform.attention_data_parallel", help_of(platform_keys::attention_data_parallel)},
+        {"--pipeline-parallel", "N", "platform.pipeline_parallel", help_of(platform_keys::pipeline_parallel)},
+        {"--draft-tensor-parallel", "N", "platform.draft_tensor_parallel", help_of(platform_keys::draft_tensor_parallel)},
+        {"--interconnect", "NAME", "platform.interconnect", help_of(platform_keys::interconnect)},
+        {"--stack", "NAME|PATH", "platform.stack", help_of(platform_keys::stack)},
+        {"--mode", "MODE", "platform.mode", help_of(platform_keys::mode)},
+        {"--drafter", "NAME|KIND|JSON", "drafter", "Drafter (default: plain decoding): " + drafter_choices(), nullptr},
+        {"--acceptance", "RATE", "drafter.acceptance", "Acceptance rate of a draft token, or a list by position: 0.8,0.65,0.5",
+         nullptr},
+        {"--accept-length", "[K:]TOKENS", "drafter.acceptance.mean_length",
+         "Alternative: mean tokens per round, bonus token included; with K drafts 4:2.6", nullptr},
+        {"--draft-tokens", "K", "draft_tokens", help_of(point_keys::draft_tokens), value_of_flag,
+         "drafter.acceptance.draft_tokens"},
+        {"--shape,--tree", "TREE", "shape", "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)"},
+        {"--verification", "NAME", "verification", "auto (default), " + listed(names_of<Verification>(), "or")},
+        {"--batch", "N", "batch", help_of(point_keys::batch)},
+        {"--concurrency", "N", "concurrency", help_of(point_keys::concurrency)},
+        {"--arrival-rate", "PER_SECOND", "arrival_rate", help_of(point_keys::arrival_rate)},
+        {"--context", "TOKENS", "context", help_of(point_keys::context)},
+        {"--prompt", "TOKENS", "prompt_tokens", help_of(point_keys::prompt_tokens)},
+        {"--output-tokens", "TOKENS", "output_tokens", help_of(point_keys::output_tokens)},
+        {"--prefix-hit", "SHARE", "prefix_hit", help_of(point_keys::prefix_hit)},
+        {"--rollback", "POLICY", "rollback", "auto (default), " + listed(names_of<Rollback>(), "or")},
+        {"--decoding", "WAY", "decoding", help_of(point_keys::decoding)},
+        {"--decoding-budget", "COST", "training.decoding_budget",
+         help_of(training_keys::decoding_budget) + ", in any currency; also reports whether training the drafter pays"},
+        {"--draft-training", "COST", "training.draft_training",
+         help_of(training_keys::draft_training) + ", in the same currency"},
+    };
+    return flags;
+}
+
+FlagJson with_flags(FlagJson point, const FlagTexts& flags) {
     if (!point.is_object()) {
         return point;  // the reader says what is wrong with it
     }
-    if (!flags.model.empty() || !flags.precision.empty()) {
-        FlagJson& target = object_under(point, "target", "model");
-        if (!flags.model.empty()) {
-            target["model"] = flags.model;
+    if (!given(flags, "platform.device").empty() && point.contains("platform") && point["platform"].is_object()) {
+        point["platform"].erase("design");  // the file's design belongs to the file's board
+    }
+    // A flag of the load takes the place of the file's load, however that is stated.
+    constexpr std::array loads = {"batch", "concurrency", "arrival_rate"};
+    if (std::any_of(loads.begin(), loads.end(), [&](const char* load) { return !given(flags, load).empty(); })) {
+        for (const char* load : loads) {
+            point.erase(load);
         }
-        set_flag(target, "precision", flags.precision);
     }
-    set_platform(point, flags);
-    set_flag(point, "draft_tokens", flags.draft_tokens);
-    set_flag(point, "shape", flags.shape);
-    set_flag(point, "verification", flags.verification);
+    set_given(point, point_flags(), flags);
     set_drafter(point, flags);
-    set_load(point, flags);
-    set_flag(point, "context", flags.context);
-    set_flag(point, "prompt_tokens", flags.prompt);
-    set_flag(point, "output_tokens", flags.output_tokens);
-    set_flag(point, "prefix_hit", flags.prefix_hit);
-    set_flag(point, "rollback", flags.rollback);
-    set_flag(point, "decoding", flags.decoding);
-    if (!flags.decoding_budget.empty() || !flags.draft_training.empty()) {
-        FlagJson& training = point["training"];
-        set_flag(training, "decoding_budget", flags.decoding_budget);
-        set_flag(training, "draft_training", flags.draft_training);
-    }
     return point;
-}
-
-std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems) {
-    return in_terms_of_flags(std::move(problems), point_flag_keys);
 }
 
 }  // namespace treeline

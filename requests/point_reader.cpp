@@ -4,39 +4,41 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/keys/point_keys.h"
+
 namespace treeline {
 namespace {
 
-constexpr int default_draft_tokens = 5;
-constexpr int default_context = 2048;
-
 /// A request in its steady state has, in the mean, its prompt and half of its answer in the cache.
 void read_lengths(json::Reader& root, PointInput& input) {
-    const std::int64_t output = root.count_or("output_tokens", 0, 0, longest_context);
-    const bool steady = output > 0 && root.has("prompt_tokens");
-    const std::int64_t in_the_mean = steady ? root.count("prompt_tokens", 0, longest_context) + output / 2 : default_context;
-    const std::int64_t context = root.count_or("context", in_the_mean, 0, longest_context);
+    constexpr std::int64_t usual_context = *shared_keys::context.fallback;
+    const auto output = read(root, point_keys::output_tokens);
+    const bool steady = output > 0 && root.has(point_keys::prompt_tokens);
+    const std::int64_t in_the_mean = steady ? read(root, point_keys::prompt_tokens) + output / 2 : usual_context;
+    const auto context = read_or(root, point_keys::context, in_the_mean);
     input.context = static_cast<double>(context);
-    input.prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", context, 0, longest_context));
+    input.prompt_tokens = read_or<double>(root, point_keys::prompt_tokens, context);
     input.output_tokens = static_cast<double>(output);
-    input.prefix_hit = root.number_or("prefix_hit", 0.0, 0.0, 1.0);
+    input.prefix_hit = read(root, point_keys::prefix_hit);
 }
 
 void read_load(json::Reader& root, PointInput& input) {
-    if (root.has("concurrency")) {
-        input.load.concurrency = static_cast<double>(root.count("concurrency", 1, largest_batch));
+    input.batch = read<double>(root, point_keys::batch);
+    if (root.has(point_keys::concurrency)) {
+        input.load.concurrency = read<double>(root, point_keys::concurrency);
     }
-    if (root.has("arrival_rate")) {
-        input.load.arrival_rate = root.number("arrival_rate", 1e-9, 1e9);
+    if (root.has(point_keys::arrival_rate)) {
+        input.load.arrival_rate = read(root, point_keys::arrival_rate);
     }
-    const int given = (root.has("batch") ? 1 : 0) + (input.load.concurrency ? 1 : 0) + (input.load.arrival_rate ? 1 : 0);
+    const int given =
+        (root.has(point_keys::batch) ? 1 : 0) + (input.load.concurrency ? 1 : 0) + (input.load.arrival_rate ? 1 : 0);
     if (given > 1) {
         root.problem("",
                      "sets more than one of \"batch\", \"concurrency\" and \"arrival_rate\": the batch follows from the "
                      "other two");
     }
     if (input.load.given() && input.output_tokens <= 0.0) {
-        root.problem(input.load.concurrency ? "concurrency" : "arrival_rate",
+        root.problem(input.load.concurrency ? point_keys::concurrency.key : point_keys::arrival_rate.key,
                      "needs \"output_tokens\" above 0: without the length of answers nothing says how long a request stays");
     }
 }
@@ -46,28 +48,28 @@ void read_load(json::Reader& root, PointInput& input) {
 PointInput read_point(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
     PointInput input;
-    input.title = root.text_or("title", "");
-    input.source = root.text_or("source", "");
-    input.target = read_target(root.object_or_text("target", "model"), descriptions);
-    input.platform = read_platform(root.object_or_text("platform", "device"), descriptions);
-    if (root.has("drafter")) {
-        input.drafter = read_drafter(root.object("drafter"), descriptions);
+    input.title = read(root, point_keys::title);
+    input.source = read(root, point_keys::source);
+    input.target = read_target(root.object_or_text(point_keys::target, "model"), descriptions);
+    input.platform = read_platform(root.object_or_text(point_keys::platform, "device"), descriptions);
+    if (root.has(point_keys::drafter)) {
+        input.drafter = read_drafter(root.object(point_keys::drafter), descriptions);
     }
-    input.speculations = read_speculation(root, descriptions, input.drafter ? default_draft_tokens : 0);
+    input.speculations = read_speculation(root, descriptions, input.drafter ? point_keys::usual_draft_tokens : 0);
     if (!input.drafter && input.speculates()) {
-        root.problem(root.has("shape") ? "shape" : "draft_tokens", "is set, but there is no drafter");
+        root.problem(root.has(point_keys::shape) ? point_keys::shape.key : point_keys::draft_tokens.key,
+                     "is set, but there is no drafter");
     }
-    input.batch = static_cast<double>(root.count_or("batch", 1, 1, largest_batch));
     read_lengths(root, input);
     read_load(root, input);
-    input.rollback = read_rollback(root, "rollback");
-    input.decoding = read_decoding(root);
-    if (auto training = root.optional_object("training")) {
+    input.rollback = read_rollback(root, point_keys::rollback);
+    input.decoding = read(root, point_keys::decoding);
+    if (auto training = root.optional_object(point_keys::training)) {
         input.training =
-            TrainingCost{training->number("decoding_budget", 1e-9, 1e15), training->number("draft_training", 0.0, 1e15)};
+            TrainingCost{read(*training, training_keys::decoding_budget), read(*training, training_keys::draft_training)};
         training->finish();
         if (!input.drafter) {
-            root.problem("training", "is set, but there is no drafter to train");
+            root.problem(point_keys::training, "is set, but there is no drafter to train");
         }
     }
     root.finish();

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
+#include "requests/keys/setup_keys.h"
 #include "requests/setup_reader.h"
 
 namespace treeline {
@@ -48,11 +49,11 @@ Storage read_storage(json::Reader& at, std::string_view key, const Storage& fall
     if (!at.has(key)) {
         return fallback;
     }
-    json::Reader inner = at.object_or_text(key, "format");
-    Storage storage{inner.choice<NumberFormat>("format")};
-    storage.group_size = inner.number_or("group_size", 0.0, 1.0, 1e9);
-    storage.scale_bits = inner.number_or("scale_bits", 16.0, 1.0, 32.0);
-    storage.bits = inner.number_or("bits", 0.0, 1.0, 32.0);
+    json::Reader inner = at.object_or_text(key, storage_keys::format);
+    Storage storage{read(inner, storage_keys::format)};
+    storage.group_size = read_or(inner, storage_keys::group_size, 0.0);
+    storage.scale_bits = read(inner, storage_keys::scale_bits);
+    storage.bits = read_or(inner, storage_keys::bits, 0.0);
     inner.finish();
     return storage;
 }
@@ -93,27 +94,30 @@ Precision read_precision(json::Reader& at, std::string_view key, const Precision
 
 Precision read_precision_parts(json::Reader parts, const Precision& published) {
     Precision base = published;
-    if (parts.has("all")) {
-        base = uniform_precision(parts.choice<NumberFormat>("all"));
+    if (parts.has(precision_keys::all)) {
+        base = uniform_precision(read(parts, precision_keys::all));
         base.state = Storage{NumberFormat::fp32};
     }
     Precision precision = base;
-    precision.weights = read_storage(parts, "weights", base.weights);
-    precision.experts = read_storage(parts, "experts", parts.has("weights") ? precision.weights : base.experts);
-    precision.embeddings = read_storage(parts, "embeddings", base.embeddings);
-    precision.activations = read_storage(parts, "activations", base.activations);
-    precision.kv_cache = read_storage(parts, "kv_cache", base.kv_cache);
-    precision.state = read_storage(parts, "state", base.state);
+    precision.weights = read_storage(parts, precision_keys::weights, base.weights);
+    precision.experts =
+        read_storage(parts, precision_keys::experts, parts.has(precision_keys::weights) ? precision.weights : base.experts);
+    precision.embeddings = read_storage(parts, precision_keys::embeddings, base.embeddings);
+    precision.activations = read_storage(parts, precision_keys::activations, base.activations);
+    precision.kv_cache = read_storage(parts, precision_keys::kv_cache, base.kv_cache);
+    precision.state = read_storage(parts, precision_keys::state, base.state);
     // What a run states about weights holds for all of them.
     std::erase_if(precision.exceptions, [&](const WeightException& exception) {
-        return parts.has("weights") || (parts.has("experts") && exception.operation.ends_with("routed experts")) ||
-               (parts.has("embeddings") && (exception.operation == "LM head" || exception.operation == "token embedding"));
+        return parts.has(precision_keys::weights) ||
+               (parts.has(precision_keys::experts) && exception.operation.ends_with("routed experts")) ||
+               (parts.has(precision_keys::embeddings) &&
+                (exception.operation == "LM head" || exception.operation == "token embedding"));
     });
-    if (parts.has("math")) {
-        precision.math = parts.choice<NumberFormat>("math");
+    if (parts.has(precision_keys::math)) {
+        precision.math = read(parts, precision_keys::math);
     }
-    read_exceptions(parts, "attention", attention_layers, precision);
-    read_exceptions(parts, "lm_head", std::to_array({"LM head"}), precision);
+    read_exceptions(parts, precision_keys::attention, attention_layers, precision);
+    read_exceptions(parts, precision_keys::lm_head, std::to_array({"LM head"}), precision);
     parts.finish();
     return precision;
 }

@@ -10,14 +10,16 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
+#include "requests/keys/setup_keys.h"
+#include "requests/keys/shared_keys.h"
 #include "text/precision_text.h"
 
 namespace treeline {
 namespace {
 
 void refuse_software(json::Reader& at, const Platform& platform) {
-    for (const auto& [key, why] :
-         {std::pair{"stack", "its controller is on the chip"}, std::pair{"mode", "it is priced by its cycle model"}}) {
+    for (const auto& [key, why] : {std::pair{platform_keys::stack.key, "its controller is on the chip"},
+                                   std::pair{platform_keys::mode.key, "it is priced by its cycle model"}}) {
         if (at.has(key)) {
             at.problem(key, fmt::format("is set, but {} is an accelerator: {}", platform.device.name, why));
             static_cast<void>(at.text(key));
@@ -29,14 +31,14 @@ void refuse_software(json::Reader& at, const Platform& platform) {
 
 TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     TargetChoice choice;
-    if (const Model* model = descriptions.model(at, "model")) {
+    if (const Model* model = descriptions.model(at, target_keys::model)) {
         choice.model = *model;
     }
-    choice.precision = read_precision(at, "precision", choice.model.precision);
+    choice.precision = read_precision(at, target_keys::precision, choice.model.precision);
     choice.label = choice.model.name;
     choice.precision_label = "as published";
-    if (at.has("precision")) {
-        const auto& asked = at.raw().at("precision");
+    if (at.has(target_keys::precision)) {
+        const auto& asked = at.raw().at(std::string(target_keys::precision));
         choice.precision_label = asked.is_string() ? asked.get<std::string>() : text_of(choice.precision);
         choice.label += fmt::format(" ({})", choice.precision_label);
     }
@@ -49,17 +51,17 @@ namespace {
 /// All of a platform but how its devices share the model.
 Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     Platform platform;
-    if (const Platform* hardware = descriptions.hardware(at, "device")) {
+    if (const Platform* hardware = descriptions.hardware(at, platform_keys::device)) {
         platform = *hardware;
     }
     if (platform.accelerator) {
         refuse_software(at, platform);
-    } else if (const Stack* stack = descriptions.stack(at, "stack", default_stack(platform.device))) {
+    } else if (const Stack* stack = descriptions.stack(at, platform_keys::stack, default_stack(platform.device))) {
         platform.stack = *stack;
     }
-    platform.interconnect = at.text_or("interconnect", "");
+    platform.interconnect = read(at, platform_keys::interconnect);
     if (!platform.accelerator) {
-        platform.mode = at.has("mode") ? read_mode(at, "mode") : default_mode(platform);
+        platform.mode = at.has(platform_keys::mode) ? read_mode(at, platform_keys::mode) : default_mode(platform);
     }
     check_mode(at, platform, descriptions);
     return platform;
@@ -77,8 +79,8 @@ Platform read_platform(json::Reader at, Descriptions& descriptions) {
 std::vector<Platform> read_platforms(json::Reader at, Descriptions& descriptions, const Model& target) {
     Platform platform = read_one_device(at, descriptions);
     std::vector<Platform> platforms;
-    if (at.has("gpus") && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
-        platform.parallel.draft_tensor = static_cast<double>(at.count_or("draft_tensor_parallel", 0, 1, most_ranks));
+    if (at.has(platform_keys::gpus) && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
+        platform.parallel.draft_tensor = read_or<double>(at, platform_keys::draft_tensor_parallel, 0);
         platforms = read_cuts(at, platform, target);
     } else {
         read_parallelism(at, platform);
@@ -89,11 +91,9 @@ std::vector<Platform> read_platforms(json::Reader at, Descriptions& descriptions
 }
 
 CostMode read_mode(json::Reader& at, std::string_view key) {
-    std::vector<std::string> names;
-    for (const CostMode mode : all_cost_modes) {
-        names.emplace_back(name_of(mode));
-    }
-    return value_named<CostMode>(at.choice(key, names)).value_or(CostMode::roofline);
+    json::WordKey mode = platform_keys::mode;
+    mode.key = key;
+    return value_named<CostMode>(read(at, mode)).value_or(CostMode::roofline);
 }
 
 void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions) {
@@ -116,7 +116,7 @@ void check_mode(json::Reader& at, const Platform& platform, Descriptions& descri
                            platform.device.name, listed(descriptions.calibrated_devices(), "and")));
 }
 
-Decoding read_decoding(json::Reader& at) { return at.choice_or("decoding", Decoding::greedy); }
+Decoding read_decoding(json::Reader& at) { return read(at, shared_keys::decoding); }
 
 std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name) {
     const std::vector<std::string> names = names_of<Rollback>();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/key.h"
 #include "json/reader.h"
 #include "requests/descriptions.h"
 #include "sim/input_limits.h"
@@ -62,6 +63,7 @@ std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, cons
 /// Whole numbers: 5, [1, 2, 4], {"from": 1, "to": 8, "step"?: 1} or {"powers_of_two": {"from": 1, "to": 256}}. Empty lists,
 /// reversed ranges, repeated values and more than `most_axis_values` are problems.
 std::vector<int> read_axis(json::Reader& at, std::string_view key, int low, int high);
+inline std::vector<int> read(json::Reader& at, const json::AxisKey& key) { return read_axis(at, key, key.low, key.high); }
 inline constexpr std::size_t most_axis_values = 100'000;
 
 }  // namespace treeline

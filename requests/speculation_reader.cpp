@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
+#include "requests/keys/point_keys.h"
 #include "requests/setup_reader.h"
 #include "requests/tree_reader.h"
 #include "sim/trees/optimal_tree.h"
@@ -71,7 +72,7 @@ std::vector<Shape> read_element(json::Reader& at, const Descriptions& descriptio
 
 std::vector<Shape> read_shapes(json::Reader& at, const Descriptions& descriptions) {
     std::vector<Shape> shapes;
-    for (json::Reader& element : at.objects_or_texts("shapes", "shape")) {
+    for (json::Reader& element : at.objects_or_texts(shared_keys::shapes, "shape")) {
         for (Shape& shape : read_element(element, descriptions)) {
             shapes.push_back(std::move(shape));
         }
@@ -91,7 +92,7 @@ std::vector<Shape> read_shapes(json::Reader& at, const Descriptions& description
 
 std::vector<Verification> read_verifications(json::Reader& at) {
     std::vector<Verification> verifications;
-    if (!at.has("verification") || at.raw().at("verification") == "auto") {
+    if (!at.has(shared_keys::verification) || at.raw().at("verification") == "auto") {
         return verifications;
     }
     const std::vector<std::string> names = names_of<Verification>();
@@ -139,15 +140,15 @@ Shape chain_of(int draft_tokens) { return {ChainShape{draft_tokens}, fmt::format
 SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions) {
     std::vector<Shape> shapes;
     SpeculationAxis axis;
-    if (at.has("draft_tokens") || !at.has("shapes")) {
-        for (const int k : read_axis(at, "draft_tokens", 0, most_draft_tokens)) {
+    if (at.has(shared_keys::draft_tokens) || !at.has(shared_keys::shapes)) {
+        for (const int k : read(at, shared_keys::draft_tokens)) {
             if (k == 0) {
                 axis.asked_for.push_back(0);
             }
             shapes.push_back(chain_of(k));
         }
     }
-    if (at.has("shapes")) {
+    if (at.has(shared_keys::shapes)) {
         const std::vector<Shape> trees = read_shapes(at, descriptions);
         shapes.insert(shapes.end(), trees.begin(), trees.end());
     }
@@ -158,16 +159,16 @@ SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions) 
     return axis;
 }
 
-std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descriptions, int fallback_draft_tokens) {
+std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descriptions, std::int64_t fallback_draft_tokens) {
     const std::vector<Verification> verifications = read_verifications(at);
-    if (!at.has("shape")) {
-        const auto k = static_cast<int>(at.count_or("draft_tokens", fallback_draft_tokens, 0, most_draft_tokens));
+    if (!at.has(point_keys::shape)) {
+        const int k = read_or<int>(at, point_keys::draft_tokens, fallback_draft_tokens);
         return all_ways({chain_of(k)}, verifications);
     }
-    if (at.has("draft_tokens")) {
-        at.problem("shape", "is given together with draft_tokens, but exactly one is needed");
+    if (at.has(point_keys::draft_tokens)) {
+        at.problem(point_keys::shape, "is given together with draft_tokens, but exactly one is needed");
     }
-    const TreeShape shape = read_shape_under(at, "shape", descriptions);
+    const TreeShape shape = read_shape_under(at, point_keys::shape, descriptions);
     return all_ways({{shape, text_of(shape)}}, verifications);
 }
 

@@ -26,7 +26,7 @@ struct SpeculationAxis {
 SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions);
 
 /// The same for one shape: a number under "draft_tokens", or "shape"; with neither, `fallback_draft_tokens`.
-std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descriptions, int fallback_draft_tokens);
+std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descriptions, std::int64_t fallback_draft_tokens);
 
 /// One shape under `key`: a text or an object.
 TreeShape read_shape_under(json::Reader& at, std::string_view key, Descriptions& descriptions);

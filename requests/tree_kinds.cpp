@@ -4,6 +4,7 @@
 
 #include "json/reader.h"
 #include "json/wording.h"
+#include "requests/keys/tree_keys.h"
 #include "requests/tree_reader.h"
 #include "text/parse_number.h"
 #include "text/split.h"
@@ -48,23 +49,28 @@ const std::vector<TreeKind>& tree_kinds() {
         {"children", {}, true, '/', "C/C,C/...", "Children of each node, level by level: 3/2,1,0/1,1,1"},
         {"parents", {}, true, ',', "P1,P2,...", "Parent of tokens 1, 2, ...; 0 is the root"},
         {"binary", {}, false, ',', "D", "Full binary tree of D levels, root included"},
-        {"sequences", {"drafts", "draft_tokens"}, false, 'x', "DRAFTSxK", "Independent chains of K tokens"},
-        {"beams", {"beams", "steps"}, false, 'x', "MxN", "Beam search with M beams and N steps, keeping every token"},
+        {"sequences", {tree_keys::drafts, tree_keys::chain_tokens}, false, 'x', "DRAFTSxK", "Independent chains of K tokens"},
+        {"beams",
+         {tree_keys::beams, tree_keys::beam_steps},
+         false,
+         'x',
+         "MxN",
+         "Beam search with M beams and N steps, keeping every token"},
         {"sglang",
-         {"steps", "top_k", "draft_tokens"},
+         {tree_keys::sglang_steps, tree_keys::top_k, tree_keys::sglang_tokens},
          false,
          ',',
          "STEPS,TOPK,TOKENS",
          "SGLang's settings; tokens include the root"},
         {"vllm", {}, false, ',', "K", "vLLM's num_speculative_tokens"},
         {"tensorrt_llm",
-         {"max_draft_len", "max_top_k", "max_total_draft_tokens"},
+         {tree_keys::max_draft_len, tree_keys::max_top_k, tree_keys::max_total_draft_tokens},
          false,
          ',',
          "LENGTH,TOPK,TOKENS",
          "TensorRT-LLM's dynamic tree; tokens exclude the root"},
         {"optimal",
-         {"nodes", "depth", "children"},
+         {tree_keys::nodes, tree_keys::depth, tree_keys::children},
          false,
          ',',
          "NODES,DEPTH[,CHILDREN]",
@@ -72,6 +78,29 @@ const std::vector<TreeKind>& tree_kinds() {
     };
     return kinds;
 }
+
+namespace tree_keys {
+
+std::vector<KeyRow> rows() {
+    std::vector<KeyRow> rows;
+    for (const TreeKind& kind : tree_kinds()) {
+        const bool numbers = kind.list || kind.key == "children";
+        const std::string type = !kind.fields.empty() ? "object" : numbers ? "list" : "whole number";
+        rows.push_back({kind.key, type, "", kind.meaning, fmt::format("; in short `{}:{}`", kind.key, kind.placeholder)});
+    }
+    rows.push_back(row_of(shape));
+    return rows;
+}
+
+std::vector<KeyRow> rows_of_kind(const std::string& kind) {
+    std::vector<KeyRow> rows;
+    for (const PartKey& field : kind_named(kind).fields) {
+        rows.push_back(row_of(field));
+    }
+    return rows;
+}
+
+}  // namespace tree_keys
 
 std::string flag_of(const TreeKind& kind) {
     std::string flag = "--" + kind.key;

@@ -49,8 +49,8 @@ TreeShape read_shape_of(json::Reader& at, const TreeKind& kind) {
     }
     json::Reader object = at.object(kind.key);
     Numbers numbers;
-    for (const std::string& field : kind.fields) {
-        const bool optional = kind.key == "optimal" && field == "children";
+    for (const json::PartKey& field : kind.fields) {
+        const bool optional = !field.otherwise.empty();
         numbers.push_back(static_cast<int>(optional ? object.count_or(field, 0, lowest_tree_number, highest_tree_number)
                                                     : object.count(field, lowest_tree_number, highest_tree_number)));
     }

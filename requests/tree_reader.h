@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "json/key.h"
 #include "json/reader.h"
 #include "sim/trees/tree_shape.h"
 #include "sweeps/tree_study.h"
@@ -15,7 +16,7 @@ namespace treeline {
 /// ("tensorrt_llm:5,4,20").
 struct TreeKind {
     std::string key;
-    std::vector<std::string> fields;  ///< of its object in a file, in the order of flags; empty: a number or list
+    std::vector<json::PartKey> fields;  ///< of its object in a file, in the order of flags; empty: a number or list
     bool list = false;
     char separator = ',';
     std::string placeholder;  ///< of the flag's value

@@ -34,12 +34,14 @@ TEXT
 
 # Names of the sub-commands that a help text lists, with their summaries: "name<TAB>summary".
 subcommands() {
-    awk '/^Subcommands:/ { inside = 1; next } /^$/ { inside = 0 } inside { name = $1; sub(/^ *[^ ]+ +/, ""); print name "\t" $0 }'
+    awk '/^([A-Z][a-z ]*|With [a-z -]*):$/ { inside = !/^(Positionals|Options|Usage|With .*|Examples?):/; next } /^$/ { inside = 0 } inside { name = $1; sub(/^ *[^ ]+ +/, ""); print name "\t" $0 }'
 }
 
 # The help of one command as Markdown. `mode` is "section" or "common": the rows of the common options alone.
 markdown() {
     awk -v mode="$1" -v name="${2:-}" -v level="${3:-}" '
+        # Groups of options, or of commands; but not the examples.
+        function is_heading(line) { return line ~ /^([A-Z][a-z ]*|With [a-z -]*):$/ && line !~ /^Examples?:$/ }
         function sentence(text) { return toupper(substr(text, 1, 1)) substr(text, 2) }
         function cell(text) { gsub(/\|/, "\\|", text); return text }
         # "--top N=10 ..." and its meaning as a row of the table.
@@ -100,9 +102,9 @@ markdown() {
 
         NR == 1 { summary = $0; next }
         /^Usage: / && usage == "" { usage = substr($0, 8); part = "usage"; next }
-        part == "usage" && /^(Positionals|Options|Subcommands):$/ { part = "options"; heading = $0; next }
-        part == "options" && /^(Positionals|Options|Subcommands):$/ { flush_entry(); heading = $0; next }
-        part == "options" && heading == "Subcommands:" && /^  / { next }
+        part == "usage" && is_heading($0) { part = "options"; heading = $0; next }
+        part == "options" && is_heading($0) { flush_entry(); heading = $0; next }
+        part == "options" && heading !~ /^(Positionals|Options|With )/ && /^  / { next }
         part == "options" && /^                              / { sub(/^ +/, "", $0); pending = line; meaning = $0; next }
         part == "options" && /^  [^ ]/ {
             flush_entry()

@@ -1,4 +1,4 @@
-// What `treeline fit` finds: laws of measured times.
+// What `treeline study fit` finds: laws of measured times.
 #pragma once
 
 #include <string>

@@ -25,7 +25,8 @@ struct TimingFile {
 ///   CSV:  a header with `tokens`, one of `time_s`, `time_ms`, `time_us`, `time_ns`, optionally `spread_…` (a standard
 ///   deviation,
 ///         in the same unit) and `series`; empty lines and those that start with # do not count
-///   JSON: an array of objects with the same keys, or {"title"?, "source"?, "rows": [such objects]}; a result of `treeline fit
+///   JSON: an array of objects with the same keys, or {"title"?, "source"?, "rows": [such objects]}; a result of `treeline
+///   study fit
 ///         --format json` is one
 ///   llama-bench -o json: a row with n_prompt = T at n_depth = d is a pass over T tokens at context d (so is one with n_gen = 1
 ///         and no prompt, for T = 1); a series for each model, depth and whatever other setting varies

@@ -51,7 +51,7 @@ Run add_bandit(CLI::App& app) {
         "Simulates an upper-confidence bandit that picks a tree shape each round by its reward\n"
         "-(1 + draft share x draft passes) / tokens, and compares it with each shape run alone.\n\n"
         "Example:\n"
-        "  treeline bandit examples/bandit/mamba-drafters.json");
+        "  treeline study bandit examples/bandit/mamba-drafters.json");
     return [flags] { bandit(*flags); };
 }
 

@@ -51,7 +51,7 @@ Run add_traffic(CLI::App& app) {
         "Simulates continuous batching under Poisson arrivals, for each setting alone and for a schedule of the best\n"
         "setting per batch; with \"clearing\" also for batches collected over a time window, in closed form and simulated.\n\n"
         "Example:\n"
-        "  treeline traffic examples/traffic/llama-3-8b-eagle-h100.json");
+        "  treeline study traffic examples/traffic/llama-3-8b-eagle-h100.json");
     return [flags] { traffic(*flags); };
 }
 

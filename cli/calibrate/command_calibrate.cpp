@@ -24,15 +24,8 @@ struct CalibrateFlags {
     std::string device, source, derive_from, html, resamples = "100";
     bool quick = false, check = false;
     std::string serving;
-    PointFlags point;  ///< what was served, with --serving
+    FlagTexts point;  ///< what was served, with --serving
 };
-
-/// The flags that only --serving takes.
-bool names_what_is_served(const PointFlags& point) {
-    return !(point.model + point.precision + point.tensor_parallel + point.interconnect + point.stack + point.mode +
-             point.drafter + point.context + point.rollback)
-                .empty();
-}
 
 /// A stack fitted to measured steps: --output names the description that is written, and the answer goes to standard output.
 void run_on_serving(const CalibrateFlags& flags, Format format) {
@@ -42,13 +35,13 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
             {"--serving fits a software stack; --from, --derive-from, --quick, --check, --html and --source are for kernels; "
              "run them separately"});
     }
-    PointFlags point = flags.point;
-    point.device = flags.device;
+    FlagTexts point = flags.point;
+    point["platform.device"] = flags.device;
     const Catalogue catalogue = flags.common.find();
     const ServingFit fit = fit_serving(flags.serving, point, catalogue);
     const bool writes = flags.common.output != "-";
     if (writes) {
-        json::Document base = json::Document::load(stack_file(catalogue.hardware, point.stack).string());
+        json::Document base = json::Document::load(stack_file(catalogue.hardware, given(point, "platform.stack")).string());
         write_file(flags.common.output, stack_description(fit, base.root().raw()).dump(2) + "\n");
     }
     std::string text = format == Format::table  ? serving_fit_table(fit)
@@ -90,7 +83,7 @@ void run(const CalibrateFlags& flags) {
     if (!flags.serving.empty()) {
         return run_on_serving(flags, format);
     }
-    if (names_what_is_served(flags.point)) {
+    if (any_given(flags.point)) {
         throw InputError({"--model, --stack, --drafter and the like say what was served; they need --serving FILE"});
     }
     KernelFitOptions options;
@@ -114,21 +107,19 @@ void run(const CalibrateFlags& flags) {
 }
 
 void add_serving_flags(CLI::App& app, CalibrateFlags& flags) {
-    PointFlags& point = flags.point;
     app.add_option("--serving", flags.serving, "Measured steps of a deployment, as CSV: fits its software stack")
         ->type_name("FILE");
-    app.add_option("--model", point.model, "With --serving: the target")->type_name("NAME|PATH");
-    app.add_option("--precision", point.precision, "Its precision (default: as published)")->type_name("FORMAT|JSON");
-    app.add_option("--tensor-parallel", point.tensor_parallel, "Devices that share each layer (default 1)")->type_name("N");
-    app.add_option("--interconnect", point.interconnect, "Link between them (default: the device's fastest)")
-        ->type_name("NAME");
-    app.add_option("--stack", point.stack, "Starting point; numbers that are not fitted keep its values")
-        ->type_name("NAME|PATH");
-    app.add_option("--mode", point.mode, "Cost model of kernels: roofline or calibrated (default where kernels were measured)")
-        ->type_name("MODE");
-    app.add_option("--drafter", point.drafter, "Drafter of the rows with draft tokens")->type_name("NAME|KIND|JSON");
-    app.add_option("--context", point.context, "Context of rows that state none (default 2048)")->type_name("TOKENS");
-    app.add_option("--rollback", point.rollback, "Rollback of recurrent states (default: the fastest)")->type_name("POLICY");
+    std::vector<KeyFlag> served =
+        flags_at(point_flags(), {"target.model", "target.precision", "platform.tensor_parallel", "platform.interconnect",
+                                 "platform.stack", "platform.mode", "drafter", "context", "rollback"});
+    for (KeyFlag& flag : served) {
+        if (flag.path == "platform.stack") {
+            flag.help = "Starting point; numbers that are not fitted keep its values";
+        }
+    }
+    app.option_defaults()->group("With --serving");
+    add_key_flags(app, served, flags.point);
+    app.option_defaults()->group("Options");
 }
 
 }  // namespace

@@ -10,9 +10,11 @@
 #include "cli/common_flags.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
+#include "reports/fpga/fpga_exploration_output.h"
 #include "reports/sweep/sweep_files.h"
 #include "reports/sweep/sweep_output.h"
 #include "reports/sweep/sweep_summary.h"
+#include "requests/fpga/fpga_explore_reader.h"
 #include "requests/sweep/sweep_columns_reader.h"
 #include "requests/sweep/sweep_reader.h"
 #include "text/table.h"
@@ -91,7 +93,30 @@ void deliver(const SweepFlags& flags, const SweepAnswer& answer) {
     }
 }
 
+/// A space of accelerator designs: the best ones under a board's resources.
+void explore_designs(const SweepFlags& flags) {
+    if (!flags.csv.empty() || !flags.json.empty() || flags.asks_for_lists() || flags.ignore_memory) {
+        throw InputError(
+            {"--csv, --json, --top, --by, --pareto and --ignore-memory are for axes of a design space; this file "
+             "searches designs of an accelerator"});
+    }
+    const Format format = flags.common.chosen_format();
+    const auto threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
+    const Catalogue catalogue = flags.common.find();
+    json::Document document = json::Document::load(flags.file);
+    Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
+    const nlohmann::ordered_json input = document.root().raw();
+    FpgaExploration exploration = read_fpga_exploration(document, descriptions, catalogue.hardware);
+    explore(exploration, threads);
+    flags.common.deliver(format == Format::json  ? exploration_json(exploration, input).dump(2) + "\n"
+                         : format == Format::csv ? exploration_csv(exploration)
+                                                 : exploration_table(exploration));
+}
+
 void sweep(SweepFlags flags) {
+    if (describes_a_run(flags.file)) {
+        return explore_designs(flags);
+    }
     resolve_outputs(flags);
     SweepOptions options = options_of(flags);
     if (flags.common.chosen_format() == Format::csv && flags.asks_for_best && !flags.pareto.empty()) {
@@ -140,7 +165,7 @@ std::string columns_text(Better better) {
 
 Run add_sweep(CLI::App& app) {
     auto flags = std::make_shared<SweepFlags>();
-    app.add_option("FILE", flags->file, "Axes of the design space (JSON)")->required();
+    app.add_option("FILE", flags->file, "Axes of the design space, or designs of an accelerator to search (JSON)")->required();
     app.add_option("--csv", flags->csv, "Write every point to this CSV file; - is standard output")->type_name("FILE");
     app.add_option("--json", flags->json, "Write every point to this JSON file; - is standard output")->type_name("FILE");
     app.add_option("--threads", flags->threads, "Threads to use; 0 = one per core")->type_name("N")->capture_default_str();
@@ -166,7 +191,8 @@ Run add_sweep(CLI::App& app) {
         "Examples:\n"
         "  treeline sweep examples/spire-study.json --csv spire.csv\n"
         "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device\n"
-        "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json");
+        "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json\n"
+        "  treeline sweep examples/fpga/explore-vck190.json");
     return [flags, top, by] {
         flags->asks_for_best = top->count() > 0 || by->count() > 0;
         sweep(*flags);

@@ -170,77 +170,62 @@ void add_svg_flag(CLI::App& app, TreeFlags& flags) {
     app.add_option("--svg", flags.svg, "Also draw it to this SVG file")->type_name("FILE");
 }
 
-struct Verb {
-    const CLI::App* app = nullptr;
-    std::shared_ptr<TreeFlags> flags;
-    void (*run)(const TreeFlags&) = nullptr;
-};
-
-Verb add_show(CLI::App& tree) {
+Run add_show(CLI::App& app) {
     auto flags = std::make_shared<TreeFlags>();
-    CLI::App* app = tree.add_subcommand("show", "draw a tree and count its tokens");
-    add_tree_flags(*app, *flags, "A file, a name from examples/trees, a short form (chain:5), or JSON");
-    app->add_flag("--mask", flags->mask, "Also print the ancestor mask");
-    add_svg_flag(*app, *flags);
-    add_common_flags(*app, flags->common);
-    app->footer(
+    add_tree_flags(app, *flags, "A file, a name from examples/trees, a short form (chain:5), or JSON");
+    app.add_flag("--mask", flags->mask, "Also print the ancestor mask");
+    add_svg_flag(app, *flags);
+    add_common_flags(app, flags->common);
+    app.footer(
         "Examples:\n  treeline tree show --widths 4,8,8\n  treeline tree show stree-mil --ranks 0.63,0.11,0.06 --svg tree.svg");
-    return {app, flags, show};
+    return [flags] { show(*flags); };
 }
 
-Verb add_optimise(CLI::App& tree) {
+Run add_optimise(CLI::App& app) {
     auto flags = std::make_shared<TreeFlags>();
-    CLI::App* app = tree.add_subcommand("optimise", "find the tree with the largest accept length");
-    app->add_option("--nodes", flags->nodes, "Most nodes, root excluded")->type_name("N")->capture_default_str();
-    app->add_option("--depth", flags->depth, "Most levels below the root")->type_name("N")->capture_default_str();
-    app->add_option("--children", flags->children, "Most children per node (default: as many as ranks)")->type_name("N");
-    add_rank_flags(*app, *flags);
-    add_svg_flag(*app, *flags);
-    add_common_flags(*app, flags->common);
-    app->footer("Example:\n  treeline tree optimise --nodes 64 --depth 8 --acceptance examples/acceptance/sequoia-demo.json");
-    return {app, flags, optimise};
+    app.add_option("--nodes", flags->nodes, "Most nodes, root excluded")->type_name("N")->capture_default_str();
+    app.add_option("--depth", flags->depth, "Most levels below the root")->type_name("N")->capture_default_str();
+    app.add_option("--children", flags->children, "Most children per node (default: as many as ranks)")->type_name("N");
+    add_rank_flags(app, *flags);
+    add_svg_flag(app, *flags);
+    add_common_flags(app, flags->common);
+    app.footer("Example:\n  treeline tree optimise --nodes 64 --depth 8 --acceptance examples/acceptance/sequoia-demo.json");
+    return [flags] { optimise(*flags); };
 }
 
-Verb add_compare(CLI::App& tree) {
+Run add_compare(CLI::App& app) {
     auto flags = std::make_shared<TreeFlags>();
-    CLI::App* app =
-        tree.add_subcommand("compare", "compare the accept length of several trees, and which of them engines can run");
-    add_tree_flags(*app, *flags, "Files, names from examples/trees, short forms (chain:5), or JSON");
-    add_common_flags(*app, flags->common);
-    app->footer("Example:\n  treeline tree compare chain:5 binary:5 sglang:5,4,32 optimal:32,5 --ranks 0.63,0.11,0.06,0.02");
-    return {app, flags, compare};
+    add_tree_flags(app, *flags, "Files, names from examples/trees, short forms (chain:5), or JSON");
+    add_common_flags(app, flags->common);
+    app.footer("Example:\n  treeline tree compare chain:5 binary:5 sglang:5,4,32 optimal:32,5 --ranks 0.63,0.11,0.06,0.02");
+    return [flags] { compare(*flags); };
 }
 
-Verb add_search(CLI::App& tree) {
+Run add_search(CLI::App& app) {
     auto flags = std::make_shared<TreeFlags>();
-    CLI::App* app = tree.add_subcommand("search", "find the fastest tree on a platform, for each batch");
-    app->add_option("FILE", flags->point, "Design point (JSON) as for `treeline estimate`; its shape and batch do not matter")
+    app.add_option("FILE", flags->point, "Design point (JSON) as for `treeline estimate`; its shape and batch do not matter")
         ->required();
-    app->add_option("--batches", flags->batches, "Sequences decoded together")->type_name("B1,B2,...")->delimiter(',');
-    app->add_option("--nodes", flags->nodes, "Most nodes, root excluded")->type_name("N")->capture_default_str();
-    app->add_option("--depth", flags->depth, "Most levels below the root")->type_name("N")->capture_default_str();
-    app->add_option("--children", flags->children_limits, "Limits on children per node to try; 0 = as many as ranks")
+    app.add_option("--batches", flags->batches, "Sequences decoded together")->type_name("B1,B2,...")->delimiter(',');
+    app.add_option("--nodes", flags->nodes, "Most nodes, root excluded")->type_name("N")->capture_default_str();
+    app.add_option("--depth", flags->depth, "Most levels below the root")->type_name("N")->capture_default_str();
+    app.add_option("--children", flags->children_limits, "Limits on children per node to try; 0 = as many as ranks")
         ->type_name("N1,N2,...")
         ->delimiter(',');
-    app->add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
-    add_common_flags(*app, flags->common);
-    app->footer("Example:\n  treeline tree search examples/tree-search-llama-3-8b-h100.json --batches 1,8,64");
-    return {app, flags, search};
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    add_common_flags(app, flags->common);
+    app.footer("Example:\n  treeline tree search examples/tree-search-llama-3-8b-h100.json --batches 1,8,64");
+    return [flags] { search(*flags); };
 }
 
 }  // namespace
 
 Run add_tree(CLI::App& app) {
-    const std::vector<Verb> verbs = {add_show(app), add_optimise(app), add_search(app), add_compare(app)};
     app.footer("Example:\n  treeline tree show --chain 5\n\n`treeline tree VERB --help` explains a verb.");
-    return [verbs] {
-        for (const Verb& verb : verbs) {
-            if (verb.app->parsed()) {
-                return verb.run(*verb.flags);
-            }
-        }
-        throw InputError({"tree: needs show, optimise, search or compare; see treeline tree --help"});
-    };
+    return add_verbs(
+        app, {{"show", "draw a tree and count its tokens", add_show},
+              {"optimise", "find the tree with the largest accept length", add_optimise},
+              {"search", "find the fastest tree on a platform, for each batch", add_search},
+              {"compare", "compare the accept length of several trees, and which of them engines can run", add_compare}});
 }
 
 }  // namespace treeline

@@ -46,26 +46,15 @@ void add_validate(py::module_& module) {
     module.def("validate", &validate_files, WithoutGil());
 }
 
-PointFlags flags_of(const py::dict& served) {
-    PointFlags flags;
-    const auto set = [&served](const char* key, std::string& flag) {
-        if (served.contains(key)) {
-            flag = py::str(served[key]);
+/// What is served, by the last name of its key: "stack" is platform.stack.
+FlagTexts flags_of(const py::dict& served) {
+    FlagTexts flags;
+    for (const KeyFlag& flag : point_flags()) {
+        const std::string name = flag.path.substr(flag.path.rfind('.') + 1);
+        if (served.contains(name.c_str())) {
+            flags[flag.path] = py::str(served[name.c_str()]);
         }
-    };
-    set("model", flags.model);
-    set("precision", flags.precision);
-    set("device", flags.device);
-    set("tensor_parallel", flags.tensor_parallel);
-    set("expert_parallel", flags.expert_parallel);
-    set("attention_data_parallel", flags.attention_data_parallel);
-    set("pipeline_parallel", flags.pipeline_parallel);
-    set("interconnect", flags.interconnect);
-    set("stack", flags.stack);
-    set("mode", flags.mode);
-    set("drafter", flags.drafter);
-    set("context", flags.context);
-    set("rollback", flags.rollback);
+    }
     return flags;
 }
 
@@ -91,7 +80,7 @@ void add_calibrate(py::module_& module) {
             return fitted_stack_json(fit, stack, catalogue);
         });
     module.def("fit_serving", [](const std::string& csv, const py::dict& served, const Catalogue& catalogue) {
-        const PointFlags flags = flags_of(served);
+        const FlagTexts flags = flags_of(served);
         const py::gil_scoped_release without_gil;
         return fit_serving(csv, flags, catalogue);
     });

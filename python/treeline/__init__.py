@@ -6,7 +6,7 @@
     print(answer.recommendation.drafter, answer.recommendation.gain)
 
 Inputs are the JSON files of the program (docs/inputs.md), as a path or as a dict. Answers are dicts with the names of its JSON
-output, which can also be read as attributes. Keys carry their unit: tpot_ms, memory_gb, tokens_per_second_user. Bad input raises
+output, which can also be read as attributes. Keys carry their unit: tpot_ms, memory_gb, tokens_per_s_user. Bad input raises
 InputError, whose attribute `problems` lists every problem as a sentence.
 
 Descriptions of models and hardware are found by name in a catalogue: `catalogue=` names its folder; without it $TREELINE_DATA does,
@@ -50,8 +50,8 @@ def recommend(workload, *, catalogue=None, threads=0):
     threads: 0 is one a core; results do not depend on it.
 
     Among the fields of the answer: `sentence`; `recommendation` (None where nothing keeps the limits) with drafter, shape,
-    draft_tokens, gain and speedup (ratios to plain decoding), tpot_ms, ttft_ms, tokens_per_second_user,
-    tokens_per_second_device, peak_memory_gb, accept_length (tokens a round); `schedule.entries` with batch_from, batch_to and
+    draft_tokens, gain and speedup (ratios to plain decoding), tpot_ms, ttft_ms, tokens_per_s_user,
+    tokens_per_s_device, memory_gb, accept_length (tokens a round); `schedule.entries` with batch_from, batch_to and
     draft_tokens; `runners_up`, `pareto`, `excluded`, `engine_flags`, `uncertainty`. Methods: json(), table(), csv(), html().
     """
     return Answer(_read(workload, _treeline.recommend_file, _treeline.recommend_json, catalogue, threads))
@@ -63,7 +63,7 @@ def estimate(point, *, catalogue=None):
     point: path of a JSON file, or a dict: target, platform, drafter, draft_tokens or shape, batch (sequences), context (tokens).
 
     Among the fields of the answer: `speedup` (ratio to plain decoding), `accept_length` (tokens a round),
-    `break_even_accept_length`, `fits`, `speculative` and `plain` with tpot_ms, ttft_ms, tokens_per_second_user, memory in GB.
+    `break_even_accept_length`, `fits`, `speculative` and `plain` with tpot_ms, ttft_ms, tokens_per_s_user, memory in GB.
     """
     return Answer(_read(point, _treeline.estimate_file, _treeline.estimate_json, catalogue))
 

@@ -1,4 +1,4 @@
-// How `treeline acceptance` shows what it found.
+// How `treeline study acceptance` shows what it found.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What `treeline bandit` found, for programs.
+// What `treeline study bandit` found, for programs.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// How `treeline bandit` shows what it found.
+// How `treeline study bandit` shows what it found.
 #pragma once
 
 #include <string>

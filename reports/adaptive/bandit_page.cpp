@@ -1,4 +1,4 @@
-// What `treeline bandit` found, as charts.
+// What `treeline study bandit` found, as charts.
 #include <algorithm>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// How `treeline traffic` shows what it found.
+// How `treeline study traffic` shows what it found.
 #pragma once
 
 #include <string>

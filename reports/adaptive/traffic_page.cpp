@@ -1,4 +1,4 @@
-// What `treeline traffic` found, as charts.
+// What `treeline study traffic` found, as charts.
 #include "reports/adaptive/traffic_output.h"
 #include "reports/figure.h"
 #include "text/number_text.h"

@@ -9,6 +9,7 @@
 #include "calibrate/timings.h"
 #include "numerics/quantile.h"
 #include "reports/calibrate/serving_output.h"
+#include "reports/json_rows.h"
 #include "text/number_text.h"
 #include "text/table.h"
 
@@ -151,18 +152,10 @@ std::string serving_fit_table(const ServingFit& serving) {
     return text + errors.text();
 }
 
-Json serving_fit_json(const ServingFit& serving) {
-    Json numbers = Json::array(), rows = Json::array(), errors = Json::object();
-    for (const FittedStackNumber& number : serving.fit.numbers) {
-        const bool factor = number.number == StackNumber::kernel_time;
-        const double scale = factor ? 1.0 : 1e6;
-        numbers.push_back({{"number", name_of(number.number)},
-                           {"unit", factor ? "" : "us"},
-                           {"before", scale * number.before},
-                           {"fitted", scale * number.value},
-                           {"low", scale * number.low},
-                           {"high", scale * number.high}});
-    }
+namespace {
+
+Json rows_json(const ServingFit& serving) {
+    Json rows = Json::array();
     for (std::size_t i = 0; i < serving.steps.size(); ++i) {
         const StepTimes& step = serving.fit.steps[i];
         const auto milliseconds = [](Seconds time) { return time > Seconds(0.0) ? Json(1e3 * time.value()) : Json(); };
@@ -174,23 +167,30 @@ Json serving_fit_json(const ServingFit& serving) {
                         {"fitted_ms", milliseconds(step.fitted)},
                         {"left_out_ms", milliseconds(step.left_out)}});
     }
+    return rows;
+}
+
+}  // namespace
+
+Json serving_fit_json(const ServingFit& serving) {
+    Json numbers = Json::array(), errors = Json::object();
+    for (const FittedStackNumber& number : serving.fit.numbers) {
+        const bool factor = number.number == StackNumber::kernel_time;
+        const double scale = factor ? 1.0 : 1e6;
+        numbers.push_back({{"number", name_of(number.number)},
+                           {"unit", factor ? "" : "us"},
+                           {"before", scale * number.before},
+                           {"fitted", scale * number.value},
+                           {"low", scale * number.low},
+                           {"high", scale * number.high}});
+    }
     for (const ErrorSummary& summary : summaries_of(serving.fit)) {
         errors[summary.name] = {{"median", summary.median()}, {"worst", summary.worst()}};
     }
-    return {{"format", "treeline-serving-fit"}, {"version", 1},       {"stack", serving.stack}, {"target", serving.target},
-            {"platform", serving.platform},     {"numbers", numbers}, {"rows", rows},           {"errors", errors}};
+    return {{"format", "treeline-serving-fit"}, {"version", 1},       {"stack", serving.stack},     {"target", serving.target},
+            {"platform", serving.platform},     {"numbers", numbers}, {"rows", rows_json(serving)}, {"errors", errors}};
 }
 
-std::string serving_fit_csv(const ServingFit& serving) {
-    std::string text = csv_line({"batch", "draft_tokens", "context", "round_ms", "before_ms", "fitted_ms", "left_out_ms"});
-    for (std::size_t i = 0; i < serving.steps.size(); ++i) {
-        const StepTimes& step = serving.fit.steps[i];
-        const DesignPoint& point = serving.steps[i].point;
-        text += fmt::format("{},{},{},{:.6g},{:.6g},{:.6g},{}\n", point.batch, serving.table.rows[i].draft_tokens,
-                            point.context, 1e3 * step.measured.value(), 1e3 * step.before.value(), 1e3 * step.fitted.value(),
-                            step.left_out > Seconds(0.0) ? fmt::format("{:.6g}", 1e3 * step.left_out.value()) : "");
-    }
-    return text;
-}
+std::string serving_fit_csv(const ServingFit& serving) { return csv_of(rows_json(serving)); }
 
 }  // namespace treeline

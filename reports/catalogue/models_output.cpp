@@ -187,21 +187,4 @@ std::string models_table(const std::vector<Model>& models) {
            "description or to a Hugging Face config.json also works.\n";
 }
 
-std::string model_rows_csv(const Json& rows) {
-    std::vector<std::string> titles;
-    for (const auto& [key, value] : rows.front().items()) {
-        titles.push_back(key);
-    }
-    std::string text = csv_line(titles);
-    for (const Json& row : rows) {
-        std::vector<std::string> fields;
-        for (const std::string& title : titles) {
-            const Json& value = row.at(title);
-            fields.push_back(value.is_string() ? value.get<std::string>() : exact_text(value.get<double>()));
-        }
-        text += csv_line(fields);
-    }
-    return text;
-}
-
 }  // namespace treeline

@@ -13,8 +13,6 @@ namespace treeline {
 
 /// What matters for a model's cost: layers, parameters, bytes of weights, cache and state.
 nlohmann::ordered_json model_summary_json(const Model& model);
-/// Such summaries as CSV, one line per model.
-std::string model_rows_csv(const nlohmann::ordered_json& rows);
 std::string models_table(const std::vector<Model>& models);
 
 /// One model in full, with the sources of its numbers.

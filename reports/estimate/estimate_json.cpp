@@ -31,10 +31,10 @@ double gigabytes(Bytes bytes) { return 1e-9 * bytes.value(); }
 Json rates_json(const PointEstimate& estimate, const RoundEstimate& round, Seconds first_token) {
     return {{"tpot_ms", milliseconds(round.time_per_token)},
             {"ttft_ms", milliseconds(first_token)},
-            {"tokens_per_second_user", round.tokens_per_second_user},
-            {"tokens_per_second_device", round.tokens_per_second_device},
-            {"energy_joules_per_token", estimate.knows_energy ? Json(round.energy_per_token.value()) : Json()},
-            {"price_dollars_per_million_tokens", estimate.knows_price ? Json(1e6 * round.price_per_token.value()) : Json()}};
+            {"tokens_per_s_user", round.tokens_per_second_user},
+            {"tokens_per_s_device", round.tokens_per_second_device},
+            {"energy_j_per_token", estimate.knows_energy ? Json(round.energy_per_token.value()) : Json()},
+            {"usd_per_million_tokens", estimate.knows_price ? Json(1e6 * round.price_per_token.value()) : Json()}};
 }
 
 Json passes_json(const PointEstimate& estimate) {

@@ -1,4 +1,5 @@
 #include "reports/fit/break_even_output.h"
+#include "reports/json_rows.h"
 
 #include <set>
 
@@ -81,8 +82,17 @@ Json point_json(const BreakEvenPoint& point) {
     json["accept_length_reached"] = optional_json(point.tree.accept_length);
     json["ratio_reached"] = optional_json(point.ratio_reached);
     json["gain"] = optional_json(point.gain);
+    json["verdict"] = verdict(point);
     json["extrapolated"] = point.tree.extrapolated;
     return json;
+}
+
+Json sizes_json(const BreakEven& result) {
+    Json sizes = Json::array();
+    for (const BreakEvenPoint& point : result.points) {
+        sizes.push_back(point_json(point));
+    }
+    return sizes;
 }
 
 }  // namespace
@@ -175,24 +185,14 @@ std::string break_even_json(const BreakEvenAnswer& answer) {
     json["pays_to"] = optional_json(result.pays_to);
     json["losing_between"] = result.losing_between;
     json["stops_at"] = optional_json(result.stops_at);
-    json["sizes"] = Json::array();
-    for (const BreakEvenPoint& point : result.points) {
-        json["sizes"].push_back(point_json(point));
-    }
+    json["sizes"] = sizes_json(result);
     return json.dump(2) + "\n";
 }
 
 std::string break_even_csv(const BreakEvenAnswer& answer) {
-    std::string text = csv_line({"nodes", "depth", "time_s", "ratio_needed", "ratio_half_width", "ratio_reached",
-                                 "accept_length_needed", "accept_length_reached", "gain", "verdict", "shape"});
-    const auto cell = [](const std::optional<double>& value) { return value ? exact_text(*value) : ""; };
-    for (const BreakEvenPoint& point : answer.result.points) {
-        text += csv_line({std::to_string(point.tree.nodes), point.tree.depth > 0 ? std::to_string(point.tree.depth) : "",
-                          exact_text(point.tree.time.value()), exact_text(point.ratio_needed),
-                          exact_text(point.ratio_half_width), cell(point.ratio_reached), cell(point.accept_length_needed),
-                          cell(point.tree.accept_length), cell(point.gain), verdict(point), point.tree.label});
-    }
-    return text;
+    return csv_of({"nodes", "depth", "time_s", "ratio_needed", "ratio_half_width", "ratio_reached", "accept_length_needed",
+                   "accept_length_reached", "gain", "verdict", "shape"},
+                  sizes_json(answer.result));
 }
 
 }  // namespace treeline

@@ -1,4 +1,4 @@
-// What `treeline break-even` answers, as sentence, table, JSON, CSV and page.
+// What `treeline study break-even` answers, as sentence, table, JSON, CSV and page.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What `treeline fit` finds, as table, JSON, CSV and page.
+// What `treeline study fit` finds, as table, JSON, CSV and page.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace treeline {
 
 std::string fit_table(const FitAnswer& answer);
-/// Format "treeline-fit", version 1. Its `rows` are the measurements, so `treeline fit` reads it again, and its `series` hold
-/// the laws, which `treeline break-even` reads.
+/// Format "treeline-fit", version 1. Its `rows` are the measurements, so `treeline study fit` reads it again, and its `series`
+/// hold the laws, which `treeline study break-even` reads.
 std::string fit_json(const FitAnswer& answer);
 /// One line per measurement.
 std::string fit_csv(const FitAnswer& answer);

@@ -1,4 +1,4 @@
-// Boards and accelerator designs of the catalogue, as `treeline hardware` and `treeline fpga list` show them.
+// Boards and accelerator designs of the catalogue, as `treeline hardware` and `treeline hardware` show them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How `treeline fpga claims` shows what it found.
+// How `treeline study claims` shows what it found.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/fpga/fpga_output.h"
+#include "reports/json_rows.h"
 #include "reports/provenance_output.h"
 #include "text/number_text.h"
 #include "text/table.h"
@@ -129,26 +130,9 @@ Json exploration_json(const FpgaExploration& exploration, const Json& echo) {
 }
 
 std::string exploration_csv(const FpgaExploration& exploration) {
-    std::string text;
-    const Json rows = candidates_json(exploration, exploration.result.pareto);
-    const std::vector<std::string> keys = {"tokens_per_second", "round_seconds", "tokens_per_joule",
-                                           "utilisation",       "dsps",          "luts",
-                                           "bram18s",           "urams",         "tile_inputs",
-                                           "tile_outputs",      "tokens",        "lanes",
-                                           "fifo_depth",        "drafter",       "tree",
-                                           "accept_length",     "plan"};
-    text += csv_line(keys);
-    for (const Json& row : rows) {
-        std::vector<std::string> fields;
-        for (const std::string& key : keys) {
-            const Json value = row.value(key, Json());
-            fields.push_back(value.is_null()     ? ""
-                             : value.is_string() ? value.get<std::string>()
-                                                 : exact_text(value.get<double>()));
-        }
-        text += csv_line(fields);
-    }
-    return text;
+    return csv_of({"tokens_per_second", "round_seconds", "tokens_per_joule", "utilisation", "dsps", "luts", "bram18s", "urams",
+                   "tile_inputs", "tile_outputs", "tokens", "lanes", "fifo_depth", "drafter", "tree", "accept_length", "plan"},
+                  candidates_json(exploration, exploration.result.pareto));
 }
 
 }  // namespace treeline

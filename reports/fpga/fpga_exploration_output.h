@@ -1,4 +1,4 @@
-// How `treeline fpga explore` shows what it found.
+// How `treeline sweep` shows what it found.
 #pragma once
 
 #include <string>

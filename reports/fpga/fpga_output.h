@@ -1,4 +1,4 @@
-// How `treeline fpga estimate` shows what it found.
+// How `treeline estimate` shows what it found.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/fpga/fpga_simulation_output.h"
+#include "reports/json_rows.h"
 #include "text/number_text.h"
 #include "text/table.h"
 
@@ -137,6 +138,14 @@ Json unit_json(const FpgaSimulation& simulation, std::size_t process) {
             {"held_up_by_output_cycles", unit.waited_full}};
 }
 
+Json units_json(const FpgaSimulation& simulation) {
+    Json units = Json::array();
+    for (std::size_t i = 0; i < simulation.schedule.processes.size(); ++i) {
+        units.push_back(unit_json(simulation, i));
+    }
+    return units;
+}
+
 }  // namespace
 
 std::string fpga_simulation_table(const FpgaSimulation& simulation) {
@@ -146,12 +155,9 @@ std::string fpga_simulation_table(const FpgaSimulation& simulation) {
 
 nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, const Json& echo) {
     const accelerator::Schedule& schedule = simulation.schedule;
-    Json units = Json::array(), streams = Json::array(), passes = Json::array();
+    Json streams = Json::array(), passes = Json::array();
     for (const FpgaSimulatedPass& pass : simulation.passes) {
         passes.push_back(pass_json(pass));
-    }
-    for (std::size_t i = 0; i < schedule.processes.size(); ++i) {
-        units.push_back(unit_json(simulation, i));
     }
     const std::int64_t stretch = stretch_of_layer(simulation);
     for (const int id : fifos_of(simulation)) {
@@ -186,7 +192,7 @@ nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, co
             {"closed_form_cycles", simulation.closed_form.total},
             {"closed_form_difference", simulation.difference()},
             {"padded_state_share", simulation.closed_form.padded_state_share},
-            {"units", units},
+            {"units", units_json(simulation)},
             {"fifos", streams},
             {"passes", passes},
             {"round_layer_cycles", simulation.round_cycles()},
@@ -194,15 +200,9 @@ nlohmann::ordered_json fpga_simulation_json(const FpgaSimulation& simulation, co
 }
 
 std::string fpga_simulation_csv(const FpgaSimulation& simulation) {
-    std::string text = csv_line({"unit", "iterations", "busy_cycles", "first_cycle", "last_cycle", "waited_for_input_cycles",
-                                 "held_up_by_output_cycles"});
-    for (std::size_t i = 0; i < simulation.schedule.processes.size(); ++i) {
-        const ProcessSchedule& unit = simulation.schedule.processes[i];
-        text += csv_line({unit.name, std::to_string(unit.iterations), std::to_string(busy_cycles(simulation, i)),
-                          std::to_string(unit.first_start), std::to_string(unit.finish), std::to_string(unit.waited_empty),
-                          std::to_string(unit.waited_full)});
-    }
-    return text;
+    return csv_of({"unit", "iterations", "busy_cycles", "first_cycle", "last_cycle", "waited_for_input_cycles",
+                   "held_up_by_output_cycles"},
+                  units_json(simulation));
 }
 
 }  // namespace treeline

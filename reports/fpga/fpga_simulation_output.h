@@ -1,4 +1,4 @@
-// How `treeline fpga simulate` shows what it found.
+// How `treeline study simulate` shows what it found.
 #pragma once
 
 #include <cstdint>

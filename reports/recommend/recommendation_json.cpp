@@ -1,10 +1,12 @@
 #include <nlohmann/json.hpp>
 
+#include "reports/json_rows.h"
 #include "reports/provenance_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "sweeps/policy_comparison.h"
 #include "sweeps/variants.h"
+#include "text/table.h"
 
 namespace treeline {
 namespace {
@@ -40,13 +42,12 @@ Json candidate_json(const Recommendation& found, const Candidate& c) {
             {"tpot_ms", 1e3 * c.time_per_token.value()},
             {"slowest_tpot_ms", 1e3 * c.worst_time_per_token.value()},
             {"ttft_ms", 1e3 * c.time_to_first_token.value()},
-            {"tokens_per_second_user", c.tokens_per_second_user},
-            {"tokens_per_second_device", c.tokens_per_second_device},
-            {"peak_memory_gb", 1e-9 * c.peak_memory.value()},
-            {"energy_joules_per_token", device.knows_energy() ? Json(c.energy_per_token.value()) : Json()},
+            {"tokens_per_s_user", c.tokens_per_second_user},
+            {"tokens_per_s_device", c.tokens_per_second_device},
+            {"memory_gb", 1e-9 * c.peak_memory.value()},
+            {"energy_j_per_token", device.knows_energy() ? Json(c.energy_per_token.value()) : Json()},
             {"tokens_per_joule", tokens_per_joule(c.energy_per_token)},
-            {"price_dollars_per_million_tokens",
-             device.price > DollarsPerSecond(0.0) ? Json(1e6 * c.price_per_token.value()) : Json()},
+            {"usd_per_million_tokens", device.price > DollarsPerSecond(0.0) ? Json(1e6 * c.price_per_token.value()) : Json()},
             {"accept_length", c.accept_length},
             {"accept_length_basis", name_of(c.basis)},
             {"break_even_accept_length", c.break_even_accept_length},
@@ -107,8 +108,8 @@ Json pareto_json(const Recommendation& found) {
                               {"draft_tokens", point.draft_tokens},
                               {"batch", point.batch},
                               {"context", point.context},
-                              {"tokens_per_second_user", point.tokens_per_second_user},
-                              {"tokens_per_second_device", point.tokens_per_second_device},
+                              {"tokens_per_s_user", point.tokens_per_second_user},
+                              {"tokens_per_s_device", point.tokens_per_second_device},
                               {"tokens_per_joule", tokens_per_joule(point.energy_per_token)},
                               {"speedup", point.speedup}});
         }
@@ -165,6 +166,19 @@ Json recommendation_json(const Answer& answer, const Json& input, const std::vec
     json["inputs"] = provenance_json(answer.input.provenance);
     json["notes"] = answer.input.target.model.notes;
     return json;
+}
+
+std::string recommendation_csv(const Answer& answer) {
+    if (!answer.result.recommendation) {
+        return csv_line({"rank"});
+    }
+    const Recommendation& found = *answer.result.recommendation;
+    Json rows = Json::array();
+    for (const Candidate& candidate : found.candidates) {
+        rows.push_back({{"rank", rows.size() + 1}});
+        rows.back().update(candidate_json(found, candidate));
+    }
+    return csv_of(rows);
 }
 
 }  // namespace treeline

@@ -1,4 +1,4 @@
-// What the report shows about accelerators besides the recommendation: the charts of `treeline fpga estimate`.
+// What the report shows about accelerators besides the recommendation: the charts of `treeline estimate`.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What the report shows besides the recommendation: the studies of `treeline break-even`, `bandit` and `traffic` for the
+// What the report shows besides the recommendation: the studies of `treeline study break-even`, `bandit` and `traffic` for the
 // recommended configuration.
 #pragma once
 

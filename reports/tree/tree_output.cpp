@@ -1,4 +1,5 @@
 #include "reports/tree/tree_output.h"
+#include "reports/json_rows.h"
 
 #include <fmt/format.h>
 
@@ -109,6 +110,20 @@ Json mask_json(const DraftTree& tree) {
     return rows;
 }
 
+Json budgets_json(const BestTrees& answer) {
+    Json budgets = Json::array();
+    for (const BestTree& each : answer.best) {
+        budgets.push_back({{"budget", each.budget},
+                           {"nodes", each.tree.nodes()},
+                           {"depth", each.tree.depth()},
+                           {"leaves", each.tree.leaves()},
+                           {"accept_length", each.accept_length},
+                           {"chain_accept_length", each.chain_accept_length},
+                           {"parents", each.tree.parents()}});
+    }
+    return budgets;
+}
+
 }  // namespace
 
 std::string tree_table(const TreeAnswer& answer) {
@@ -213,27 +228,12 @@ std::string best_trees_json(const BestTrees& answer) {
     json["accept_length"] = best.accept_length;
     json["path_acceptance"] = path_acceptance(best.tree, answer.acceptance);
     json["ranks"] = answer.acceptance.by_rank();
-    json["budgets"] = Json::array();
-    for (const BestTree& each : answer.best) {
-        json["budgets"].push_back({{"budget", each.budget},
-                                   {"nodes", each.tree.nodes()},
-                                   {"depth", each.tree.depth()},
-                                   {"leaves", each.tree.leaves()},
-                                   {"accept_length", each.accept_length},
-                                   {"chain_accept_length", each.chain_accept_length},
-                                   {"parents", each.tree.parents()}});
-    }
+    json["budgets"] = budgets_json(answer);
     return json.dump(2) + "\n";
 }
 
 std::string best_trees_csv(const BestTrees& answer) {
-    std::string text = csv_line({"budget", "nodes", "depth", "leaves", "accept_length", "chain_accept_length"});
-    for (const BestTree& best : answer.best) {
-        text += csv_line({std::to_string(best.budget), std::to_string(best.tree.nodes()), std::to_string(best.tree.depth()),
-                          std::to_string(best.tree.leaves()), exact_text(best.accept_length),
-                          exact_text(best.chain_accept_length)});
-    }
-    return text;
+    return csv_of({"budget", "nodes", "depth", "leaves", "accept_length", "chain_accept_length"}, budgets_json(answer));
 }
 
 }  // namespace treeline

@@ -2,10 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/json_rows.h"
 #include "reports/validate/serving_output.h"
 #include "reports/validate/validation_output.h"
-#include "text/number_text.h"
-#include "text/table.h"
 
 namespace treeline {
 namespace {
@@ -151,22 +150,13 @@ std::string serving_csv(const std::vector<ServingStudy>& studies) {
         "file",     "row",       "id",    "series",         "mode",     "table",   "model",        "device",
         "stack",    "devices",   "cut",   "batch",          "context",  "drafter", "draft_tokens", "accept_length",
         "measured", "predicted", "error", "fits_in_memory", "left_out", "detail"};
-    std::string text = csv_line(keys);
+    Json all = Json::array();
     for (const ServingStudy& study : studies) {
         for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {
-            for (const Json& row : rows) {
-                std::vector<std::string> fields;
-                for (const std::string& key : keys) {
-                    const Json value = row.contains(key) ? row[key] : Json("");
-                    fields.push_back(value.is_number()    ? exact_text(value.get<double>())
-                                     : value.is_boolean() ? (value.get<bool>() ? "yes" : "no")
-                                                          : value.get<std::string>());
-                }
-                text += csv_line(fields);
-            }
+            all.insert(all.end(), rows.begin(), rows.end());
         }
     }
-    return text;
+    return csv_of(keys, all);
 }
 
 }  // namespace treeline

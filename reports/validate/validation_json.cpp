@@ -4,10 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/json_rows.h"
 #include "reports/validate/validation_output.h"
 #include "sim/operations.h"
-#include "text/number_text.h"
-#include "text/table.h"
 
 namespace treeline {
 namespace {
@@ -151,18 +150,13 @@ Json validation_json(const Validation& validation) {
 }
 
 std::string validation_csv(const Validation& validation) {
-    std::string text = csv_line({"paper", "table", "row", "observable", "unit", "measured", "predicted", "error", "role",
-                                 "platform", "tokens", "batch", "context", "source"});
+    Json rows = Json::array();
     for (const PredictedRow& row : validation.rows) {
-        const Json json = row_json(validation, row);
-        std::vector<std::string> fields;
-        for (const char* key : {"paper", "table", "row", "observable", "unit", "measured", "predicted", "error", "role",
-                                "platform", "tokens", "batch", "context", "source"}) {
-            fields.push_back(json[key].is_number() ? exact_text(json[key].get<double>()) : json[key].get<std::string>());
-        }
-        text += csv_line(fields);
+        rows.push_back(row_json(validation, row));
     }
-    return text;
+    return csv_of({"paper", "table", "row", "observable", "unit", "measured", "predicted", "error", "role", "platform",
+                   "tokens", "batch", "context", "source"},
+                  rows);
 }
 
 }  // namespace treeline

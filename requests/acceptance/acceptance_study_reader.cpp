@@ -7,15 +7,14 @@
 
 #include "json/wording.h"
 #include "requests/acceptance/acceptance_study_reader.h"
+#include "requests/keys/acceptance_study_keys.h"
 #include "requests/tree_reader.h"
 #include "text/number_text.h"
 
 namespace treeline {
 namespace {
 
-constexpr double most_temperature = 100.0;
-constexpr int most_nodes = 512, most_worlds = 64, most_rounds = 10'000'000;
-constexpr std::int64_t most_seed = 1'000'000'000;
+constexpr int most_nodes = 512;
 
 /// Frontier trees keep the candidates that halving acceptances would keep, as `treeline tree` assumes without --ranks.
 StudiedTree built(json::Reader& at, std::string_view key, const NamedShape& named) {
@@ -61,39 +60,39 @@ StudiedTree read_element(json::Reader& at, const Descriptions& descriptions) {
 
 std::vector<StudiedTree> read_trees(json::Reader& root, const Descriptions& descriptions) {
     std::vector<StudiedTree> trees;
-    if (!root.has("shapes")) {
+    if (!root.has(acceptance_study_keys::shapes)) {
         for (const char* shape : {"chain:4", "stree-mil"}) {
-            trees.push_back(named_tree(root, "shapes", shape, descriptions));
+            trees.push_back(named_tree(root, acceptance_study_keys::shapes, shape, descriptions));
         }
         return trees;
     }
-    for (json::Reader& element : root.objects_or_texts("shapes", "shape")) {
+    for (json::Reader& element : root.objects_or_texts(acceptance_study_keys::shapes, "shape")) {
         trees.push_back(read_element(element, descriptions));
     }
     return trees;
 }
 
 void read_world(json::Reader& root, AcceptanceStudy& study) {
-    std::optional<json::Reader> at = root.optional_object("world");
+    std::optional<json::Reader> at = root.optional_object(acceptance_study_keys::world);
     if (!at) {
         return;
     }
     sampling::WorldParameters& world = study.world;
-    world.vocabulary = static_cast<int>(at->count_or("vocabulary", world.vocabulary, 2, sampling::most_vocabulary));
-    world.sharpness = at->number_or("sharpness", world.sharpness, 0.1, 100.0);
-    const bool fits_mismatch = root.has("measured") && at->has("mismatch");
-    world.mismatch = at->number_or("mismatch", world.mismatch, 0.0, 1000.0);
-    world.caution = at->number_or("caution", world.caution, -10.0, 100.0);
-    study.worlds = static_cast<int>(at->count_or("worlds", study.worlds, 1, most_worlds));
-    world.seed = static_cast<std::uint64_t>(at->count_or("seed", 1, 0, most_seed));
+    world.vocabulary = read<int>(*at, world_keys::vocabulary);
+    world.sharpness = read(*at, world_keys::sharpness);
+    const bool fits_mismatch = root.has(acceptance_study_keys::measured) && at->has(world_keys::mismatch);
+    world.mismatch = read(*at, world_keys::mismatch);
+    world.caution = read(*at, world_keys::caution);
+    study.worlds = read<int>(*at, world_keys::worlds);
+    world.seed = read<std::uint64_t>(*at, world_keys::seed);
     if (fits_mismatch) {
-        at->problem("mismatch", "is given together with measured, which determines it; give one of them");
+        at->problem(world_keys::mismatch, "is given together with measured, which determines it; give one of them");
     }
     at->finish();
 }
 
 double read_length(json::Reader& at, const DraftTree& tree) {
-    const bool length = at.has("accept_length"), positions = at.has("per_position");
+    const bool length = at.has(measured_point_keys::accept_length), positions = at.has(measured_point_keys::per_position);
     if (length == positions) {
         at.problem({}, length ? "gives accept_length and per_position, but exactly one is needed"
                               : "needs one of accept_length and per_position");
@@ -101,66 +100,65 @@ double read_length(json::Reader& at, const DraftTree& tree) {
     }
     if (length) {
         const int depth = tree.nodes() > 0 ? tree.depth() : most_nodes;  // a faulty tree has been reported
-        return at.number("accept_length", 1.0, depth + 1.0);
+        return at.number(measured_point_keys::accept_length, 1.0, depth + 1.0);
     }
-    const std::vector<double> rates = at.numbers("per_position", 0.0, 1.0);
+    const std::vector<double> rates = read(at, measured_point_keys::per_position);
     const auto depth = static_cast<std::size_t>(tree.depth());
     if (!rates.empty() && rates.size() != depth && depth > 0) {
-        at.problem("per_position", fmt::format("holds {} positions, but the measured tree has {} levels", rates.size(), depth));
+        at.problem(measured_point_keys::per_position,
+                   fmt::format("holds {} positions, but the measured tree has {} levels", rates.size(), depth));
     }
     for (const std::string& problem : Acceptance::per_position(rates).problems()) {
-        at.problem("per_position", problem);
+        at.problem(measured_point_keys::per_position, problem);
     }
     return 1.0 + std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
 sampling::Method read_method(json::Reader& at, const DraftTree& tree) {
-    if (!at.has("method")) {
+    if (!at.has(measured_study_keys::method)) {
         return sampling::methods_for(tree).front();
     }
-    const std::string name = at.text("method");
-    const std::optional<sampling::Method> method = value_named<sampling::Method>(name);
-    if (!method) {
-        const std::vector<std::string> names = names_of<sampling::Method>();
-        at.problem("method", fmt::format("must be {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),
-                                         did_you_mean(name, names)));
-    } else if (const std::string problem = sampling::problem(*method, tree); !problem.empty()) {
-        at.problem("method", problem);
+    const sampling::Method method = read(at, measured_study_keys::method);
+    const bool is_known = at.raw().at("method") == nlohmann::ordered_json(name_of(method));
+    if (const std::string problem = sampling::problem(method, tree); is_known && !problem.empty()) {
+        at.problem(measured_study_keys::method, problem);
     }
-    return method.value_or(sampling::Method::token_wise);
+    return method;
 }
 
 void read_measured(json::Reader& root, AcceptanceStudy& study, const Descriptions& descriptions) {
-    std::optional<json::Reader> at = root.optional_object("measured");
+    std::optional<json::Reader> at = root.optional_object(acceptance_study_keys::measured);
     if (!at) {
         return;
     }
     MeasuredStudy measured;
-    if (at->has("shape") && at->raw().at("shape").is_object()) {
-        json::Reader shape = at->object("shape");
+    if (at->has(measured_study_keys::shape) && at->raw().at("shape").is_object()) {
+        json::Reader shape = at->object(measured_study_keys::shape);
         measured.tree = read_element(shape, descriptions);
-    } else if (at->has("shape")) {
-        const std::string text = at->text("shape");
-        measured.tree = text.empty() ? StudiedTree{} : named_tree(*at, "shape", text, descriptions);
+    } else if (at->has(measured_study_keys::shape)) {
+        const std::string text = at->text(measured_study_keys::shape);
+        measured.tree = text.empty() ? StudiedTree{} : named_tree(*at, measured_study_keys::shape, text, descriptions);
     } else if (!study.trees.empty()) {
         measured.tree = study.trees.front();
     }
     measured.method = read_method(*at, measured.tree.tree);
-    for (json::Reader& point : at->objects("points")) {
-        const double temperature = point.number("temperature", 0.0, most_temperature);
+    for (json::Reader& point : at->objects(measured_study_keys::points)) {
+        const double temperature = read(point, measured_point_keys::temperature);
         const double length = read_length(point, measured.tree.tree);
         measured.lengths.push_back({study.at(temperature), length});
         point.finish();
     }
     if (measured.lengths.size() > 2) {
-        at->problem("points", fmt::format("holds {} points; one determines the mismatch, two the caution as well",
-                                          measured.lengths.size()));
+        at->problem(
+            measured_study_keys::points,
+            fmt::format("holds {} points; one determines the mismatch, two the caution as well", measured.lengths.size()));
     } else if (measured.lengths.size() == 2) {
         if (measured.lengths[0].at.target == measured.lengths[1].at.target) {
-            at->problem("points", "gives two accept lengths for one temperature");
+            at->problem(measured_study_keys::points, "gives two accept lengths for one temperature");
         }
-        if (std::optional<json::Reader> world = root.optional_object("world"); world && world->has("caution")) {
-            world->problem("caution", "is given together with two measured accept lengths, which determine it");
+        if (std::optional<json::Reader> world = root.optional_object(acceptance_study_keys::world);
+            world && world->has(world_keys::caution)) {
+            world->problem(world_keys::caution, "is given together with two measured accept lengths, which determine it");
         }
     }
     at->finish();
@@ -170,8 +168,9 @@ void read_measured(json::Reader& root, AcceptanceStudy& study, const Description
 void check_vocabulary(json::Reader& root, const AcceptanceStudy& study) {
     for (const StudiedTree& tree : study.trees) {
         if (tree.tree.most_children() > study.world.vocabulary) {
-            root.problem("shapes", fmt::format("{} has nodes with {} children, but the vocabulary has {} tokens", tree.label,
-                                               tree.tree.most_children(), study.world.vocabulary));
+            root.problem(acceptance_study_keys::shapes,
+                         fmt::format("{} has nodes with {} children, but the vocabulary has {} tokens", tree.label,
+                                     tree.tree.most_children(), study.world.vocabulary));
         }
     }
 }
@@ -181,20 +180,21 @@ void check_vocabulary(json::Reader& root, const AcceptanceStudy& study) {
 AcceptanceStudy read_acceptance_study(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
     AcceptanceStudy study;
-    study.title = root.text_or("title", "");
-    study.source = root.text_or("source", "");
+    study.title = read(root, acceptance_study_keys::title);
+    study.source = read(root, acceptance_study_keys::source);
     study.trees = read_trees(root, descriptions);
-    if (root.has("temperatures")) {
-        study.temperatures = root.numbers("temperatures", 0.0, most_temperature);
+    if (root.has(acceptance_study_keys::temperatures)) {
+        study.temperatures = read(root, acceptance_study_keys::temperatures);
     }
     if (study.temperatures.size() > 16) {
-        root.problem("temperatures", fmt::format("holds {} temperatures; at most 16 are allowed", study.temperatures.size()));
+        root.problem(acceptance_study_keys::temperatures,
+                     fmt::format("holds {} temperatures; at most 16 are allowed", study.temperatures.size()));
     }
-    if (root.has("drafter_temperature")) {
-        study.drafter_temperature = root.number("drafter_temperature", 0.0, most_temperature);
+    if (root.has(acceptance_study_keys::drafter_temperature)) {
+        study.drafter_temperature = read(root, acceptance_study_keys::drafter_temperature);
     }
     read_world(root, study);
-    study.rounds = static_cast<int>(root.count_or("rounds", study.rounds, 100, most_rounds));
+    study.rounds = read<int>(root, acceptance_study_keys::rounds);
     read_measured(root, study, descriptions);
     check_vocabulary(root, study);
     root.finish();

@@ -7,15 +7,13 @@
 
 #include "json/wording.h"
 #include "requests/adaptive/shapes_reader.h"
+#include "requests/keys/adaptive_keys.h"
 #include "requests/tree_reader.h"
 
 namespace treeline {
 namespace {
 
-constexpr std::int64_t default_repetitions = 40;
-constexpr double most_round_ms = 1e7;
-/// A longer run would take minutes.
-constexpr std::int64_t most_simulated_rounds = 200'000'000;
+using bandit_keys::most_simulated_rounds;
 
 /// A shape of the file, with its tree if the file gives one.
 struct Arm {
@@ -51,22 +49,22 @@ std::size_t index_of(json::Reader& at, std::string_view key, const std::vector<s
 Arm read_arm(json::Reader& at, Descriptions& descriptions, BanditProblem& problem) {
     Arm arm;
     BanditArm named;
-    if (at.has("shape") == at.has("draft_passes")) {
-        at.problem({}, at.has("shape") ? "gives shape and draft_passes, but exactly one is needed"
-                                       : "needs \"shape\" (a tree) or \"draft_passes\" (its levels)");
-    } else if (at.has("shape")) {
-        arm.shape = read_shape_under(at, "shape", descriptions);
+    if (at.has(arm_keys::shape) == at.has(arm_keys::draft_passes)) {
+        at.problem({}, at.has(arm_keys::shape) ? "gives shape and draft_passes, but exactly one is needed"
+                                               : "needs \"shape\" (a tree) or \"draft_passes\" (its levels)");
+    } else if (at.has(arm_keys::shape)) {
+        arm.shape = read_shape_under(at, arm_keys::shape, descriptions);
         named.name = text_of(*arm.shape);
         if (problems(*arm.shape).empty()) {
             named.draft_passes = build_tree(*arm.shape, RankAcceptance::assumed()).depth();
         }
     } else {
-        named.draft_passes = static_cast<double>(at.count("draft_passes", 0, most_draft_tokens));
+        named.draft_passes = read<double>(at, arm_keys::draft_passes);
         named.name = fmt::format("{:.0f} passes", named.draft_passes);
     }
-    named.name = at.text_or("name", named.name);
-    static_cast<void>(at.text_or("source", ""));
-    arm.round = Seconds(1e-3 * at.number("round_ms", 1e-9, most_round_ms));
+    named.name = read_or(at, arm_keys::name, named.name);
+    static_cast<void>(read(at, arm_keys::source));
+    arm.round = Seconds(1e-3 * read(at, arm_keys::round_ms));
     const std::vector<std::string> names = names_of(problem);
     if (std::find(names.begin(), names.end(), named.name) != names.end()) {
         at.problem({}, fmt::format("\"{}\" is also the name of an earlier shape", named.name));
@@ -78,19 +76,19 @@ Arm read_arm(json::Reader& at, Descriptions& descriptions, BanditProblem& proble
 
 TaskInput read_task(json::Reader& at, Descriptions& descriptions, const BanditProblem& problem, bool priced) {
     TaskInput task;
-    task.name = at.text("name");
-    static_cast<void>(at.text_or("source", ""));
-    const bool by_rank = at.has("acceptance");
-    const bool exactly = at.has("accepted_exactly");
+    task.name = read(at, task_keys::name);
+    static_cast<void>(read(at, task_keys::source));
+    const bool by_rank = at.has(task_keys::acceptance);
+    const bool exactly = at.has(task_keys::accepted_exactly);
     if (by_rank && exactly) {
         at.problem({}, "gives acceptance and accepted_exactly, but exactly one is needed");
     }
     if (by_rank) {
-        task.acceptance = read_acceptance(at.object("acceptance"), descriptions).acceptance;
+        task.acceptance = read_acceptance(at.object(task_keys::acceptance), descriptions).acceptance;
     } else if (exactly && priced) {
-        at.problem("accepted_exactly", "cannot go with a design_point, which needs the acceptance of its drafter");
+        at.problem(task_keys::accepted_exactly, "cannot go with a design_point, which needs the acceptance of its drafter");
     } else if (exactly) {
-        json::Reader table = at.object("accepted_exactly");
+        json::Reader table = at.object(task_keys::accepted_exactly);
         for (const BanditArm& arm : problem.arms) {
             task.exactly.push_back(read_accepted_exactly(table, arm.name));
         }
@@ -112,14 +110,14 @@ BanditTask task_with_table(const TaskInput& task, const std::vector<Arm>& arms, 
             continue;
         }
         if (!arms[k].shape) {
-            root.problem("arms", fmt::format("\"{}\" has no shape, which the acceptance of task \"{}\" needs",
-                                             problem.arms[k].name, task.name));
+            root.problem(bandit_keys::arms, fmt::format("\"{}\" has no shape, which the acceptance of task \"{}\" needs",
+                                                        problem.arms[k].name, task.name));
             continue;
         }
         const DraftTree tree = build_tree(*arms[k].shape, task.acceptance->siblings);
         const std::string why_not = acceptance_problem(*task.acceptance, *arms[k].shape, tree);
         if (!why_not.empty()) {
-            root.problem("tasks", fmt::format("{}, {}: {}", task.name, problem.arms[k].name, why_not));
+            root.problem(bandit_keys::tasks, fmt::format("{}, {}: {}", task.name, problem.arms[k].name, why_not));
             continue;
         }
         made.arms.push_back({arms[k].round, accepted_tokens(*task.acceptance, *arms[k].shape, tree).exactly});
@@ -164,21 +162,21 @@ void read_sequence(json::Reader& root, const std::vector<TaskInput>& tasks, Band
     std::vector<std::string> names;
     for (const TaskInput& task : tasks) {
         if (std::find(names.begin(), names.end(), task.name) != names.end()) {
-            root.problem("tasks", "holds \"" + task.name + "\" twice");
+            root.problem(bandit_keys::tasks, "holds \"" + task.name + "\" twice");
         }
         names.push_back(task.name);
     }
     std::int64_t total = 0;
-    for (json::Reader& at : root.objects("sequence")) {
-        const std::size_t task = index_of(at, "task", names);
-        const std::int64_t rounds = at.count("rounds", 1, most_simulated_rounds);
+    for (json::Reader& at : root.objects(bandit_keys::sequence)) {
+        const std::size_t task = index_of(at, sequence_keys::task, names);
+        const std::int64_t rounds = read(at, sequence_keys::rounds);
         input.problem.sequence.push_back({task, rounds});
         total += rounds;
         at.finish();
     }
-    input.repetitions = root.count_or("repetitions", default_repetitions, 2, 100'000);
+    input.repetitions = read(root, bandit_keys::repetitions);
     if (total > most_simulated_rounds / input.repetitions) {
-        root.problem("sequence",
+        root.problem(bandit_keys::sequence,
                      fmt::format("has {} rounds; with {} repetitions that is more than the {} that can be simulated", total,
                                  input.repetitions, most_simulated_rounds));
     }
@@ -186,7 +184,7 @@ void read_sequence(json::Reader& root, const std::vector<TaskInput>& tasks, Band
 
 std::vector<TaskInput> read_tasks(json::Reader& root, Descriptions& descriptions, const BanditProblem& problem, bool priced) {
     std::vector<TaskInput> tasks;
-    for (json::Reader& at : root.objects("tasks")) {
+    for (json::Reader& at : root.objects(bandit_keys::tasks)) {
         tasks.push_back(read_task(at, descriptions, problem, priced));
     }
     return tasks;
@@ -194,15 +192,15 @@ std::vector<TaskInput> read_tasks(json::Reader& root, Descriptions& descriptions
 
 void read_with_table(json::Document& document, json::Reader& root, Descriptions& descriptions, BanditInput& input) {
     std::vector<Arm> arms;
-    for (json::Reader& at : root.objects("arms")) {
+    for (json::Reader& at : root.objects(bandit_keys::arms)) {
         arms.push_back(read_arm(at, descriptions, input.problem));
     }
-    input.problem.draft_share = root.number("draft_share", 0.0, 1e3);
+    input.problem.draft_share = read(root, bandit_keys::draft_share);
     input.draft_share_meaning = "given";
     const std::vector<TaskInput> tasks = read_tasks(root, descriptions, input.problem, false);
     read_sequence(root, tasks, input);
-    if (root.has("default")) {
-        input.problem.default_arm = index_of(root, "default", names_of(input.problem));
+    if (root.has(bandit_keys::default_shape)) {
+        input.problem.default_arm = index_of(root, bandit_keys::default_shape, names_of(input.problem));
     }
     root.finish();
     document.throw_if_problems();
@@ -213,14 +211,14 @@ void read_with_table(json::Document& document, json::Reader& root, Descriptions&
 }
 
 void read_with_prices(json::Document& document, json::Reader& root, Descriptions& descriptions, BanditInput& input) {
-    const ShapesPoint point = read_shapes_point(root.object("design_point"), descriptions);
-    const auto batch = static_cast<int>(root.count_or("batch", 1, 1, largest_batch));
-    const double draft_share = root.number_or("draft_share", -1.0, 0.0, 1e3);
+    const ShapesPoint point = read_shapes_point(root.object(bandit_keys::design_point), descriptions);
+    const auto batch = read<int>(root, bandit_keys::batch);
+    const double draft_share = read_or(root, bandit_keys::draft_share, -1.0);
     const std::vector<TaskInput> tasks = read_tasks(root, descriptions, input.problem, true);
     read_sequence(root, tasks, input);
-    const bool has_default = root.has("default");
+    const bool has_default = root.has(bandit_keys::default_shape);
     if (has_default) {
-        static_cast<void>(root.text("default"));
+        static_cast<void>(root.text(bandit_keys::default_shape));
     }
     root.finish();
     document.throw_if_problems();
@@ -236,7 +234,7 @@ void read_with_prices(json::Document& document, json::Reader& root, Descriptions
         input.draft_share_meaning = "given";
     }
     if (has_default) {
-        input.problem.default_arm = index_of(root, "default", names_of(input.problem));
+        input.problem.default_arm = index_of(root, bandit_keys::default_shape, names_of(input.problem));
     }
     document.throw_if_problems();
 }
@@ -246,16 +244,16 @@ void read_with_prices(json::Document& document, json::Reader& root, Descriptions
 BanditInput read_bandit(json::Document& document, Descriptions& descriptions) {
     BanditInput input;
     json::Reader root = document.root();
-    input.title = root.text_or("title", "");
-    input.source = root.text_or("source", "");
-    input.rule.exploration = root.number("exploration", 0.0, 1e6);
-    input.rule.reward = root.choice_or("reward", BanditReward::published);
-    input.rule.restart_with_task = root.flag_or("restart_with_task", false);
-    if (root.has("arms") && root.has("design_point")) {
+    input.title = read(root, bandit_keys::title);
+    input.source = read(root, bandit_keys::source);
+    input.rule.exploration = read(root, bandit_keys::exploration);
+    input.rule.reward = read(root, bandit_keys::reward);
+    input.rule.restart_with_task = read(root, bandit_keys::restart_with_task);
+    if (root.has(bandit_keys::arms) && root.has(bandit_keys::design_point)) {
         root.problem({}, "gives arms and design_point, but exactly one is needed");
         document.throw_if_problems();
     }
-    if (root.has("design_point")) {
+    if (root.has(bandit_keys::design_point)) {
         read_with_prices(document, root, descriptions, input);
     } else {
         read_with_table(document, root, descriptions, input);

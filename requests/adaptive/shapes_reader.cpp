@@ -3,26 +3,22 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include "requests/keys/adaptive_keys.h"
 #include "text/number_text.h"
 
 namespace treeline {
-namespace {
-
-constexpr std::int64_t default_context = 2048;
-
-}  // namespace
 
 ShapesPoint read_shapes_point(json::Reader at, Descriptions& descriptions) {
     ShapesPoint point;
-    point.target = read_target(at.object_or_text("target", "model"), descriptions);
-    point.platform = read_platform(at.object_or_text("platform", "device"), descriptions);
-    point.drafter = read_drafter(at.object("drafter"), descriptions);
+    point.target = read_target(at.object_or_text(design_point_keys::target, "model"), descriptions);
+    point.platform = read_platform(at.object_or_text(design_point_keys::platform, "device"), descriptions);
+    point.drafter = read_drafter(at.object(design_point_keys::drafter), descriptions);
     SpeculationAxis axis = read_speculations(at, descriptions);
     point.speculations = std::move(axis.speculations);
     point.plain_asked_for = std::find(axis.asked_for.begin(), axis.asked_for.end(), 0) != axis.asked_for.end();
-    point.rollback = read_rollback(at, "rollback");
-    point.decoding = read_decoding(at);
-    point.context = static_cast<double>(at.count_or("context", default_context, 0, longest_context));
+    point.rollback = read_rollback(at, design_point_keys::rollback);
+    point.decoding = read(at, design_point_keys::decoding);
+    point.context = read<double>(at, design_point_keys::context);
     at.finish();
     return point;
 }

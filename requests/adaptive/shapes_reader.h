@@ -10,8 +10,7 @@
 
 namespace treeline {
 
-/// Reads {"target", "platform", "drafter", "draft_tokens"? and "shapes"?, "verification"?, "context"?, "rollback"?,
-/// "decoding"?}, each as `treeline estimate` and `sweep` take it.
+/// Reads design_point_keys (requests/keys/adaptive_keys.h).
 ShapesPoint read_shapes_point(json::Reader at, Descriptions& descriptions);
 /// P(exactly 0, 1, … drafts accepted) under `key`. Rounded values may miss 1 by 0.001 and are scaled to it; a larger gap is a
 /// problem.

@@ -8,24 +8,19 @@
 #include <nlohmann/json.hpp>
 
 #include "requests/adaptive/shapes_reader.h"
+#include "requests/keys/adaptive_keys.h"
 #include "text/number_text.h"
 
 namespace treeline {
 namespace {
 
-constexpr double most_arrivals = 1e6;
-constexpr int largest_capacity = 4096;
-constexpr double most_output_tokens = 1e6;
-constexpr double most_milliseconds = 1e7;
-
 /// A number, or a list of increasing ones.
 std::vector<double> read_arrivals(json::Reader& root) {
-    constexpr std::string_view key = "arrivals_per_second";
-    constexpr double least = 1e-6;
+    constexpr json::NumbersKey key = requests_keys::arrivals_per_second;
     if (root.has(key) && root.raw().at(std::string(key)).is_number()) {
-        return {root.number(key, least, most_arrivals)};
+        return {root.number(key, key.low, key.high)};
     }
-    const std::vector<double> rates = root.numbers(key, least, most_arrivals);
+    const std::vector<double> rates = read(root, key);
     if (std::adjacent_find(rates.begin(), rates.end(), std::greater_equal<>()) != rates.end()) {
         root.problem(key, "must increase from one to the next");
     }
@@ -33,30 +28,30 @@ std::vector<double> read_arrivals(json::Reader& root) {
 }
 
 void read_lengths(json::Reader& root, Requests& requests) {
-    constexpr auto most = static_cast<std::int64_t>(most_output_tokens);
-    if (root.has("output_tokens") && root.raw().at("output_tokens").is_object()) {
-        json::Reader at = root.object("output_tokens");
-        requests.length = at.choice<OutputLength>("distribution");
+    constexpr json::CountKey key = requests_keys::output_tokens;
+    if (root.has(key) && root.raw().at(std::string(key)).is_object()) {
+        json::Reader at = root.object(key);
+        requests.length = read(at, answer_keys::distribution);
         if (requests.length == OutputLength::geometric) {
-            requests.output_tokens = at.number("mean", 1.0, most_output_tokens);
+            requests.output_tokens = read(at, answer_keys::mean);
         } else {
-            requests.output_tokens = static_cast<double>(at.count("mean", 1, most));
+            requests.output_tokens = static_cast<double>(at.count(answer_keys::mean, key.low, key.high));
         }
         at.finish();
     } else {
-        requests.output_tokens = static_cast<double>(root.count("output_tokens", 1, most));
+        requests.output_tokens = read<double>(root, key);
     }
-    requests.prefill = Seconds(1e-3 * root.number_or("prefill_ms", 0.0, 0.0, most_milliseconds));
+    requests.prefill = Seconds(1e-3 * read(root, requests_keys::prefill_ms));
 }
 
 std::optional<ClearingWindow> read_clearing(json::Reader& root) {
-    std::optional<json::Reader> at = root.optional_object("clearing");
+    std::optional<json::Reader> at = root.optional_object(requests_keys::clearing);
     if (!at) {
         return std::nullopt;
     }
     ClearingWindow window;
-    window.wait = Seconds(1e-3 * at->number("wait_ms", 1e-3, most_milliseconds));
-    if (at->has("opens") && at->choice("opens", {"last_clearing", "first_request"}) == "first_request") {
+    window.wait = Seconds(1e-3 * read(*at, clearing_keys::wait_ms));
+    if (read(*at, clearing_keys::opens) == clearing_keys::openings[1]) {
         window.opens = WindowOpens::with_first_request;
     }
     at->finish();
@@ -65,10 +60,10 @@ std::optional<ClearingWindow> read_clearing(json::Reader& root) {
 
 SimulationSize read_size(json::Reader& root) {
     SimulationSize size{1000, 300, 10, 1, 0};
-    if (std::optional<json::Reader> at = root.optional_object("simulation")) {
-        size.requests = at->count_or("requests", size.requests, 10, 10'000'000);
-        size.warm_up = at->count_or("warm_up", size.requests / 4, 0, 10'000'000);
-        size.repetitions = at->count_or("repetitions", size.repetitions, 2, 10'000);
+    if (std::optional<json::Reader> at = root.optional_object(requests_keys::simulation)) {
+        size.requests = read(*at, simulation_keys::requests);
+        size.warm_up = read_or(*at, simulation_keys::warm_up, size.requests / 4);
+        size.repetitions = read(*at, simulation_keys::repetitions);
         at->finish();
     }
     return size;
@@ -76,25 +71,25 @@ SimulationSize read_size(json::Reader& root) {
 
 /// The distribution of one setting of the file.
 std::vector<double> read_distribution(json::Reader& at, Descriptions& descriptions) {
-    const bool shaped = at.has("shape");
-    if (shaped && at.has("accepted_exactly")) {
+    const bool shaped = at.has(setting_keys::shape);
+    if (shaped && at.has(setting_keys::accepted_exactly)) {
         at.problem({}, "gives shape and accepted_exactly, but at most one is allowed");
     }
-    if (at.has("accepted_exactly")) {
-        return read_accepted_exactly(at, "accepted_exactly");
+    if (at.has(setting_keys::accepted_exactly)) {
+        return read_accepted_exactly(at, setting_keys::accepted_exactly);
     }
     if (!shaped) {
         return {1.0};
     }
-    const TreeShape shape = read_shape_under(at, "shape", descriptions);
-    const DraftAcceptance acceptance = read_acceptance(at.object("acceptance"), descriptions).acceptance;
+    const TreeShape shape = read_shape_under(at, setting_keys::shape, descriptions);
+    const DraftAcceptance acceptance = read_acceptance(at.object(setting_keys::acceptance), descriptions).acceptance;
     if (!problems(shape).empty()) {
         return {1.0};
     }
     const DraftTree tree = build_tree(shape, acceptance.siblings);
     const std::string why_not = acceptance_problem(acceptance, shape, tree);
     if (!why_not.empty()) {
-        at.problem("acceptance", why_not);
+        at.problem(setting_keys::acceptance, why_not);
         return {1.0};
     }
     return accepted_tokens(acceptance, shape, tree).exactly;
@@ -102,16 +97,16 @@ std::vector<double> read_distribution(json::Reader& at, Descriptions& descriptio
 
 std::vector<int> read_batches(json::Reader& root, int capacity) {
     std::vector<int> batches;
-    for (const std::int64_t batch : root.counts("batch", 1, largest_capacity)) {
+    for (const std::int64_t batch : root.counts(requests_keys::batch, 1, requests_keys::most_capacity)) {
         batches.push_back(static_cast<int>(batch));
     }
     if (batches.empty()) {
         return batches;
     }
     if (batches.front() != 1 || std::adjacent_find(batches.begin(), batches.end(), std::greater_equal<>()) != batches.end()) {
-        root.problem("batch", "must increase and start at 1");
+        root.problem(requests_keys::batch, "must increase and start at 1");
     } else if (batches.back() < capacity) {
-        root.problem("batch", fmt::format("ends at {}, below the capacity of {}", batches.back(), capacity));
+        root.problem(requests_keys::batch, fmt::format("ends at {}, below the capacity of {}", batches.back(), capacity));
     }
     return batches;
 }
@@ -119,17 +114,18 @@ std::vector<int> read_batches(json::Reader& root, int capacity) {
 void read_table(json::Document& document, json::Reader& root, Descriptions& descriptions, TrafficInput& input) {
     const std::vector<int> batches = read_batches(root, input.capacity);
     std::vector<std::vector<Seconds>> rounds;
-    for (json::Reader& at : root.objects("settings")) {
+    for (json::Reader& at : root.objects(requests_keys::settings)) {
         SpeculationSetting setting;
-        setting.name = at.text("name");
-        static_cast<void>(at.text_or("source", ""));
+        setting.name = read(at, setting_keys::name);
+        static_cast<void>(read(at, setting_keys::source));
         setting.accepted_exactly = read_distribution(at, descriptions);
         rounds.emplace_back();
-        for (const double milliseconds : at.numbers("round_ms", 1e-6, most_milliseconds)) {
+        for (const double milliseconds : read(at, setting_keys::round_ms)) {
             rounds.back().emplace_back(1e-3 * milliseconds);
         }
         if (!rounds.back().empty() && rounds.back().size() != batches.size()) {
-            at.problem("round_ms", fmt::format("has {} times for {} batches", rounds.back().size(), batches.size()));
+            at.problem(setting_keys::round_ms,
+                       fmt::format("has {} times for {} batches", rounds.back().size(), batches.size()));
         }
         at.finish();
         input.settings.push_back(std::move(setting));
@@ -142,7 +138,7 @@ void read_table(json::Document& document, json::Reader& root, Descriptions& desc
 }
 
 void read_priced(json::Document& document, json::Reader& root, Descriptions& descriptions, TrafficInput& input) {
-    const ShapesPoint point = read_shapes_point(root.object("design_point"), descriptions);
+    const ShapesPoint point = read_shapes_point(root.object(requests_keys::design_point), descriptions);
     root.finish();
     document.throw_if_problems();
     input.priced = text_of(point);
@@ -167,7 +163,7 @@ void check_effort(json::Reader& root, const TrafficInput& input) {
     const auto requests = static_cast<double>((input.size.requests + input.size.warm_up) * input.size.repetitions);
     const double tokens = requests * input.requests.output_tokens;
     if (tokens > most_simulated_tokens) {
-        root.problem("simulation",
+        root.problem(requests_keys::simulation,
                      fmt::format("asks for {} tokens at each arrival rate and setting; at most {} can be simulated",
                                  short_text(tokens), short_text(most_simulated_tokens)));
     }
@@ -177,12 +173,13 @@ void check_settings(json::Reader& root, const TrafficInput& input) {
     std::vector<std::string> names;
     for (const SpeculationSetting& setting : input.settings) {
         if (std::find(names.begin(), names.end(), setting.name) != names.end()) {
-            root.problem("settings", "holds \"" + setting.name + "\" twice");
+            root.problem(requests_keys::settings, "holds \"" + setting.name + "\" twice");
         }
         names.push_back(setting.name);
     }
     if (std::none_of(input.settings.begin(), input.settings.end(), [](const auto& s) { return s.plain(); })) {
-        root.problem("settings", "none is plain decoding; one setting without acceptance is needed for comparison");
+        root.problem(requests_keys::settings,
+                     "none is plain decoding; one setting without acceptance is needed for comparison");
     }
 }
 
@@ -191,18 +188,18 @@ void check_settings(json::Reader& root, const TrafficInput& input) {
 TrafficInput read_traffic(json::Document& document, Descriptions& descriptions) {
     TrafficInput input;
     json::Reader root = document.root();
-    input.title = root.text_or("title", "");
-    input.source = root.text_or("source", "");
+    input.title = read(root, requests_keys::title);
+    input.source = read(root, requests_keys::source);
     input.arrivals_per_second = read_arrivals(root);
-    input.capacity = static_cast<int>(root.count("capacity", 1, largest_capacity));
+    input.capacity = read<int>(root, requests_keys::capacity);
     read_lengths(root, input.requests);
     input.clearing = read_clearing(root);
     input.size = read_size(root);
-    if (root.has("settings") && root.has("design_point")) {
+    if (root.has(requests_keys::settings) && root.has(requests_keys::design_point)) {
         root.problem({}, "gives settings and design_point, but exactly one is needed");
         document.throw_if_problems();
     }
-    if (root.has("design_point")) {
+    if (root.has(requests_keys::design_point)) {
         read_priced(document, root, descriptions, input);
     } else {
         read_table(document, root, descriptions, input);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "requests/fit/time_source_reader.h"
+#include "requests/keys/break_even_keys.h"
 #include "requests/setup_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
@@ -16,8 +17,6 @@
 namespace treeline {
 namespace {
 
-constexpr int default_depth = 8;
-constexpr int default_context = 2048;
 constexpr std::size_t most_trees = 10'000;
 
 Seconds seconds_or_zero(json::Reader& at, std::string_view key) {
@@ -25,12 +24,13 @@ Seconds seconds_or_zero(json::Reader& at, std::string_view key) {
 }
 
 TimedRounds read_timed(json::Reader& at, const std::filesystem::path& folder) {
-    TimedRounds rounds{read_time_source(at.object("verify"), folder), {}, {}};
-    if (auto drafting = at.optional_object("drafting")) {
-        rounds.drafting = {seconds_or_zero(*drafting, "fixed"), seconds_or_zero(*drafting, "per_level"),
-                           seconds_or_zero(*drafting, "per_node")};
-        if (drafting->has("by_nodes")) {
-            rounds.draft = read_time_source(drafting->object("by_nodes"), folder);
+    TimedRounds rounds{read_time_source(at.object(side_keys::verify), folder), {}, {}};
+    if (auto drafting = at.optional_object(side_keys::drafting)) {
+        rounds.drafting = {seconds_or_zero(*drafting, drafting_keys::fixed),
+                           seconds_or_zero(*drafting, drafting_keys::per_level),
+                           seconds_or_zero(*drafting, drafting_keys::per_node)};
+        if (drafting->has(drafting_keys::by_nodes)) {
+            rounds.draft = read_time_source(drafting->object(drafting_keys::by_nodes), folder);
         }
         drafting->finish();
     }
@@ -39,13 +39,13 @@ TimedRounds read_timed(json::Reader& at, const std::filesystem::path& folder) {
 
 SimulatedRounds read_simulated(json::Reader at, Descriptions& descriptions) {
     SimulatedRounds rounds;
-    rounds.target = read_target(at.object_or_text("target", "model"), descriptions);
-    rounds.platform = read_platform(at.object_or_text("platform", "device"), descriptions);
-    rounds.drafter = read_drafter(at.object("drafter"), descriptions);
-    rounds.rollback = read_rollback(at, "rollback");
-    rounds.decoding = read_decoding(at);
-    rounds.batch = static_cast<double>(at.count_or("batch", 1, 1, largest_batch));
-    rounds.context = static_cast<double>(at.count_or("context", default_context, 0, longest_context));
+    rounds.target = read_target(at.object_or_text(simulated_keys::target, "model"), descriptions);
+    rounds.platform = read_platform(at.object_or_text(simulated_keys::platform, "device"), descriptions);
+    rounds.drafter = read_drafter(at.object(simulated_keys::drafter), descriptions);
+    rounds.rollback = read_rollback(at, simulated_keys::rollback);
+    rounds.decoding = read(at, simulated_keys::decoding);
+    rounds.batch = read<double>(at, simulated_keys::batch);
+    rounds.context = read<double>(at, simulated_keys::context);
     at.finish();
     return rounds;
 }
@@ -53,16 +53,16 @@ SimulatedRounds read_simulated(json::Reader at, Descriptions& descriptions) {
 /// The source of a side; nothing set if it states none.
 RoundSource read_source(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& folder) {
     RoundSource source;
-    const bool timed = at.has("verify"), simulated = at.has("simulate");
+    const bool timed = at.has(side_keys::verify), simulated = at.has(side_keys::simulate);
     if (timed && simulated) {
         at.problem({}, "gives verify and simulate, but exactly one is needed");
     } else if (timed) {
         source.timed = read_timed(at, folder);
     } else if (simulated) {
-        source.simulated = read_simulated(at.object("simulate"), descriptions);
+        source.simulated = read_simulated(at.object(side_keys::simulate), descriptions);
     }
-    if (at.has("drafting") && !timed) {
-        at.problem("drafting", "is set, but verify is missing");
+    if (at.has(side_keys::drafting) && !timed) {
+        at.problem(side_keys::drafting, "is set, but verify is missing");
     }
     return source;
 }
@@ -83,20 +83,20 @@ std::vector<Speculation> without_plain(std::vector<Speculation> speculations) {
 
 /// Shapes under "shapes", or the best trees of "nodes".
 void read_trees(json::Reader& at, Descriptions& descriptions, BreakEvenInput& input, bool with_shapes) {
-    if (at.has("shapes")) {
-        if (at.has("nodes") || at.has("depth")) {
-            at.problem("shapes", "is given together with nodes or depth, but exactly one is needed");
+    if (at.has(side_keys::shapes)) {
+        if (at.has(side_keys::nodes) || at.has(side_keys::depth)) {
+            at.problem(side_keys::shapes, "is given together with nodes or depth, but exactly one is needed");
         }
         input.shapes = without_plain(read_speculations(at, descriptions).speculations);
         return;
     }
-    input.nodes = read_axis(at, "nodes", 1, most_optimal_nodes);
-    const auto depth = static_cast<int>(at.count_or("depth", default_depth, 1, most_optimal_depth));
-    const auto children = static_cast<int>(at.count_or("children", 0, 0, most_optimal_children));
+    input.nodes = read(at, side_keys::nodes);
+    const auto depth = read<int>(at, side_keys::depth);
+    const auto children = read<int>(at, side_keys::children);
     const nlohmann::ordered_json verification =
-        at.has("verification") ? at.raw().at("verification") : nlohmann::ordered_json("auto");
+        at.has(side_keys::verification) ? at.raw().at("verification") : nlohmann::ordered_json("auto");
     if (input.nodes.size() * static_cast<std::size_t>(depth) > most_trees) {
-        at.problem("nodes", fmt::format("spans more than {} trees with up to {} levels", most_trees, depth));
+        at.problem(side_keys::nodes, fmt::format("spans more than {} trees with up to {} levels", most_trees, depth));
     } else if (with_shapes && !input.nodes.empty()) {
         nlohmann::ordered_json grid = best_trees_of(input.nodes, depth, children);
         grid["verification"] = verification;
@@ -110,23 +110,23 @@ void read_trees(json::Reader& at, Descriptions& descriptions, BreakEvenInput& in
 }
 
 void read_chain(json::Reader& at, Descriptions& descriptions, BreakEvenInput& input) {
-    if (at.has("accept_length")) {
-        input.chain_accept_length = at.number("accept_length", 1.0, static_cast<double>(most_draft_tokens) + 1.0);
+    if (at.has(side_keys::accept_length)) {
+        input.chain_accept_length = read(at, side_keys::accept_length);
     }
     input.chains = without_plain(read_speculations(at, descriptions).speculations);
-    if (at.has("shapes")) {
-        at.problem("shapes", "does not belong here; draft_tokens describes a chain");
+    if (at.has(side_keys::shapes)) {
+        at.problem(side_keys::shapes, "does not belong here; draft_tokens describes a chain");
     } else if (input.chains.empty()) {
-        at.problem("draft_tokens", "must be above zero");
+        at.problem(side_keys::draft_tokens, "must be above zero");
     }
     if (input.chains.size() > 1 && input.chain_accept_length) {
-        at.problem("accept_length", "is a single number, but several chains are given");
+        at.problem(side_keys::accept_length, "is a single number, but several chains are given");
     }
 }
 
 void check(json::Reader& root, const BreakEvenInput& input) {
     if (input.acceptance && input.tree.simulated && input.chain.simulated) {
-        root.problem("acceptance", "is set, but simulated rounds use the acceptance of their drafter");
+        root.problem(break_even_keys::acceptance, "is set, but simulated rounds use the acceptance of their drafter");
     }
     if (input.chains.size() > 1 && input.chain.timed && !input.acceptance) {
         root.problem("chain.draft_tokens", "holds several values, but without acceptance the fastest is unknown");
@@ -142,20 +142,20 @@ void check(json::Reader& root, const BreakEvenInput& input) {
 BreakEvenInput read_break_even(json::Document& document, Descriptions& descriptions, const std::filesystem::path& folder) {
     json::Reader root = document.root();
     BreakEvenInput input;
-    input.title = root.text_or("title", "");
-    input.source = root.text_or("source", "");
-    if (root.has("acceptance")) {
-        input.acceptance = read_acceptance(root.object("acceptance"), descriptions).acceptance;
+    input.title = read(root, break_even_keys::title);
+    input.source = read(root, break_even_keys::source);
+    if (root.has(break_even_keys::acceptance)) {
+        input.acceptance = read_acceptance(root.object(break_even_keys::acceptance), descriptions).acceptance;
     }
-    json::Reader tree = root.object("tree");
+    json::Reader tree = root.object(break_even_keys::tree);
     input.tree = read_source(tree, descriptions, folder);
-    if (!input.tree.timed && !input.tree.simulated && !(tree.has("verify") && tree.has("simulate"))) {
+    if (!input.tree.timed && !input.tree.simulated && !(tree.has(side_keys::verify) && tree.has(side_keys::simulate))) {
         tree.problem({}, "needs verify (times of passes) or simulate (a set-up to price)");
     }
     read_trees(tree, descriptions, input, input.tree.simulated || (input.acceptance && input.acceptance->siblings.ranks() > 0));
-    static_cast<void>(tree.has("verification"));
+    static_cast<void>(tree.has(side_keys::verification));
     tree.finish();
-    json::Reader chain = root.object("chain");
+    json::Reader chain = root.object(break_even_keys::chain);
     input.chain = read_source(chain, descriptions, folder);
     if (!input.chain.timed && !input.chain.simulated) {
         input.chain = input.tree;

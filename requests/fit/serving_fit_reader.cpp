@@ -75,11 +75,11 @@ void check_plausible(const ServingTable& table, const std::vector<MeasuredStep>&
     }
 }
 
-Json point_of_flags(const PointFlags& flags) {
-    if (flags.stack.empty()) {
+Json point_of_flags(const FlagTexts& flags) {
+    if (given(flags, "platform.stack").empty()) {
         throw InputError({"--serving needs --stack: the software stack to start from, such as vllm or sglang"});
     }
-    if (flags.model.empty()) {
+    if (given(flags, "target.model").empty()) {
         throw InputError({"--serving needs --model: what the deployment serves"});
     }
     return with_flags(Json::object(), flags);
@@ -87,13 +87,13 @@ Json point_of_flags(const PointFlags& flags) {
 
 }  // namespace
 
-ServingFit fit_serving(const std::string& csv, const PointFlags& flags, const Catalogue& catalogue) {
+ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
     const Json point = point_of_flags(flags);
     ServingFit result;
     result.table = read_serving_csv(csv);
     Descriptions descriptions(catalogue, {});
     for (const ServingRow& row : result.table.rows) {
-        if (row.draft_tokens > 0 && flags.drafter.empty()) {
+        if (row.draft_tokens > 0 && given(flags, "drafter").empty()) {
             throw InputError(at_line(result.table, row, {"drafts tokens, so --drafter must name their drafter"}));
         }
         try {
@@ -110,7 +110,7 @@ ServingFit fit_serving(const std::string& csv, const PointFlags& flags, const Ca
             result.stack = input.platform.stack.name;
             result.steps.push_back(step_of(row, input));
         } catch (const InputError& error) {
-            throw InputError(at_line(result.table, row, in_terms_of_flags(error.problems())));
+            throw InputError(at_line(result.table, row, in_terms_of_flags(error.problems(), point_flags())));
         }
     }
     if (std::vector<std::string> problems = problems_of(result.steps); !problems.empty()) {

@@ -14,6 +14,7 @@
 #include "calibrate/timings/timing_reader.h"
 #include "json/wording.h"
 #include "numerics/student_t.h"
+#include "requests/keys/break_even_keys.h"
 #include "text/number_text.h"
 
 namespace treeline {
@@ -32,8 +33,8 @@ RuntimeFit stated(RuntimeLaw law) {
 
 TimeSource harmless() { return {stated({LawForm::constant, {1.0}}), ""}; }
 
-std::vector<double> coefficients_in(json::Reader& at, std::string_view key, double unit) {
-    std::vector<double> coefficients = at.numbers(key, -largest_coefficient, largest_coefficient);
+std::vector<double> coefficients_in(json::Reader& at, double unit) {
+    std::vector<double> coefficients = read(at, time_keys::coefficients);
     for (double& coefficient : coefficients) {
         coefficient *= unit;
     }
@@ -41,30 +42,30 @@ std::vector<double> coefficients_in(json::Reader& at, std::string_view key, doub
 }
 
 TimeSource read_law(json::Reader& at) {
-    const auto form = at.choice<LawForm>("law");
-    const std::string unit = at.choice("unit", {"s", "ms", "us", "ns"});
-    static_cast<void>(at.text("source"));
-    static_cast<void>(at.choice("kind", {"datasheet", "measured", "published", "assumed", "derived"}));
+    const auto form = read(at, time_keys::law);
+    const std::string unit = read(at, time_keys::unit);
+    static_cast<void>(read(at, time_keys::source));
+    static_cast<void>(read(at, time_keys::kind));
     const auto* const scale =
         std::find_if(std::begin(time_units), std::end(time_units), [&](const TimeUnit& known) { return known.name == unit; });
-    RuntimeLaw law{form, coefficients_in(at, "coefficients", scale == std::end(time_units) ? 1.0 : scale->seconds)};
+    RuntimeLaw law{form, coefficients_in(at, scale == std::end(time_units) ? 1.0 : scale->seconds)};
     if (law.coefficients.empty()) {
         return harmless();  // the reader has noted why
     }
     if (const std::vector<std::string> found = law.problems(); !found.empty()) {
-        at.problem("coefficients", found.front());
+        at.problem(time_keys::coefficients, found.front());
         return harmless();
     }
     const std::string text = sentence_of(law);
     return {stated(std::move(law)), text};
 }
 
-std::filesystem::path file_under(json::Reader& at, std::string_view key, const std::filesystem::path& folder) {
-    const std::filesystem::path path = at.text(key);
+std::filesystem::path file_under(json::Reader& at, const json::TextKey& key, const std::filesystem::path& folder) {
+    const std::filesystem::path path = read(at, key);
     return path.empty() || path.is_absolute() ? path : (folder / path).lexically_normal();
 }
 
-/// Reads one of the fits of a file of `treeline fit --format json`.
+/// Reads one of the fits of a file of `treeline study fit --format json`.
 RuntimeFit read_fit(json::Reader& series) {
     RuntimeFit fit;
     json::Reader law = series.object("law");
@@ -91,15 +92,15 @@ RuntimeFit read_fit(json::Reader& series) {
 }
 
 TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) {
-    const std::filesystem::path path = file_under(at, "fit", folder);
-    const std::string wanted = at.text_or("series", "");
+    const std::filesystem::path path = file_under(at, time_keys::fit, folder);
+    const std::string wanted = read(at, time_keys::series);
     if (path.empty()) {
         return harmless();
     }
     json::Document document = json::Document::load(path);
     json::Reader root = document.root();
     if (root.text("format") != "treeline-fit") {
-        root.problem("format", "must be treeline-fit, as treeline fit --format json writes it");
+        root.problem("format", "must be treeline-fit, as treeline study fit --format json writes it");
     }
     document.throw_if_problems();
     std::vector<std::string> names;
@@ -114,8 +115,9 @@ TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) 
         }
     }
     document.throw_if_problems();
-    at.problem("series", wanted.empty() ? "must name one of " + listed(names, "and")
-                                        : fmt::format("names \"{}\", but the file has {}", wanted, listed(names, "and")));
+    at.problem(time_keys::series, wanted.empty()
+                                      ? "must name one of " + listed(names, "and")
+                                      : fmt::format("names \"{}\", but the file has {}", wanted, listed(names, "and")));
     return harmless();
 }
 
@@ -130,7 +132,7 @@ TimeSource fitted(json::Reader& at, const TimingSeries& series, const std::strin
         found = selection_problems(series.timings, {});
     }
     for (const std::string& problem : found) {
-        at.problem("measured", problem);
+        at.problem(time_keys::measured, problem);
     }
     if (!found.empty()) {
         return harmless();
@@ -141,11 +143,11 @@ TimeSource fitted(json::Reader& at, const TimingSeries& series, const std::strin
 }
 
 TimeSource read_measured(json::Reader& at, const std::filesystem::path& folder) {
-    const std::filesystem::path path = file_under(at, "measured", folder);
-    const std::string series_name = at.text_or("series", "");
+    const std::filesystem::path path = file_under(at, time_keys::measured, folder);
+    const std::string series_name = read(at, time_keys::series);
     std::vector<std::string> ways = names_of<LawForm>();
     ways.insert(ways.begin(), {"auto", "table"});
-    const std::string as = at.has("as") ? at.choice("as", ways) : "auto";
+    const std::string as = at.has(time_keys::as) ? at.choice(time_keys::as, ways) : "auto";
     if (path.empty()) {
         return harmless();
     }
@@ -163,7 +165,7 @@ TimeSource read_measured(json::Reader& at, const std::filesystem::path& folder) 
 
 TimeSource read_time_source(json::Reader at, const std::filesystem::path& folder) {
     std::vector<std::string> named;
-    for (const char* const key : {"law", "fit", "measured"}) {
+    for (const std::string_view key : {time_keys::law.key, time_keys::fit.key, time_keys::measured.key}) {
         if (at.has(key)) {
             named.emplace_back(key);
         }

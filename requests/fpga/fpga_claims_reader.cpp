@@ -2,6 +2,7 @@
 
 #include "hardware/fpga.h"
 #include "requests/fpga/fpga_claims_reader.h"
+#include "requests/keys/fpga_keys.h"
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
 #include "text/number_text.h"
@@ -11,7 +12,7 @@ namespace {
 
 std::vector<FpgaModel> read_models(json::Reader& at, Descriptions& descriptions) {
     std::vector<FpgaModel> models;
-    for (json::Reader& entry : at.objects_or_texts("drafters", "model")) {
+    for (json::Reader& entry : at.objects_or_texts(fpga_claim_keys::drafters, "model")) {
         if (const Model* model = descriptions.model(entry, "model")) {
             const std::string problem = fpga::shape_problem(*model);
             if (problem.empty()) {
@@ -26,14 +27,13 @@ std::vector<FpgaModel> read_models(json::Reader& at, Descriptions& descriptions)
 }
 
 std::vector<ClaimedStorage> read_states(json::Reader& at) {
-    constexpr double widest = 64.0, largest_group = 1e6;
     std::vector<ClaimedStorage> states;
-    for (json::Reader& entry : at.objects("states")) {
+    for (json::Reader& entry : at.objects(fpga_claim_keys::states)) {
         ClaimedStorage state;
-        state.label = entry.text("label");
-        state.storage.bits = entry.number("bits", 1.0, widest);
-        state.storage.scale_bits = entry.number_or("scale_bits", 0.0, 0.0, widest);
-        state.storage.group = entry.number_or("group", 0.0, 0.0, largest_group);
+        state.label = read(entry, fpga_state_keys::label);
+        state.storage.bits = read(entry, fpga_state_keys::bits);
+        state.storage.scale_bits = read(entry, fpga_state_keys::scale_bits);
+        state.storage.group = read(entry, fpga_state_keys::group);
         entry.finish();
         states.push_back(std::move(state));
     }
@@ -44,7 +44,7 @@ std::vector<ClaimedStorage> read_states(json::Reader& at) {
 std::vector<FpgaRun> read_designs(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware,
                                   const FpgaRun& run) {
     std::vector<FpgaRun> runs;
-    for (const std::string& name : at.texts("designs")) {
+    for (const std::string& name : at.texts(fpga_claim_keys::designs)) {
         try {
             FpgaRun other = run;
             Described<fpga::Design> design = load_design(hardware, descriptions.resolved(name));
@@ -52,12 +52,12 @@ std::vector<FpgaRun> read_designs(json::Reader& at, Descriptions& descriptions, 
             other.board = load_board(hardware, other.design.board).value;
             descriptions.add_provenance(design.provenance);
             for (const std::string& problem : problems_of(other)) {
-                at.problem("designs", problem);
+                at.problem(fpga_claim_keys::designs, problem);
             }
             runs.push_back(std::move(other));
         } catch (const InputError& error) {
             for (const std::string& problem : error.problems()) {
-                at.problem("designs", problem);
+                at.problem(fpga_claim_keys::designs, problem);
             }
         }
     }
@@ -65,19 +65,20 @@ std::vector<FpgaRun> read_designs(json::Reader& at, Descriptions& descriptions, 
 }
 
 void read_structures(json::Reader at, Descriptions& descriptions, FpgaClaimsInput& input) {
-    input.structures_source = at.text("source");
-    const double bonus = at.flag_or("bonus_token_counted", false) ? 0.0 : 1.0;
-    for (json::Reader& entry : at.objects("rows")) {
+    input.structures_source = read(at, fpga_structure_keys::source);
+    const double bonus = read(at, fpga_structure_keys::bonus_token_counted) ? 0.0 : 1.0;
+    for (json::Reader& entry : at.objects(fpga_structure_keys::rows_key)) {
         ClaimedStructure structure;
-        structure.data = entry.text("data");
-        structure.label = entry.text("label");
-        const TreeShape shape = read_shape_under(entry, "shape", descriptions);
-        structure.accept_length = bonus + entry.number("accepted", 0.0, most_tree_nodes);
+        structure.data = read(entry, fpga_structure_keys::data);
+        structure.label = read(entry, fpga_structure_keys::label);
+        const TreeShape shape = read_shape_under(entry, fpga_structure_keys::shape, descriptions);
+        structure.accept_length = bonus + read(entry, fpga_structure_keys::accepted);
         if (problems(shape).empty()) {
             structure.tree = build_tree(shape, RankAcceptance());
             if (structure.accept_length > structure.tree.depth() + 1.0) {
-                entry.problem("accepted", fmt::format("makes an accept length of {}, but this shape yields at most {}",
-                                                      short_text(structure.accept_length), structure.tree.depth() + 1));
+                entry.problem(fpga_structure_keys::accepted,
+                              fmt::format("makes an accept length of {}, but this shape yields at most {}",
+                                          short_text(structure.accept_length), structure.tree.depth() + 1));
             }
         }
         entry.finish();
@@ -91,19 +92,19 @@ void read_structures(json::Reader at, Descriptions& descriptions, FpgaClaimsInpu
 FpgaClaimsInput read_fpga_claims(json::Document& document, Descriptions& descriptions, const std::filesystem::path& hardware) {
     FpgaClaimsInput input;
     json::Reader root = document.root();
-    json::Reader run = root.object("run");
+    json::Reader run = root.object(fpga_claim_keys::run);
     input.run = read_fpga_run(run, descriptions, hardware);
     run.finish();
     if (document.problems().empty() && !input.run.speculates()) {
-        root.problem("run", "needs a drafter and a tree");
+        root.problem(fpga_claim_keys::run, "needs a drafter and a tree");
     }
     document.throw_if_problems();
     document.add_problems(problems_of(input.run));
     input.drafters = read_models(root, descriptions);
     input.states = read_states(root);
     input.designs = read_designs(root, descriptions, hardware, input.run);
-    read_structures(root.object("structures"), descriptions, input);
-    static_cast<void>(root.text_or("title", ""));
+    read_structures(root.object(fpga_claim_keys::structures), descriptions, input);
+    static_cast<void>(read(root, fpga_claim_keys::title));
     root.finish();
     document.throw_if_problems();
     return input;

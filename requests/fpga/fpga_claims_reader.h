@@ -1,4 +1,4 @@
-// The input file of `treeline fpga claims`.
+// The input file of `treeline study claims`.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,7 @@
 
 namespace treeline {
 
-/// Reads {"run": run, "drafters": [models], "states": [{"label", "bits", "scale_bits"?, "group"?}], "designs": [names],
-/// "structures": {"source", "bonus_token_counted": false, "rows": [{"data", "label", "shape", "accepted"}]}}. Throws InputError
-/// with every problem.
+/// Reads fpga_claim_keys (requests/keys/fpga_keys.h). Throws InputError with every problem.
 FpgaClaimsInput read_fpga_claims(json::Document& document, Descriptions& descriptions, const std::filesystem::path& hardware);
 
 }  // namespace treeline

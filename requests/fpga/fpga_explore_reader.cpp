@@ -6,6 +6,7 @@
 
 #include "json/wording.h"
 #include "requests/fpga/fpga_explore_reader.h"
+#include "requests/keys/fpga_keys.h"
 #include "requests/setup_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
@@ -14,14 +15,13 @@
 namespace treeline {
 namespace {
 
-constexpr int widest_axis_value = 1'000'000;
 constexpr std::size_t most_designs = 100'000'000;
 
-std::vector<double> read_numbers(json::Reader& at, std::string_view key, double own) {
+std::vector<double> read_numbers(json::Reader& at, const json::AxisKey& key, double own) {
     if (!at.has(key)) {
         return {own};
     }
-    const std::vector<int> values = read_axis(at, key, 1, widest_axis_value);
+    const std::vector<int> values = read(at, key);
     return {values.begin(), values.end()};
 }
 
@@ -32,7 +32,7 @@ struct ExploredTree {
 
 std::vector<ExploredTree> read_trees(json::Reader& at, Descriptions& descriptions) {
     std::vector<ExploredTree> trees;
-    for (json::Reader& entry : at.objects_or_texts("trees", "shape")) {
+    for (json::Reader& entry : at.objects_or_texts(fpga_explore_keys::trees, "shape")) {
         // A text stands for {"shape": text}; an object is a shape itself.
         const TreeShape shape = entry.has("shape") ? read_shape_under(entry, "shape", descriptions) : read_shape(entry);
         entry.finish();
@@ -47,14 +47,15 @@ std::vector<ExploredTree> read_trees(json::Reader& at, Descriptions& description
 class DrafterLengths {
 public:
     DrafterLengths(json::Reader& at, Descriptions& descriptions, std::size_t trees) : at_(at) {
-        if (at.has("accept_lengths")) {
-            given_ = at.numbers("accept_lengths", 1.0, most_tree_nodes + 1.0);
+        if (at.has(fpga_drafter_keys::accept_lengths)) {
+            given_ = read(at, fpga_drafter_keys::accept_lengths);
             if (given_.size() != trees) {
-                at.problem("accept_lengths", fmt::format("holds {} numbers for {} trees", given_.size(), trees));
+                at.problem(fpga_drafter_keys::accept_lengths,
+                           fmt::format("holds {} numbers for {} trees", given_.size(), trees));
                 given_.assign(trees, 1.0);
             }
         } else {
-            const AcceptanceChoice choice = read_acceptance(at.object("acceptance"), descriptions);
+            const AcceptanceChoice choice = read_acceptance(at.object(fpga_drafter_keys::acceptance), descriptions);
             acceptance_ = choice.acceptance;
         }
     }
@@ -66,14 +67,15 @@ public:
     double length(std::size_t index, const ExploredTree& tree, const DraftTree& built) {
         if (!given_.empty()) {
             if (given_[index] > built.depth() + 1.0) {
-                at_.problem("accept_lengths", fmt::format("gives {} to {}, which yields at most {}", short_text(given_[index]),
-                                                          tree.label, built.depth() + 1));
+                at_.problem(fpga_drafter_keys::accept_lengths,
+                            fmt::format("gives {} to {}, which yields at most {}", short_text(given_[index]), tree.label,
+                                        built.depth() + 1));
             }
             return given_[index];
         }
         const std::string problem = acceptance_problem(acceptance_, tree.shape, built);
         if (!problem.empty()) {
-            at_.problem("acceptance", tree.label + ": " + problem);
+            at_.problem(fpga_drafter_keys::acceptance, tree.label + ": " + problem);
             return 1.0;
         }
         return accepted_tokens(acceptance_, tree.shape, built).length;
@@ -87,11 +89,11 @@ private:
 
 void read_drafters(json::Reader& at, Descriptions& descriptions, FpgaSpace& space) {
     const std::vector<ExploredTree> trees = read_trees(at, descriptions);
-    for (json::Reader& entry : at.objects("drafters")) {
-        const Model* model = descriptions.model(entry, "model");
+    for (json::Reader& entry : at.objects(fpga_explore_keys::drafters)) {
+        const Model* model = descriptions.model(entry, fpga_drafter_keys::model);
         const std::string problem = model != nullptr ? fpga::shape_problem(*model) : "";
         if (!problem.empty()) {
-            entry.problem("model", problem);
+            entry.problem(fpga_drafter_keys::model, problem);
         }
         DrafterLengths lengths(entry, descriptions, trees.size());
         for (std::size_t i = 0; model != nullptr && problem.empty() && i < trees.size(); ++i) {
@@ -104,15 +106,16 @@ void read_drafters(json::Reader& at, Descriptions& descriptions, FpgaSpace& spac
 }
 
 std::vector<fpga::Backtracking> read_plans(json::Reader& at) {
-    if (!at.has("plans")) {
+    if (!at.has(fpga_explore_keys::plans)) {
         return {fpga::Backtracking::hybrid};
     }
     std::vector<fpga::Backtracking> plans;
-    for (const std::string& name : at.texts("plans")) {
+    for (const std::string& name : at.texts(fpga_explore_keys::plans)) {
         if (const auto plan = value_named<fpga::Backtracking>(name)) {
             plans.push_back(*plan);
         } else {
-            at.problem("plans", fmt::format("must hold {}, not \"{}\"", listed(names_of<fpga::Backtracking>(), "or"), name));
+            at.problem(fpga_explore_keys::plans,
+                       fmt::format("must hold {}, not \"{}\"", listed(names_of<fpga::Backtracking>(), "or"), name));
         }
     }
     return plans;
@@ -130,17 +133,18 @@ FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& de
     space.board = exploration.base.board;
     space.base = design;
     space.target = exploration.base.target.shape;
-    space.tile_inputs = read_numbers(root, "tile_inputs", design.linear.tile_inputs);
-    space.tile_outputs = read_numbers(root, "tile_outputs", design.linear.tile_outputs);
-    space.lanes = read_numbers(root, "lanes", design.ssm.lanes);
-    space.tokens = root.has("tokens") ? read_numbers(root, "tokens", 1.0) : std::vector<double>{0.0};
+    space.tile_inputs = read_numbers(root, fpga_explore_keys::tile_inputs, design.linear.tile_inputs);
+    space.tile_outputs = read_numbers(root, fpga_explore_keys::tile_outputs, design.linear.tile_outputs);
+    space.lanes = read_numbers(root, fpga_explore_keys::lanes, design.ssm.lanes);
+    space.tokens =
+        root.has(fpga_explore_keys::tokens) ? read_numbers(root, fpga_explore_keys::tokens, 1.0) : std::vector<double>{0.0};
     space.speculations.push_back({"", {}, "no draft", DraftTree(), 1.0});
-    if (root.has("drafters") || root.has("trees")) {
+    if (root.has(fpga_explore_keys::drafters) || root.has(fpga_explore_keys::trees)) {
         read_drafters(root, descriptions, space);
     }
     space.plans = read_plans(root);
-    exploration.objective = root.choice_or("objective", FpgaObjective::throughput);
-    space.utilisation = root.number_or("utilisation", space.utilisation, 0.01, 1.0);
+    exploration.objective = read(root, fpga_explore_keys::objective);
+    space.utilisation = read(root, fpga_explore_keys::utilisation);
     root.finish();
     document.throw_if_problems();
     document.add_problems(fpga::problems_of(space.base));

@@ -1,4 +1,4 @@
-// Flags of `treeline fpga` as keys of a run.
+// Flags of an accelerator as keys of a run.
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -7,35 +7,23 @@
 
 #include "json/wording.h"
 #include "requests/fpga/fpga_run_reader.h"
+#include "requests/keys/fpga_keys.h"
 
 namespace treeline {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number_or_text(const std::string& text) {
-    Json value = Json::parse(text, nullptr, false);
-    return value.is_number() || value.is_object() ? value : Json(text);
-}
-
-void set(Json& run, const char* key, const std::string& flag) {
-    if (!flag.empty()) {
-        run[key] = number_or_text(flag);
-    }
-}
-
 /// "lanes=64" as a member of "changes".
-void set_change(Json& changes, const std::string& text) {
+void set_change(FlagJson& changes, const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
         throw InputError(
             {fmt::format("--set: must be KEY=NUMBER with a key of {}, not \"{}\"", listed(design_changes(), "and"), text)});
     }
-    changes[text.substr(0, equals)] = number_or_text(text.substr(equals + 1));
+    changes[text.substr(0, equals)] = value_of_flag(text.substr(equals + 1));
 }
 
 /// Paths in a file are relative to it, paths in flags to the current folder.
-void rebase_paths(Json& run, const std::filesystem::path& base) {
+void rebase_paths(FlagJson& run, const std::filesystem::path& base) {
     for (const char* key : {"design", "board", "target", "drafter", "shape"}) {
         if (run.contains(key) && run[key].is_string() && looks_like_path(run[key].get_ref<const std::string&>())) {
             run[key] = (base / run[key].get<std::string>()).lexically_normal().string();
@@ -43,39 +31,56 @@ void rebase_paths(Json& run, const std::filesystem::path& base) {
     }
 }
 
-Json run_in(const std::string& file) {
+FlagJson run_in(const std::string& file) {
     json::Document document = json::Document::load(file);
-    const Json& tree = document.root().raw();
+    const FlagJson& tree = document.root().raw();
     document.throw_if_problems();
-    const bool is_result = tree.contains("input") && (tree.value("format", Json()) == "treeline-fpga-estimate" ||
-                                                      tree.value("format", Json()) == "treeline-fpga-simulation");
-    Json run = is_result ? tree.at("input") : tree;
+    const bool is_result = tree.contains("input") && (tree.value("format", FlagJson()) == "treeline-fpga-estimate" ||
+                                                      tree.value("format", FlagJson()) == "treeline-fpga-simulation");
+    FlagJson run = is_result ? tree.at("input") : tree;
     rebase_paths(run, std::filesystem::path(file).parent_path());
     return run;
 }
 
 }  // namespace
 
-Json run_of(const FpgaFlags& flags) {
-    Json run = flags.file.empty() ? Json::object() : run_in(flags.file);
-    set(run, "design", flags.design);
-    set(run, "board", flags.board);
-    set(run, "target", flags.target);
-    set(run, "drafter", flags.drafter);
-    set(run, "shape", flags.tree);
-    if (!flags.accept_length.empty()) {
-        run["accept_length"] = number_or_text(flags.accept_length);
-        run.erase("accept_source");
-        run.erase("acceptance");
+const std::vector<KeyFlag>& fpga_flags() {
+    using json::help_of;
+    static const std::vector<KeyFlag> flags = {
+        {"--design", "NAME|PATH", "design", help_of(fpga_keys::design) + ": name in hardware/fpga/designs, or description"},
+        {"--board", "NAME|PATH", "board", help_of(fpga_keys::board)},
+        {"--target", "NAME|PATH", "target", help_of(fpga_keys::model) + " (default mamba2-2.7b)"},
+        {"--drafter", "NAME|PATH", "drafter", help_of(fpga_keys::drafter)},
+        {"--shape,--tree", "TREE", "shape", "Draft tree as in `treeline tree` (chain:8, children:..., a name or path)"},
+        {"--accept-length", "TOKENS", "accept_length", "Mean tokens per round, bonus token included"},
+        {"--acceptance", "RATE|JSON", "acceptance", "Alternative: rate of a draft token, or JSON ({\"per_rank\": [0.6, 0.2]})",
+         acceptance_of_flag},
+        {"--plan", "PLAN", "plan", help_of(fpga_keys::plan)},
+        {"--tree-states", "WHERE", "tree_states", help_of(fpga_keys::tree_states)},
+    };
+    return flags;
+}
+
+bool describes_a_run(const std::string& file) {
+    if (file.empty()) {
+        return false;
     }
-    if (!flags.acceptance.empty()) {
-        const Json value = number_or_text(flags.acceptance);
-        run["acceptance"] = value.is_object() ? value : Json{{"geometric", value}};
-        run.erase("accept_length");
-        run.erase("accept_source");
+    json::Document document = json::Document::load(file);
+    const FlagJson& tree = document.root().raw();
+    return tree.is_object() && (tree.contains("design") || tree.value("format", FlagJson()) == "treeline-fpga-estimate" ||
+                                tree.value("format", FlagJson()) == "treeline-fpga-simulation");
+}
+
+FlagJson run_of(const FpgaFlags& flags) {
+    FlagJson run = flags.file.empty() ? FlagJson::object() : run_in(flags.file);
+    for (const char* length : {"accept_length", "acceptance"}) {
+        if (!given(flags.texts, length).empty()) {
+            run.erase("accept_length");
+            run.erase("accept_source");
+            run.erase("acceptance");
+        }
     }
-    set(run, "plan", flags.plan);
-    set(run, "tree_states", flags.tree_states);
+    set_given(run, fpga_flags(), flags.texts);
     if (flags.no_overlap) {
         run["overlap"] = false;
     }
@@ -89,8 +94,8 @@ Json run_of(const FpgaFlags& flags) {
 }
 
 FpgaRun read_fpga_run(const FpgaFlags& flags, const Catalogue& catalogue) {
-    if (flags.file.empty() && flags.design.empty()) {
-        throw InputError({"fpga: needs a design; give FILE or --design"});
+    if (flags.file.empty() && given(flags.texts, "design").empty()) {
+        throw InputError({"a run needs a design; give FILE or --design"});
     }
     json::Document document = json::Document::of(run_of(flags), flags.file.empty() ? "flags" : flags.file);
     json::Reader root = document.root();

@@ -8,6 +8,7 @@
 #include "hardware/fpga.h"
 #include "json/wording.h"
 #include "requests/fpga/fpga_run_reader.h"
+#include "requests/keys/fpga_keys.h"
 #include "requests/setup_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
@@ -17,56 +18,69 @@ namespace treeline {
 namespace {
 
 constexpr double megahertz = 1e6, gigabyte = 1e9;
-constexpr double smallest_change = 1e-6, largest_change = 1e9;
+constexpr double smallest_change = 1e-6;
+constexpr int largest_change = 1'000'000'000;
 
 /// A number of the design or board that "changes" may replace.
 struct Change {
     const char* key;
     double (*get)(const FpgaRun&);
     void (*set)(FpgaRun&, double);
+    const char* meaning;
     bool whole = false;
 };
 
 const std::array<Change, 15> changes = {{
     {"clock_megahertz", [](const FpgaRun& run) { return fpga::clock_of(run.board, run.design) / megahertz; },
-     [](FpgaRun& run, double value) { run.design.clock_hz = value * megahertz; }},
+     [](FpgaRun& run, double value) { run.design.clock_hz = value * megahertz; }, "MHz"},
     {"bandwidth_gigabytes", [](const FpgaRun& run) { return run.board.bandwidth.value() / gigabyte; },
-     [](FpgaRun& run, double value) { run.board.bandwidth = BytesPerSecond(value * gigabyte); }},
+     [](FpgaRun& run, double value) { run.board.bandwidth = BytesPerSecond(value * gigabyte); }, "GB/s of the board's memory"},
     {"memory_efficiency", [](const FpgaRun& run) { return run.design.memory_efficiency; },
-     [](FpgaRun& run, double value) { run.design.memory_efficiency = value; }},
+     [](FpgaRun& run, double value) { run.design.memory_efficiency = value; }, "share of the bandwidth that is reached"},
     {"tile_inputs", [](const FpgaRun& run) { return run.design.linear.tile_inputs; },
-     [](FpgaRun& run, double value) { run.design.linear.tile_inputs = value; }, true},
+     [](FpgaRun& run, double value) { run.design.linear.tile_inputs = value; }, "inputs of a tile of the Linear unit", true},
     {"tile_outputs", [](const FpgaRun& run) { return run.design.linear.tile_outputs; },
-     [](FpgaRun& run, double value) { run.design.linear.tile_outputs = value; }, true},
+     [](FpgaRun& run, double value) { run.design.linear.tile_outputs = value; }, "outputs of a tile of the Linear unit", true},
     {"tokens", [](const FpgaRun& run) { return run.design.linear.tokens; },
-     [](FpgaRun& run, double value) { run.design.linear.tokens = value; }, true},
+     [](FpgaRun& run, double value) { run.design.linear.tokens = value; }, "tokens that a tile serves at once", true},
     {"draft_tile_outputs", [](const FpgaRun& run) { return run.design.linear.draft_tile_outputs; },
-     [](FpgaRun& run, double value) { run.design.linear.draft_tile_outputs = value; }, true},
+     [](FpgaRun& run, double value) { run.design.linear.draft_tile_outputs = value; }, "outputs of a tile when drafting", true},
     {"lanes", [](const FpgaRun& run) { return run.design.ssm.lanes; },
-     [](FpgaRun& run, double value) { run.design.ssm.lanes = value; }, true},
+     [](FpgaRun& run, double value) { run.design.ssm.lanes = value; }, "lanes of the SSM unit", true},
     {"pipeline_depth", [](const FpgaRun& run) { return double(run.design.ssm.rules.pipeline_depth); },
-     [](FpgaRun& run, double value) { run.design.ssm.rules.pipeline_depth = static_cast<int>(value); }, true},
+     [](FpgaRun& run, double value) { run.design.ssm.rules.pipeline_depth = static_cast<int>(value); },
+     "stages of the SSM unit's pipeline", true},
     {"interleave", [](const FpgaRun& run) { return double(run.design.ssm.rules.interleave); },
-     [](FpgaRun& run, double value) { run.design.ssm.rules.interleave = static_cast<int>(value); }, true},
+     [](FpgaRun& run, double value) { run.design.ssm.rules.interleave = static_cast<int>(value); },
+     "rows that the SSM unit interleaves", true},
     {"initiation_interval", [](const FpgaRun& run) { return double(run.design.ssm.rules.initiation_interval); },
-     [](FpgaRun& run, double value) { run.design.ssm.rules.initiation_interval = static_cast<int>(value); }, true},
+     [](FpgaRun& run, double value) { run.design.ssm.rules.initiation_interval = static_cast<int>(value); },
+     "cycles between inputs of the SSM unit", true},
     {"fifo_depth", [](const FpgaRun& run) { return double(run.design.ssm.fifo_depth); },
-     [](FpgaRun& run, double value) { run.design.ssm.fifo_depth = static_cast<int>(value); }, true},
+     [](FpgaRun& run, double value) { run.design.ssm.fifo_depth = static_cast<int>(value); },
+     "states that the SSM unit's FIFO holds", true},
     {"norm_lanes", [](const FpgaRun& run) { return run.design.norm.lanes; },
-     [](FpgaRun& run, double value) { run.design.norm.lanes = value; }, true},
+     [](FpgaRun& run, double value) { run.design.norm.lanes = value; }, "lanes of the normalisation", true},
     {"weight_bits", [](const FpgaRun& run) { return run.design.weights.bits; },
-     [](FpgaRun& run, double value) { run.design.weights.bits = value; }, true},
+     [](FpgaRun& run, double value) { run.design.weights.bits = value; }, "bits of a weight", true},
     {"state_bits", [](const FpgaRun& run) { return run.design.state.bits; },
-     [](FpgaRun& run, double value) { run.design.state.bits = value; }, true},
+     [](FpgaRun& run, double value) { run.design.state.bits = value; }, "bits of an element of the state", true},
 }};
+
+json::CountKey whole_key(const Change& change) {
+    return {change.key, 0, largest_change, {}, change.meaning, "the design's or the board's"};
+}
+
+json::NumberKey number_key(const Change& change) {
+    return {change.key, "", smallest_change, largest_change, {}, change.meaning, "the design's or the board's"};
+}
 
 void read_changes(json::Reader at, FpgaRun& run) {
     for (const Change& change : changes) {
         if (!at.has(change.key)) {
             continue;
         }
-        const double value = change.whole ? static_cast<double>(at.count(change.key, 0, static_cast<int>(largest_change)))
-                                          : at.number(change.key, smallest_change, largest_change);
+        const double value = change.whole ? read<double>(at, whole_key(change)) : read(at, number_key(change));
         run.changes.push_back(fmt::format("{} {} instead of {}", change.key, short_text(value), short_text(change.get(run))));
         change.set(run, value);
     }
@@ -104,17 +118,17 @@ FpgaModel read_model(json::Reader& at, std::string_view key, Descriptions& descr
 }
 
 void read_hardware(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware, FpgaRun& run) {
-    const std::string design = at.text("design");
+    const std::string design = read(at, fpga_keys::design);
     if (!design.empty()) {
-        run.design = loaded<fpga::Design>(at, "design", design, descriptions, run,
+        run.design = loaded<fpga::Design>(at, fpga_keys::design, design, descriptions, run,
                                           [&](const std::string& name) { return load_design(hardware, name); });
     }
-    const std::string board = at.text_or("board", run.design.board);
+    const std::string board = read_or(at, fpga_keys::board, run.design.board);
     if (!board.empty()) {
-        run.board = loaded<fpga::Board>(at, at.has("board") ? "board" : "design", board, descriptions, run,
-                                        [&](const std::string& name) { return load_board(hardware, name); });
+        run.board = loaded<fpga::Board>(at, at.has(fpga_keys::board) ? fpga_keys::board : fpga_keys::design, board,
+                                        descriptions, run, [&](const std::string& name) { return load_board(hardware, name); });
     }
-    if (std::optional<json::Reader> changed = at.optional_object("changes")) {
+    if (std::optional<json::Reader> changed = at.optional_object(fpga_keys::changes)) {
         read_changes(std::move(*changed), run);
     }
 }
@@ -125,40 +139,41 @@ RankAcceptance ranks_of(const FpgaRun& run) {
 }
 
 void read_accept_length(json::Reader& at, const TreeShape& shape, FpgaRun& run) {
-    if (at.has("accept_length")) {
+    if (at.has(fpga_keys::accept_length)) {
         const double most = run.tree.depth() + 1.0;
-        run.accept_length = at.number("accept_length", 1.0, most_tree_nodes + 1.0);
-        run.accept_source = at.text_or("accept_source", "");
+        run.accept_length = read(at, fpga_keys::accept_length);
+        run.accept_source = read(at, fpga_keys::accept_source);
         if (run.accept_length > most) {
-            at.problem("accept_length",
+            at.problem(fpga_keys::accept_length,
                        fmt::format("is {}, but a tree of depth {} yields at most {} tokens per round, bonus token included",
                                    short_text(run.accept_length), run.tree.depth(), short_text(most)));
         }
     } else if (!run.acceptance) {
-        at.problem("accept_length", "is missing: give accept_length or acceptance");
+        at.problem(fpga_keys::accept_length, "is missing: give accept_length or acceptance");
     } else if (const std::string problem = acceptance_problem(*run.acceptance, shape, run.tree); !problem.empty()) {
-        at.problem("acceptance", problem);
+        at.problem(fpga_keys::acceptance, problem);
     } else {
         run.accept_length = accepted_tokens(*run.acceptance, shape, run.tree).length;
     }
 }
 
 void read_speculation_part(json::Reader& at, Descriptions& descriptions, FpgaRun& run) {
-    if (!at.has("drafter")) {
-        for (const char* key : {"shape", "accept_length", "accept_source", "acceptance"}) {
+    if (!at.has(fpga_keys::drafter)) {
+        for (const std::string_view key :
+             {fpga_keys::shape.key, fpga_keys::accept_length.key, fpga_keys::accept_source.key, fpga_keys::acceptance.key}) {
             if (at.has(key)) {
                 at.problem(key, "needs a drafter");
             }
         }
         return;
     }
-    run.drafter = read_model(at, "drafter", descriptions);
-    if (std::optional<json::Reader> acceptance = at.optional_object("acceptance")) {
+    run.drafter = read_model(at, fpga_keys::drafter, descriptions);
+    if (std::optional<json::Reader> acceptance = at.optional_object(fpga_keys::acceptance)) {
         AcceptanceChoice choice = read_acceptance(std::move(*acceptance), descriptions);
         run.acceptance = std::move(choice.acceptance);
         run.accept_source = std::move(choice.source);
     }
-    const TreeShape shape = read_shape_under(at, "shape", descriptions);
+    const TreeShape shape = read_shape_under(at, fpga_keys::shape, descriptions);
     run.tree_label = text_of(shape);
     if (problems(shape).empty()) {
         run.tree = build_tree(shape, ranks_of(run));
@@ -167,12 +182,20 @@ void read_speculation_part(json::Reader& at, Descriptions& descriptions, FpgaRun
 }
 
 void read_options(json::Reader& at, FpgaRun& run) {
-    run.options.plan = at.choice_or("plan", run.options.plan);
-    run.options.tree_states = at.choice_or("tree_states", run.options.tree_states);
-    run.design.overlap = at.flag_or("overlap", run.design.overlap);
+    run.options.plan = read(at, fpga_keys::plan);
+    run.options.tree_states = read(at, fpga_keys::tree_states);
+    run.design.overlap = read_or(at, fpga_keys::overlap, run.design.overlap);
 }
 
 }  // namespace
+
+std::vector<json::KeyRow> change_rows() {
+    std::vector<json::KeyRow> rows;
+    for (const Change& change : changes) {
+        rows.push_back(change.whole ? row_of(whole_key(change)) : row_of(number_key(change)));
+    }
+    return rows;
+}
 
 std::vector<std::string> design_changes() {
     std::vector<std::string> keys;
@@ -184,10 +207,10 @@ std::vector<std::string> design_changes() {
 
 FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware) {
     FpgaRun run;
-    run.title = at.text_or("title", "");
-    run.source = at.text_or("source", "");
+    run.title = read(at, fpga_keys::title);
+    run.source = read(at, fpga_keys::source);
     read_hardware(at, descriptions, hardware, run);
-    run.target = read_model(at, "target", descriptions);
+    run.target = read_model(at, fpga_keys::model, descriptions);
     read_speculation_part(at, descriptions, run);
     read_options(at, run);
     return run;

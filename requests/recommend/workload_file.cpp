@@ -2,8 +2,6 @@
 
 #include <filesystem>
 
-#include "requests/flag_values.h"
-
 namespace treeline {
 namespace {
 
@@ -69,7 +67,7 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload)};
     } catch (const InputError& error) {
-        std::vector<std::string> problems = in_terms_of_workload_flags(error.problems());
+        std::vector<std::string> problems = in_terms_of_flags(error.problems(), workload_flags());
         problems.emplace_back("no FILE is given, so flags must describe the whole workload (see --help)");
         throw InputError(std::move(problems));
     }

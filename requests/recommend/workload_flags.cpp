@@ -1,13 +1,14 @@
 #include "requests/recommend/workload_flags.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
-#include "json/reader.h"
-#include "requests/flag_values.h"
+#include "json/wording.h"
+#include "requests/keys/setup_keys.h"
+#include "requests/keys/workload_keys.h"
+#include "requests/point_reader.h"
 #include "text/parse_number.h"
 #include "text/split.h"
 
@@ -31,7 +32,7 @@ std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const ch
     for (const FlagJson& platform : platforms) {
         for (const std::string& value : split(values, ',')) {
             FlagJson changed = platform.is_string() ? FlagJson{{"device", platform}} : platform;
-            set_flag(changed, key, value);
+            changed[key] = value_of_flag(value);
             all.push_back(std::move(changed));
         }
     }
@@ -39,19 +40,7 @@ std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const ch
 }
 
 void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
-    const auto parts =
-        std::to_array<std::pair<const char*, const std::string*>>({{"design", &flags.design},
-                                                                   {"gpus", &flags.gpus},
-                                                                   {"tensor_parallel", &flags.tensor_parallel},
-                                                                   {"expert_parallel", &flags.expert_parallel},
-                                                                   {"attention_data_parallel", &flags.attention_data_parallel},
-                                                                   {"pipeline_parallel", &flags.pipeline_parallel},
-                                                                   {"draft_tensor_parallel", &flags.draft_tensor_parallel},
-                                                                   {"interconnect", &flags.interconnect},
-                                                                   {"stack", &flags.stack},
-                                                                   {"mode", &flags.mode}});
-    const bool is_set = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return !part.second->empty(); });
-    if (flags.devices.empty() && !is_set) {
+    if (flags.devices.empty() && !any_given(flags.texts, "platforms")) {
         return;
     }
     std::vector<FlagJson> described, named;  // an object in braces stands as it is
@@ -67,8 +56,9 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.devices.empty()) {
         named = elements_of(workload.value("platforms", FlagJson()));
     }
-    for (const auto& [key, values] : parts) {
-        named = with_each(named, key, *values);
+    for (const char* key : {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
+                            "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "mode"}) {
+        named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
     named.insert(named.end(), described.begin(), described.end());
     if (!named.empty()) {
@@ -107,7 +97,7 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
         if (!each.acceptance.empty()) {
             drafter["acceptance"] = acceptance_of_flag(each.acceptance);
         } else if (!each.accept_length.empty()) {
-            drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(flags.draft_tokens));
+            drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(given(flags.texts, "draft_tokens")));
         } else if (!drafter.contains("acceptance")) {
             throw InputError(
                 {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
@@ -120,52 +110,13 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
     workload["drafters"] = std::move(drafters);
 }
 
-void set_speculation(FlagJson& workload, const WorkloadFlags& flags) {
-    if (!flags.decoding.empty()) {
-        workload["decoding"] = flags.decoding;
-    }
-    if (!flags.draft_tokens.empty()) {
-        workload["draft_tokens"] = axis_of_flag(flags.draft_tokens);
-    }
+void set_shapes(FlagJson& workload, const WorkloadFlags& flags) {
     if (!flags.shapes.empty()) {
         workload["shapes"] = FlagJson::array();
         for (const std::string& shape : flags.shapes) {
             workload["shapes"].push_back(value_of_flag(shape));
         }
     }
-    if (!flags.verification.empty()) {
-        workload["verification"] = words_of_flag(flags.verification);
-    }
-    if (!flags.rollback.empty()) {
-        workload["rollback"] = words_of_flag(flags.rollback);
-    }
-}
-
-void set_traffic(FlagJson& workload, const WorkloadFlags& flags) {
-    if (!flags.batch.empty() || !flags.context.empty() || !flags.shares_of.empty()) {
-        FlagJson& traffic = object_under(workload, "traffic", "batch");
-        if (!flags.batch.empty()) {
-            traffic["batch"] = shares_of_flag("--batch", flags.batch);
-        }
-        if (!flags.context.empty()) {
-            traffic["context"] = shares_of_flag("--context", flags.context);
-        }
-        set_flag(traffic, "shares_of", flags.shares_of);
-    }
-    set_flag(workload, "prompt_tokens", flags.prompt);
-    set_flag(workload, "output_tokens", flags.output_tokens);
-    set_flag(workload, "prefix_hit", flags.prefix_hit);
-}
-
-void set_limits(FlagJson& workload, const WorkloadFlags& flags) {
-    for (const auto& [key, flag] :
-         {std::pair{"tpot_ms", flags.max_tpot_ms}, std::pair{"ttft_ms", flags.max_ttft_ms},
-          std::pair{"memory_gb", flags.max_memory_gb}, std::pair{"minimum_gain", flags.minimum_gain}}) {
-        if (!flag.empty()) {
-            set_flag(object_under(workload, "limits", "tpot_ms"), key, flag);
-        }
-    }
-    set_flag(workload, "objective", flags.objective);
 }
 
 /// Draft tokens that the acceptance was measured for; 0 if it is a rate, which holds for any number.
@@ -196,10 +147,9 @@ FlagJson with_defaults(FlagJson workload) {
     if (!workload.contains("draft_tokens")) {
         workload["draft_tokens"] = {{"from", 1}, {"to", most > 0 ? most : usual}};
     }
-    FlagJson& traffic = object_under(workload, "traffic", "batch");
-    for (const auto& [key, value] : {std::pair{"batch", 1}, std::pair{"context", 2048}}) {
-        if (!traffic.contains(key)) {
-            traffic[key] = value;
+    for (const json::CountKey& key : {shared_keys::batch, shared_keys::context}) {
+        if (!workload["traffic"].contains(key.key)) {
+            workload["traffic"][std::string(key)] = *key.fallback;
         }
     }
     return workload;
@@ -217,67 +167,78 @@ FlagJson in_usual_order(const FlagJson& workload) {
     return ordered;
 }
 
-constexpr auto workload_flag_keys = std::to_array<FlagKey>({{"--acceptance", "drafters.acceptance"},
-                                                            {"--drafter", "drafters"},
-                                                            {"--target", "target.model"},
-                                                            {"--precision", "target.precision"},
-                                                            {"--target", "target"},
-                                                            {"--device", "platforms.device"},
-                                                            {"--design", "platforms.design"},
-                                                            {"--tensor-parallel", "platforms.tensor_parallel"},
-                                                            {"--gpus", "platforms.gpus"},
-                                                            {"--expert-parallel", "platforms.expert_parallel"},
-                                                            {"--attention-data-parallel", "platforms.attention_data_parallel"},
-                                                            {"--pipeline-parallel", "platforms.pipeline_parallel"},
-                                                            {"--draft-tensor-parallel", "platforms.draft_tensor_parallel"},
-                                                            {"--interconnect", "platforms.interconnect"},
-                                                            {"--stack", "platforms.stack"},
-                                                            {"--mode", "platforms.mode"},
-                                                            {"--device", "platforms"},
-                                                            {"--draft-tokens", "draft_tokens"},
-                                                            {"--shape", "shapes"},
-                                                            {"--batch", "traffic.batch"},
-                                                            {"--context", "traffic.context"},
-                                                            {"--shares-of", "traffic.shares_of"},
-                                                            {"--prompt", "prompt_tokens"},
-                                                            {"--output-tokens", "output_tokens"},
-                                                            {"--prefix-hit", "prefix_hit"},
-                                                            {"--max-tpot-ms", "limits.tpot_ms"},
-                                                            {"--max-ttft-ms", "limits.ttft_ms"},
-                                                            {"--max-memory-gb", "limits.memory_gb"},
-                                                            {"--minimum-gain", "limits.minimum_gain"},
-                                                            {"--verification", "verification"},
-                                                            {"--rollback", "rollback"},
-                                                            {"--decoding", "decoding"},
-                                                            {"--objective", "objective"}});
+KeyFlag as_for_a_point(std::string_view path) { return flags_at(point_flags(), {path}).front(); }
+
+FlagJson batches_of_flag(const std::string& text) { return shares_of_flag("--batch", text); }
+FlagJson contexts_of_flag(const std::string& text) { return shares_of_flag("--context", text); }
 
 }  // namespace
+
+const std::vector<KeyFlag>& workload_flags() {
+    using json::help_of;
+    static const std::vector<KeyFlag> flags = {
+        as_for_a_point("target.model"),
+        as_for_a_point("target.precision"),
+        {"--device", "NAME|PATH,...|JSON", "platforms.device",
+         "Devices to choose from: GPUs, FPGA designs, or platforms as JSON", nullptr},
+        {"--design", "NAME|PATH", "platforms.design", help_of(platform_keys::design), nullptr},
+        {"--tensor-parallel", "N,...", "platforms.tensor_parallel",
+         help_of(platform_keys::tensor_parallel) + "; 1,2,4 tries each", nullptr},
+        {"--gpus", "N,...", "platforms.gpus", "Devices in all: every cut of so many that the stack's engine offers is tried",
+         nullptr},
+        {"--expert-parallel", "N,...", "platforms.expert_parallel", help_of(platform_keys::expert_parallel), nullptr},
+        {"--attention-data-parallel", "N,...", "platforms.attention_data_parallel",
+         help_of(platform_keys::attention_data_parallel), nullptr},
+        {"--pipeline-parallel", "N,...", "platforms.pipeline_parallel", help_of(platform_keys::pipeline_parallel), nullptr},
+        {"--draft-tensor-parallel", "N", "platforms.draft_tensor_parallel", help_of(platform_keys::draft_tensor_parallel),
+         nullptr},
+        {"--interconnect", "NAME", "platforms.interconnect", help_of(platform_keys::interconnect), nullptr},
+        {"--stack", "NAME|PATH,...", "platforms.stack", help_of(platform_keys::stack) + "; see treeline hardware", nullptr},
+        {"--mode", "MODE,...", "platforms.mode", help_of(platform_keys::mode), nullptr},
+        {"--drafter", "NAME|KIND|JSON", "drafters", "Candidate; repeat the flag for more: " + drafter_choices(), nullptr},
+        {"--acceptance", "RATE,...|JSON", "drafters.acceptance",
+         "Acceptance of the preceding --drafter: one rate for all draft tokens, or P(first 1, 2, ... drafts accepted): "
+         "0.8,0.65,0.5",
+         nullptr},
+        {"--accept-length", "K:TOKENS,...", "drafters.acceptance.mean_length",
+         "Alternative: mean tokens per round with K drafts, bonus token included: 4:2.6", nullptr},
+        {"--draft-tokens", "K,...", "draft_tokens",
+         "Draft tokens to try: 5, 1,2,4 or a range (default: 1 to the number of measured positions, else 8)", axis_of_flag},
+        {"--shape", "TREE", "shapes",
+         "Trees to try in addition to chains; repeatable: sglang:5,4,32, a name from examples/trees, or a path", nullptr,
+         "shapes.shape"},
+        {"--verification", "NAME,...", "verification", "auto (default), " + listed(names_of<Verification>(), "or"),
+         words_of_flag},
+        {"--rollback", "POLICY,...", "rollback", "auto (default), " + listed(names_of<Rollback>(), "or"), words_of_flag},
+        as_for_a_point("decoding"),
+        {"--batch", "N[:SHARE],...", "traffic.batch",
+         help_of(traffic_keys::batch) + ": 8, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2 (default 1)", batches_of_flag},
+        {"--context", "TOKENS[:SHARE],...", "traffic.context",
+         help_of(traffic_keys::context) + ", in the same form (default 2048)", contexts_of_flag},
+        {"--shares-of", "WHAT", "traffic.shares_of", help_of(traffic_keys::shares_of)},
+        {"--prompt", "TOKENS", "prompt_tokens", help_of(workload_keys::prompt_tokens)},
+        as_for_a_point("output_tokens"),
+        as_for_a_point("prefix_hit"),
+        {"--objective", "WHAT", "objective", help_of(workload_keys::objective)},
+        {"--max-tpot-ms", "MS", "limits.tpot_ms", "Limit: " + std::string(limit_keys::tpot_ms.meaning)},
+        {"--max-ttft-ms", "MS", "limits.ttft_ms", "Limit: " + std::string(limit_keys::ttft_ms.meaning)},
+        {"--max-memory-gb", "GB", "limits.memory_gb", "Limit: " + std::string(limit_keys::memory_gb.meaning)},
+        {"--minimum-gain", "RATIO", "limits.minimum_gain", help_of(limit_keys::minimum_gain)},
+        {"--title", "TEXT", "title", "Title of the report"},
+    };
+    return flags;
+}
 
 FlagJson with_flags(FlagJson workload, const WorkloadFlags& flags) {
     if (!workload.is_object()) {
         return workload;  // the reader says what is wrong with it
     }
     const bool from_nothing = workload.empty();
-    if (!flags.title.empty()) {
-        workload["title"] = flags.title;
-    }
-    if (!flags.model.empty() || !flags.precision.empty()) {
-        FlagJson& target = object_under(workload, "target", "model");
-        if (!flags.model.empty()) {
-            target["model"] = flags.model;
-        }
-        set_flag(target, "precision", flags.precision);
-    }
+    set_given(workload, workload_flags(), flags.texts);
     set_platforms(workload, flags);
     set_drafters(workload, flags);
-    set_speculation(workload, flags);
-    set_traffic(workload, flags);
-    set_limits(workload, flags);
+    set_shapes(workload, flags);
     return from_nothing ? in_usual_order(with_defaults(std::move(workload))) : workload;
-}
-
-std::vector<std::string> in_terms_of_workload_flags(std::vector<std::string> problems) {
-    return in_terms_of_flags(std::move(problems), workload_flag_keys);
 }
 
 }  // namespace treeline

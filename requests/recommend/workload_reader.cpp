@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/keys/workload_keys.h"
 #include "requests/speculation_reader.h"
 #include "requests/variant_reader.h"
 
@@ -13,19 +14,20 @@ namespace treeline {
 namespace {
 
 /// [{"value": 8, "share": 0.5}, ...], or whole numbers with equal shares.
-std::vector<WeightedValue> read_distribution(json::Reader& traffic, const char* key, int low, int high) {
+std::vector<WeightedValue> read_distribution(json::Reader& traffic, const json::AxisKey& axis) {
+    const std::string key(axis);
     std::vector<WeightedValue> values;
     const auto& raw = traffic.raw();
     const bool weighted = traffic.has(key) && raw.at(key).is_array() && !raw.at(key).empty() && raw.at(key).front().is_object();
     if (!weighted) {
-        for (const int value : read_axis(traffic, key, low, high)) {
+        for (const int value : read(traffic, axis)) {
             values.push_back({static_cast<double>(value), 1.0});
         }
         return values;
     }
     for (json::Reader& element : traffic.objects(key)) {
-        const auto value = static_cast<double>(element.count("value", low, high));
-        const double share = element.number("share", 1e-9, 1e9);
+        const auto value = static_cast<double>(element.count(share_keys::value, axis.low, axis.high));
+        const double share = read(element, share_keys::share);
         element.finish();
         if (std::any_of(values.begin(), values.end(), [&](const WeightedValue& other) { return other.value == value; })) {
             traffic.problem(key, fmt::format("holds {:.0f} twice", value));
@@ -36,9 +38,9 @@ std::vector<WeightedValue> read_distribution(json::Reader& traffic, const char* 
 }
 
 Traffic read_traffic(json::Reader traffic) {
-    const std::vector<WeightedValue> batch = read_distribution(traffic, "batch", 1, largest_batch);
-    const std::vector<WeightedValue> context = read_distribution(traffic, "context", 0, longest_context);
-    const ShareOf shares_of = traffic.choice_or("shares_of", ShareOf::time);
+    const std::vector<WeightedValue> batch = read_distribution(traffic, traffic_keys::batch);
+    const std::vector<WeightedValue> context = read_distribution(traffic, traffic_keys::context);
+    const ShareOf shares_of = read(traffic, traffic_keys::shares_of);
     traffic.finish();
     if (static_cast<double>(batch.size()) * static_cast<double>(context.size()) > 1e6) {
         traffic.problem({}, "has more than a million combinations of batch and context");
@@ -49,20 +51,20 @@ Traffic read_traffic(json::Reader traffic) {
 
 Limits read_limits(json::Reader& root) {
     Limits limits;
-    std::optional<json::Reader> at = root.optional_object("limits");
+    std::optional<json::Reader> at = root.optional_object(workload_keys::limits);
     if (!at) {
         return limits;
     }
-    if (at->has("tpot_ms")) {
-        limits.time_per_token = Seconds(1e-3 * at->number("tpot_ms", 1e-6, 1e9));
+    if (at->has(limit_keys::tpot_ms)) {
+        limits.time_per_token = Seconds(1e-3 * read(*at, limit_keys::tpot_ms));
     }
-    if (at->has("ttft_ms")) {
-        limits.time_to_first_token = Seconds(1e-3 * at->number("ttft_ms", 1e-6, 1e9));
+    if (at->has(limit_keys::ttft_ms)) {
+        limits.time_to_first_token = Seconds(1e-3 * read(*at, limit_keys::ttft_ms));
     }
-    if (at->has("memory_gb")) {
-        limits.memory = Bytes(1e9 * at->number("memory_gb", 1e-3, 1e6));
+    if (at->has(limit_keys::memory_gb)) {
+        limits.memory = Bytes(1e9 * read(*at, limit_keys::memory_gb));
     }
-    limits.minimum_gain = at->number_or("minimum_gain", 1.0, 1e-3, 1e3);
+    limits.minimum_gain = read(*at, limit_keys::minimum_gain);
     at->finish();
     return limits;
 }
@@ -72,11 +74,12 @@ void check_objective(json::Reader& root, Objective objective, const std::vector<
     for (const Platform& platform : platforms) {
         const Device& device = platform.device;
         if (objective == Objective::energy && !device.knows_energy()) {
-            root.problem("objective",
+            root.problem(workload_keys::objective,
                          "is energy, but the description of " + device.name + " does not state its power and energy");
         }
         if (objective == Objective::cost && device.price <= DollarsPerSecond(0.0)) {
-            root.problem("objective", "is cost, but the description of " + device.name + " does not state a price");
+            root.problem(workload_keys::objective,
+                         "is cost, but the description of " + device.name + " does not state a price");
         }
     }
 }
@@ -94,30 +97,30 @@ void check_shapes(json::Reader& root, const std::vector<Speculation>& speculatio
                 return why_not.empty();
             });
         if (!priced && !drafters.empty()) {
-            root.problem("shapes", speculation.label + " cannot be priced with any of the drafters: " + why_not);
+            root.problem(workload_keys::shapes, speculation.label + " cannot be priced with any of the drafters: " + why_not);
         }
     }
 }
 
 VariantLists read_lists(json::Reader& root, Descriptions& descriptions) {
     VariantLists lists;
-    lists.targets = {read_target(root.object_or_text("target", "model"), descriptions)};
+    lists.targets = {read_target(root.object_or_text(workload_keys::target, "model"), descriptions)};
     std::vector<std::string> labels;
-    for (json::Reader& element : root.objects_or_texts("platforms", "device")) {
+    for (json::Reader& element : root.objects_or_texts(workload_keys::platforms, "device")) {
         for (Platform& platform : read_platforms(std::move(element), descriptions, lists.targets.front().model)) {
             labels.push_back(label_of(platform));
             lists.platforms.push_back(std::move(platform));
         }
     }
-    check_labels(root, "platforms", labels);
+    check_labels(root, workload_keys::platforms, labels);
     labels.clear();
-    for (json::Reader& element : root.objects("drafters")) {
+    for (json::Reader& element : root.objects(workload_keys::drafters)) {
         lists.drafters.push_back(read_drafter(std::move(element), descriptions));
         labels.push_back(lists.drafters.back().label);
     }
-    check_labels(root, "drafters", labels);
-    lists.rollbacks = read_rollbacks(root, "rollback");
-    lists.decoding = read_decoding(root);
+    check_labels(root, workload_keys::drafters, labels);
+    lists.rollbacks = read_rollbacks(root, workload_keys::rollbacks);
+    lists.decoding = read(root, workload_keys::decoding);
     return lists;
 }
 
@@ -126,19 +129,18 @@ VariantLists read_lists(json::Reader& root, Descriptions& descriptions) {
 RecommendInput read_workload(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
     RecommendInput input;
-    input.title = root.text_or("title", "");
-    input.source = root.text_or("source", "");
+    input.title = read(root, workload_keys::title);
+    input.source = read(root, workload_keys::source);
     const VariantLists lists = read_lists(root, descriptions);
     Workload& workload = input.workload;
     workload.speculations = read_speculations(root, descriptions).speculations;
-    workload.traffic = read_traffic(root.object("traffic"));
+    workload.traffic = read_traffic(root.object(workload_keys::traffic));
     const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
-    workload.prompt_tokens =
-        static_cast<double>(root.count_or("prompt_tokens", static_cast<std::int64_t>(typical_context), 0, longest_context));
-    const double output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
-    const double prefix_hit = root.number_or("prefix_hit", 0.0, 0.0, 1.0);
+    workload.prompt_tokens = read_or<double>(root, workload_keys::prompt_tokens, static_cast<std::int64_t>(typical_context));
+    const auto output_tokens = read<double>(root, workload_keys::output_tokens);
+    const double prefix_hit = read(root, workload_keys::prefix_hit);
     workload.limits = read_limits(root);
-    workload.objective = root.choice_or("objective", Objective::throughput);
+    workload.objective = read(root, workload_keys::objective);
     check_objective(root, workload.objective, lists.platforms);
     root.finish();
     if (document.problems().empty()) {
@@ -146,7 +148,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
         document.add_problems(platform_problems(lists));
         workload.variants = all_variants(lists);
         for (Variant& variant : workload.variants) {  // memory is that of the prompts if the file says how long they are
-            const bool of_prompts = root.has("prompt_tokens") || output_tokens > 0.0;
+            const bool of_prompts = root.has(workload_keys::prompt_tokens) || output_tokens > 0.0;
             variant.setup.prompt_tokens = of_prompts ? workload.prompt_tokens : 0.0;
             variant.setup.output_tokens = output_tokens;
             variant.setup.prefix_hit = prefix_hit;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
-#include "requests/parallelism_reader.h"
+#include "requests/keys/sweep_keys.h"
 #include "requests/speculation_reader.h"
 #include "requests/variant_reader.h"
 #include "text/precision_text.h"
@@ -20,20 +20,20 @@ constexpr double most_points = 1e11;
 /// Every target in every precision of the axis, if there is one.
 std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descriptions) {
     std::vector<TargetChoice> targets;
-    for (json::Reader& element : axes.objects_or_texts("target", "model")) {
+    for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::target, "model")) {
         targets.push_back(read_target(std::move(element), descriptions));
     }
-    if (!axes.has("precision")) {
+    if (!axes.has(sweep_axis_keys::precision)) {
         return targets;
     }
     std::vector<TargetChoice> in_all_precisions;
     for (const TargetChoice& target : targets) {
-        for (json::Reader& element : axes.objects_or_texts("precision", "format")) {
+        for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::precision, sweep_element_keys::format)) {
             TargetChoice choice = target;
-            const bool one_format = element.has("format") && element.keys().size() == 1;
-            choice.precision = one_format ? read_precision(element, "format", target.model.precision)
+            const bool one_format = element.has(sweep_element_keys::format) && element.keys().size() == 1;
+            choice.precision = one_format ? read_precision(element, sweep_element_keys::format, target.model.precision)
                                           : read_precision_parts(element, target.model.precision);
-            choice.precision_label = one_format ? element.text("format") : text_of(choice.precision);
+            choice.precision_label = one_format ? element.text(sweep_element_keys::format) : text_of(choice.precision);
             choice.label = fmt::format("{} ({})", target.model.name, choice.precision_label);
             in_all_precisions.push_back(std::move(choice));
         }
@@ -42,15 +42,16 @@ std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descrip
 }
 
 std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descriptions) {
-    std::vector<const char*> given = parallelism_keys();
-    given.insert(given.end(), {"device", "stack", "mode", "interconnect"});
-    for (const char* key : given) {
+    std::vector<std::string_view> given(platform_keys::degrees.begin(), platform_keys::degrees.end());
+    given.insert(given.end(),
+                 {sweep_axis_keys::device, sweep_axis_keys::stack, sweep_axis_keys::mode, sweep_axis_keys::interconnect});
+    for (const std::string_view key : given) {
         if (axes.has(key)) {
             axes.problem(key, "is already given by \"platform\"");
         }
     }
     std::vector<Platform> platforms;
-    for (json::Reader& element : axes.objects_or_texts("platform", "device")) {
+    for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::platform, "device")) {
         platforms.push_back(read_platform(std::move(element), descriptions));
     }
     return platforms;
@@ -58,8 +59,8 @@ std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descr
 
 std::vector<CostMode> read_modes(json::Reader& axes) {
     std::vector<CostMode> modes;
-    for (json::Reader& element : axes.objects_or_texts("mode", "name")) {
-        modes.push_back(read_mode(element, "name"));
+    for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::mode, sweep_element_keys::name)) {
+        modes.push_back(read_mode(element, sweep_element_keys::name));
         element.finish();
     }
     return modes;
@@ -68,11 +69,11 @@ std::vector<CostMode> read_modes(json::Reader& axes) {
 /// Empty without the key: each device has its own default.
 std::vector<Stack> read_stacks(json::Reader& axes, Descriptions& descriptions) {
     std::vector<Stack> stacks;
-    if (!axes.has("stack")) {
+    if (!axes.has(sweep_axis_keys::stack)) {
         return stacks;
     }
-    for (json::Reader& element : axes.objects_or_texts("stack", "name")) {
-        if (const Stack* stack = descriptions.stack(element, "name", "")) {
+    for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::stack, sweep_element_keys::name)) {
+        if (const Stack* stack = descriptions.stack(element, sweep_element_keys::name, "")) {
             stacks.push_back(*stack);
         }
         element.finish();
@@ -88,12 +89,12 @@ struct Degrees {
 /// Degrees of parallelism, all combined. Experts cannot be dealt out over ranks that do not exist: of several combinations
 /// those in which they would be are left out.
 std::vector<Degrees> combined_degrees(json::Reader& axes) {
-    const auto axis = [&](const char* key) {
-        return axes.has(key) ? read_axis(axes, key, 1, most_ranks) : std::vector<int>{1};
-    };
-    const std::vector<int> tensor = axis("tensor_parallel"), data = axis("attention_data_parallel");
-    const std::vector<int> experts = axis("expert_parallel"), pipeline = axis("pipeline_parallel");
-    const auto draft_tensor = static_cast<double>(axes.count_or("draft_tensor_parallel", 0, 1, most_ranks));
+    const auto axis = [&](const json::AxisKey& key) { return axes.has(key) ? read(axes, key) : std::vector<int>{1}; };
+    const std::vector<int> tensor = axis(sweep_axis_keys::tensor_parallel);
+    const std::vector<int> data = axis(sweep_axis_keys::attention_data_parallel);
+    const std::vector<int> experts = axis(sweep_axis_keys::expert_parallel);
+    const std::vector<int> pipeline = axis(sweep_axis_keys::pipeline_parallel);
+    const auto draft_tensor = read_or<double>(axes, sweep_axis_keys::draft_tensor_parallel, 0);
     std::vector<Degrees> all;
     for (const int stages : pipeline) {
         for (const int ranks : tensor) {
@@ -108,7 +109,8 @@ std::vector<Degrees> combined_degrees(json::Reader& axes) {
         }
     }
     if (all.empty()) {
-        axes.problem("expert_parallel", "divides none of the products of tensor_parallel and attention_data_parallel");
+        axes.problem(sweep_axis_keys::expert_parallel,
+                     "divides none of the products of tensor_parallel and attention_data_parallel");
     }
     return all;
 }
@@ -116,16 +118,16 @@ std::vector<Degrees> combined_degrees(json::Reader& axes) {
 /// Devices, degrees, stacks and modes, all combined; accelerators have one of each.
 std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descriptions) {
     std::vector<Platform> hardware;
-    for (json::Reader& element : axes.objects_or_texts("device", "name")) {
-        if (const Platform* found = descriptions.hardware(element, "name")) {
+    for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::device, sweep_element_keys::name)) {
+        if (const Platform* found = descriptions.hardware(element, sweep_element_keys::name)) {
             hardware.push_back(*found);
         }
         element.finish();
     }
     const std::vector<Degrees> degrees = combined_degrees(axes);
     const std::vector<Stack> stacks = read_stacks(axes, descriptions);
-    const std::vector<CostMode> modes = axes.has("mode") ? read_modes(axes) : std::vector<CostMode>{};
-    const std::string interconnect = axes.text_or("interconnect", "");
+    const std::vector<CostMode> modes = axes.has(sweep_axis_keys::mode) ? read_modes(axes) : std::vector<CostMode>{};
+    const std::string interconnect = read(axes, sweep_axis_keys::interconnect);
     std::vector<Platform> platforms;
     for (const Platform& device : hardware) {
         if (device.accelerator) {
@@ -133,8 +135,8 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
             continue;
         }
         std::vector<Stack> of_device = stacks;
-        if (!axes.has("stack")) {
-            if (const Stack* stack = descriptions.stack(axes, "stack", default_stack(device.device))) {
+        if (!axes.has(sweep_axis_keys::stack)) {
+            if (const Stack* stack = descriptions.stack(axes, sweep_axis_keys::stack, default_stack(device.device))) {
                 of_device.push_back(*stack);
             }
         }
@@ -155,24 +157,25 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
 VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
     VariantLists lists;
     lists.targets = read_targets(axes, descriptions);
-    lists.platforms = axes.has("platform") ? read_platform_list(axes, descriptions) : combined_platforms(axes, descriptions);
+    lists.platforms =
+        axes.has(sweep_axis_keys::platform) ? read_platform_list(axes, descriptions) : combined_platforms(axes, descriptions);
     std::vector<std::string> labels;
-    for (json::Reader& element : axes.objects("drafter")) {
+    for (json::Reader& element : axes.objects(sweep_axis_keys::drafter)) {
         lists.drafters.push_back(read_drafter(std::move(element), descriptions));
         labels.push_back(lists.drafters.back().label);
     }
-    check_labels(axes, "drafter", labels);
+    check_labels(axes, sweep_axis_keys::drafter, labels);
     labels.clear();
     for (const TargetChoice& target : lists.targets) {
         labels.push_back(target.label);
     }
-    check_labels(axes, "target", labels);
+    check_labels(axes, sweep_axis_keys::target, labels);
     labels.clear();
     for (const Platform& platform : lists.platforms) {
         labels.push_back(label_of(platform) + (platform.mode == CostMode::hoi ? " on " + platform.stack.name : ""));
     }
-    check_labels(axes, axes.has("platform") ? "platform" : "device", labels);
-    lists.rollbacks = read_rollbacks(axes, "rollback");
+    check_labels(axes, axes.has(sweep_axis_keys::platform) ? sweep_axis_keys::platform : sweep_axis_keys::device, labels);
+    lists.rollbacks = read_rollbacks(axes, sweep_axis_keys::rollbacks);
     return lists;
 }
 
@@ -193,13 +196,13 @@ void check_when(json::Reader& when, const std::string& axis, const std::string& 
 
 std::vector<ConditionText> read_conditions(json::Reader& root, const std::vector<Variant>& variants) {
     std::vector<ConditionText> conditions;
-    if (!root.has("conditions")) {
+    if (!root.has(sweep_keys::conditions)) {
         return conditions;
     }
-    for (json::Reader& element : root.objects_or_texts("conditions", "require")) {
+    for (json::Reader& element : root.objects_or_texts(sweep_keys::conditions, condition_keys::require)) {
         ConditionText condition;
-        condition.require = element.text("require");
-        if (std::optional<json::Reader> when = element.optional_object("when")) {
+        condition.require = read(element, condition_keys::require);
+        if (std::optional<json::Reader> when = element.optional_object(condition_keys::when)) {
             for (const std::string& axis : when->keys()) {
                 condition.when.emplace_back(axis, when->text(axis));
                 check_when(*when, axis, condition.when.back().second, variants);
@@ -220,23 +223,23 @@ std::vector<double> as_numbers(const std::vector<int>& values) { return {values.
 SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
     SweepInput input;
-    input.title = root.text_or("title", "");
-    input.source = root.text_or("source", "");
-    json::Reader axes = root.object("axes");
+    input.title = read(root, sweep_keys::title);
+    input.source = read(root, sweep_keys::source);
+    json::Reader axes = root.object(sweep_keys::axes);
     VariantLists lists = read_lists(axes, descriptions);
-    lists.decoding = read_decoding(root);
+    lists.decoding = read(root, sweep_keys::decoding);
     DesignSpace& space = input.space;
     SpeculationAxis shapes = read_speculations(axes, descriptions);
     space.speculations = std::move(shapes.speculations);
     space.speculation = std::move(shapes.asked_for);
-    space.batch = as_numbers(read_axis(axes, "batch", 1, largest_batch));
-    space.context = as_numbers(read_axis(axes, "context", 0, longest_context));
+    space.batch = as_numbers(read(axes, sweep_axis_keys::batch));
+    space.context = as_numbers(read(axes, sweep_axis_keys::context));
     axes.finish();
-    const auto prompt_tokens = static_cast<double>(root.count_or("prompt_tokens", 0, 0, longest_context));
-    const auto output_tokens = static_cast<double>(root.count_or("output_tokens", 0, 0, longest_context));
-    const double prefix_hit = root.number_or("prefix_hit", 0.0, 0.0, 1.0);
+    const auto prompt_tokens = read<double>(root, sweep_keys::prompt_tokens);
+    const auto output_tokens = read<double>(root, sweep_keys::output_tokens);
+    const double prefix_hit = read(root, sweep_keys::prefix_hit);
     if (output_tokens > 0.0 && prompt_tokens == 0.0) {
-        root.problem("output_tokens",
+        root.problem(sweep_keys::output_tokens,
                      "is set, so \"prompt_tokens\" must say how long the prompts are that the server reads meanwhile");
     }
     const bool readable = document.problems().empty();

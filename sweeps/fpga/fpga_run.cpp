@@ -1,10 +1,29 @@
 #include "sweeps/fpga/fpga_run.h"
 
+#include "sim/accelerator.h"
+#include "sim/round_rows.h"
+
 #include <fmt/format.h>
 
 #include "text/number_text.h"
 
 namespace treeline {
+
+FpgaRun run_at(const RoundSetup& setup, const Speculation& speculation, double accept_length) {
+    FpgaRun run;
+    run.board = setup.platform.accelerator->board;
+    run.design = setup.platform.accelerator->design;
+    run.target = {setup.target.name, fpga::shape_of(setup.target)};
+    run.options.plan = backtracking_of(setup.rollback).value_or(fpga::Backtracking::hybrid);
+    const auto* drafter = std::get_if<IndependentDrafter>(&setup.drafter);
+    if (!is_plain_decoding(speculation) && drafter != nullptr) {
+        run.drafter = FpgaModel{drafter->model.name, fpga::shape_of(drafter->model)};
+        run.tree_label = text_of(speculation);
+        run.tree = trees_of(setup).build(speculation.shape);
+        run.accept_length = accept_length;
+    }
+    return run;
+}
 
 std::vector<std::string> problems_of(const FpgaRun& run) {
     std::vector<std::string> problems = fpga::problems_of(run.design);

@@ -9,6 +9,7 @@
 #include "sim/draft_acceptance.h"
 #include "sim/fpga/resources.h"
 #include "sim/fpga/round.h"
+#include "sim/round.h"
 #include "text/provenance.h"
 
 namespace treeline {
@@ -36,6 +37,9 @@ struct FpgaRun {
 
     [[nodiscard]] bool speculates() const { return drafter.has_value() && tree.nodes() > 0; }
 };
+
+/// What an accelerator runs at a design point: `setup` is one of an accelerator, and accept_length is 1 without drafts.
+FpgaRun run_at(const RoundSetup& setup, const Speculation& speculation, double accept_length);
 
 /// Every reason why the run cannot be priced: a design that exceeds its board, a FIFO that deadlocks. One sentence each.
 std::vector<std::string> problems_of(const FpgaRun& run);

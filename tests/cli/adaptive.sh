@@ -1,4 +1,4 @@
-# treeline bandit and treeline traffic: examples, reproducible results, bad input.
+# treeline study bandit and treeline traffic: examples, reproducible results, bad input.
 . "$(dirname "$0")/lib.sh"
 bandits=$SOURCE/examples/bandit
 traffics=$SOURCE/examples/traffic
@@ -26,47 +26,47 @@ same() {
     cmp -s one.txt two.txt && fail "$1 $2: the seed changes nothing"
 }
 
-for command in bandit traffic; do
+for command in 'study bandit' 'study traffic'; do
     expect 0 'Example' $command --help
 done
 for file in "$bandits"/*.json; do
-    expect 0 'The bandit decodes .* tokens/s.*Source' bandit "$file"
+    expect 0 'The bandit decodes .* tokens/s.*Source' study bandit "$file"
     same bandit "$file"
 done
 for file in "$traffics"/*.json; do
-    expect 0 'requests/s .*schedule.*Source' traffic "$file"
+    expect 0 'requests/s .*schedule.*Source' study traffic "$file"
     same traffic "$file"
 done
 
 # Mamba Drafters (arXiv 2506.01206), tables 5 to 7: (3,2,2,1,1) yields 3.91 tokens in 30.70 ms on MT-bench, and is faster than (3,3,2,1) there.
-expect 0 'MT-bench .*\(3,2,2,1,1\) +3.912 +30.7 ms +127 .*fastest' bandit "$bandits/mamba-drafters.json"
-value /tasks/0/fastest '(3,2,2,1,1)' bandit "$bandits/mamba-drafters.json"
+expect 0 'MT-bench .*\(3,2,2,1,1\) +3.912 +30.7 ms +127 .*fastest' study bandit "$bandits/mamba-drafters.json"
+value /tasks/0/fastest '(3,2,2,1,1)' study bandit "$bandits/mamba-drafters.json"
 # On code the deepest tree is the fastest, by both measures.
-value /tasks/1/fastest '(2,2,2,1,1,1)' bandit "$bandits/mamba-drafters.json"
-value /tasks/1/best_reward '(2,2,2,1,1,1)' bandit "$bandits/mamba-drafters.json"
+value /tasks/1/fastest '(2,2,2,1,1,1)' study bandit "$bandits/mamba-drafters.json"
+value /tasks/1/best_reward '(2,2,2,1,1,1)' study bandit "$bandits/mamba-drafters.json"
 
 # A page of charts beside the table.
-expect 0 'requests/s' traffic "$traffics/measured-table.json" --html traffic.html
-expect 0 'tokens/s' bandit "$bandits/mamba-drafters.json" --html bandit.html
+expect 0 'requests/s' study traffic "$traffics/measured-table.json" --html traffic.html
+expect 0 'tokens/s' study bandit "$bandits/mamba-drafters.json" --html bandit.html
 checks=$((checks + 1))
 grep -q '</html>' traffic.html && grep -q '</html>' bandit.html || fail "a page is not whole"
-expect 1 'no-such-folder' bandit "$bandits/mamba-drafters.json" --html no-such-folder/page.html
+expect 1 'no-such-folder' study bandit "$bandits/mamba-drafters.json" --html no-such-folder/page.html
 
 # One shape cannot lose to itself: 2 tokens every 10 ms.
 one='{"arms": [{"name": "a", "draft_passes": 1, "round_ms": 10}], "draft_share": 0, "exploration": 1,
     "tasks": [{"name": "t", "accepted_exactly": {"a": [0, 1]}}], "sequence": [{"task": "t", "rounds": 50}]}'
 with_json "$one"
-expect 0 'decodes 200 tokens/s: \+0.0 % against a throughout' bandit input.json
+expect 0 'decodes 200 tokens/s: \+0.0 % against a throughout' study bandit input.json
 
 # A table at one batch: 100 tokens of 10 ms plainly are 1 s, so one a second is too much.
 plain='{"batch": [1], "capacity": 1, "output_tokens": 100, "arrivals_per_second": 1,
     "settings": [{"name": "plain", "round_ms": [10]}]}'
 with_json "$plain"
-expect 0 'plain cannot keep up with 1 requests/s or more: full batches of 1 serve at most 1' traffic input.json
-value /continuous_batching/0/e2e_ms/mean '[null]' traffic input.json
+expect 0 'plain cannot keep up with 1 requests/s or more: full batches of 1 serve at most 1' study traffic input.json
+value /continuous_batching/0/e2e_ms/mean '[null]' study traffic input.json
 # Once a day nobody waits: 10 ms to the first token, 1 s to the last of 100.
 with_json "${plain/\"arrivals_per_second\": 1/\"arrivals_per_second\": [0.00001, 2\]}"
-expect 0 ' 10.0 / 10.0 / 10.0 +10.0 +10.0 +1000 .* 1000 / 1000 / 1000 ' traffic input.json
+expect 0 ' 10.0 / 10.0 / 10.0 +10.0 +10.0 +1000 .* 1000 / 1000 / 1000 ' study traffic input.json
 
 # changed FROM TO: the file of the last example with one thing changed.
 changed() {
@@ -78,74 +78,74 @@ changed() {
 
 base=$bandits/mamba-drafters.json
 changed '"exploration"' '"exploratoin"'
-expect 2 'exploratoin: unknown key; did you mean "exploration"' bandit input.json
+expect 2 'exploratoin: unknown key; did you mean "exploration"' study bandit input.json
 changed '"draft_share": 0.0741' '"draft_share": -1'
-expect 2 'draft_share: .*between 0' bandit input.json
+expect 2 'draft_share: .*between 0' study bandit input.json
 changed '[0.78, 0.04, 0.03]' '[0.78, 0.34, 0.03]'
-expect 2 'tasks\[0\].acceptance: .*sums to 1.15' bandit input.json
+expect 2 'tasks\[0\].acceptance: .*sums to 1.15' study bandit input.json
 changed '"per_rank": [0.78, 0.04, 0.03]' '"geometric": 0.7'
-expect 2 'MT-bench, \(3,3,2,1\): ' bandit input.json
+expect 2 'MT-bench, \(3,3,2,1\): ' study bandit input.json
 changed '"task": "HumanEval"' '"task": "HumanEvil"'
-expect 2 'sequence\[1\].task: must be .*did you mean "HumanEval"' bandit input.json
+expect 2 'sequence\[1\].task: must be .*did you mean "HumanEval"' study bandit input.json
 changed '"rounds": 5000' '"rounds": 0'
-expect 2 'sequence\[0\].rounds: .*between 1' bandit input.json
+expect 2 'sequence\[0\].rounds: .*between 1' study bandit input.json
 changed '"default": "(3,3,2,1)"' '"default": "(3,3)"'
-expect 2 'default: must be' bandit input.json
+expect 2 'default: must be' study bandit input.json
 changed '"round_ms": 29.04' '"round_ms": 0'
-expect 2 'arms\[0\].round_ms: .*between' bandit input.json
+expect 2 'arms\[0\].round_ms: .*between' study bandit input.json
 changed '"repetitions": 40' '"repetitions": 100000'
-expect 2 'sequence: has 15000 rounds' bandit input.json
+expect 2 'sequence: has 15000 rounds' study bandit input.json
 changed '"shape": "branching:3,3,2,1"' '"draft_passes": 4'
-expect 2 'arms: "\(3,3,2,1\)" has no shape' bandit input.json
+expect 2 'arms: "\(3,3,2,1\)" has no shape' study bandit input.json
 with_json "${one/\[0, 1\]/[0.5, 0.6\]}"
-expect 2 'tasks\[0\].accepted_exactly.a: sums to 1.10, but' bandit input.json
+expect 2 'tasks\[0\].accepted_exactly.a: sums to 1.10, but' study bandit input.json
 with_json "${one/\[0, 1\]/[1.5, -0.5\]}"
-expect 2 'accepted_exactly.a\[0\]: .*between 0 and 1' bandit input.json
+expect 2 'accepted_exactly.a\[0\]: .*between 0 and 1' study bandit input.json
 with_json "${one/\"a\": [0, 1\]/\"b\": [1\]}"
-expect 2 'accepted_exactly.a: is missing' bandit input.json
+expect 2 'accepted_exactly.a: is missing' study bandit input.json
 with_json '{"arms": [], "draft_share": 0, "exploration": 1, "tasks": [], "sequence": []}'
-expect 2 'arms: .*at least one' bandit input.json
+expect 2 'arms: .*at least one' study bandit input.json
 with_json '{"arms": [{"draft_passes": 1, "round_ms": 10}], "draft_share": 0, "exploration": 1, "tasks": [], "sequence": [{"task": "t", "rounds": 50}]}'
-expect 2 'tasks: is empty' bandit input.json
-expect 2 'FILE' bandit
-expect 2 '--seed: must be a whole number' bandit "$base" --seed x
-expect 2 'nowhere.json: cannot be opened' bandit nowhere.json
+expect 2 'tasks: is empty' study bandit input.json
+expect 2 'FILE' study bandit
+expect 2 '--seed: must be a whole number' study bandit "$base" --seed x
+expect 2 'nowhere.json: cannot be opened' study bandit nowhere.json
 
 base=$traffics/measured-table.json
 changed '[0.3, 0.21, 0.49]' '[0.3, 0.21, 0.59]'
-expect 2 'settings\[1\].accepted_exactly: sums to 1.10, but the probabilities' traffic input.json
+expect 2 'settings\[1\].accepted_exactly: sums to 1.10, but the probabilities' study traffic input.json
 changed '[0.5, 2, 6, 10, 13]' '[-1]'
-expect 2 'arrivals_per_second\[0\]: .*between' traffic input.json
+expect 2 'arrivals_per_second\[0\]: .*between' study traffic input.json
 changed '[0.5, 2, 6, 10, 13]' '-3'
-expect 2 'arrivals_per_second: .*between' traffic input.json
+expect 2 'arrivals_per_second: .*between' study traffic input.json
 changed '[0.5, 2, 6, 10, 13]' '[2, 1]'
-expect 2 'arrivals_per_second: must increase' traffic input.json
+expect 2 'arrivals_per_second: must increase' study traffic input.json
 changed '[10.0, 10.4, 12.0, 20.0]' '[]'
-expect 2 'settings\[0\].round_ms: .*at least one' traffic input.json
+expect 2 'settings\[0\].round_ms: .*at least one' study traffic input.json
 changed '[10.0, 10.4, 12.0, 20.0]' '[10.0, 10.4]'
-expect 2 'settings\[0\].round_ms: has 2 times for 4 batches' traffic input.json
+expect 2 'settings\[0\].round_ms: has 2 times for 4 batches' study traffic input.json
 changed '"capacity": 64' '"capacity": 65'
-expect 2 'batch: ends at 64, below the capacity of 65' traffic input.json
+expect 2 'batch: ends at 64, below the capacity of 65' study traffic input.json
 changed '"batch": [1, 4' '"batch": [2, 4'
-expect 2 'batch: must increase and start at 1' traffic input.json
+expect 2 'batch: must increase and start at 1' study traffic input.json
 changed '"output_tokens": 200' '"output_tokens": 0'
-expect 2 'output_tokens: .*between 1' traffic input.json
+expect 2 'output_tokens: .*between 1' study traffic input.json
 changed '"output_tokens": 200' '"output_tokens": 1000000'
-expect 2 'simulation: asks for .* tokens' traffic input.json
+expect 2 'simulation: asks for .* tokens' study traffic input.json
 changed '"opens": "first_request"' '"opens": "first_requst"'
-expect 2 'clearing.opens: .*did you mean "first_request"' traffic input.json
+expect 2 'clearing.opens: .*did you mean "first_request"' study traffic input.json
 changed '"wait_ms"' '"wait_m"'
-expect 2 'clearing.wait_m: unknown key; did you mean "wait_ms"' traffic input.json
+expect 2 'clearing.wait_m: unknown key; did you mean "wait_ms"' study traffic input.json
 changed '"name": "chain 2"' '"name": "plain"'
-expect 2 'settings: holds "plain" twice' traffic input.json
+expect 2 'settings: holds "plain" twice' study traffic input.json
 changed '"name": "plain",' '"name": "plain", "accepted_exactly": [0.5, 0.5],'
-expect 2 'settings: none is plain decoding' traffic input.json
+expect 2 'settings: none is plain decoding' study traffic input.json
 with_json '{"batch": [1], "capacity": 1, "output_tokens": 100, "arrivals_per_second": 1, "settings": []}'
-expect 2 'settings: .*at least one' traffic input.json
+expect 2 'settings: .*at least one' study traffic input.json
 base=$traffics/llama-3-8b-eagle-h100.json
 changed '"capacity": 128' '"capacity": 4096'
-expect 2 'does not fit at batch [0-9]+ and context 2048' traffic input.json
+expect 2 'does not fit at batch [0-9]+ and context 2048' study traffic input.json
 changed '"h100-sxm"' '"h100-smx"'
-expect 2 'did you mean "h100-sxm"' traffic input.json
-expect 2 'FILE' traffic
+expect 2 'did you mean "h100-sxm"' study traffic input.json
+expect 2 'FILE' study traffic
 finish

@@ -7,7 +7,7 @@ if ! cmp -s commands.md "$SOURCE/docs/commands.md"; then
     diff -u "$SOURCE/docs/commands.md" commands.md | head -40
 fi
 # What the help of a command holds must not get lost on the way into the page.
-for command in recommend sweep 'tree search' 'fpga simulate' calibrate lint; do
+for command in recommend sweep 'tree search' 'study simulate' calibrate lint; do
     checks=$((checks + 1))
     grep -qxE "#+ treeline $command" commands.md || fail "no section on treeline $command"
     # shellcheck disable=SC2086  # two words for a command of two

@@ -8,7 +8,7 @@ for command in models hardware estimate sweep recommend report; do
 done
 expect 2 'a command is needed'
 expect 2 'no command "estimat"; did you mean "estimate"' estimat
-expect 2 'no command "zzzzzz"; the commands are models' zzzzzz
+expect 2 'no command "zzzzzz"; the commands are recommend' zzzzzz
 expect 2 'unknown flag "--batc"; did you mean "--batch"' estimate --batc 8 --model llama-3-8b --device h100-sxm
 expect 2 'unexpected argument "second"' models first second
 expect 2 '--format: must be table, json or csv, not "jsn"; did you mean "json"' models --format jsn

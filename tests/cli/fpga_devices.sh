@@ -1,4 +1,4 @@
-# FPGA accelerators as devices of estimate, sweep, recommend, report and hardware: the figures of `treeline fpga`, and bad input.
+# FPGA accelerators as devices of estimate, sweep, recommend, report and hardware: the figures of their runs, and bad input.
 . "$(dirname "$0")/lib.sh"
 acceptance='{"geometric": 0.7, "measured": [{"shape": {"children": [[3], [2], [2], [2], [2], [2], [1], [1]]}, "accept_length": 6.57}]}'
 
@@ -9,9 +9,9 @@ point() {
                 \"shape\": {\"children\": [[3], [2], [2], [2], [2], [2], [1], [1]]}}"
 }
 
-# The figures of `treeline fpga estimate` for the same run: the speed-up up to the rounding of the accept length.
+# The figures of `treeline estimate` for the same run: the speed-up up to the rounding of the accept length.
 for design in specmamba-vck190 specmamba-vhk158; do
-    "$TREELINE" fpga estimate "$SOURCE/examples/fpga/$design.json" --format json >fpga.json
+    "$TREELINE" estimate "$SOURCE/examples/fpga/$design.json" --format json >fpga.json
     point "\"$design\""
     checks=$((checks + 1))
     "$TREELINE" estimate input.json --format json >estimate.json || fail "estimate on $design"

@@ -27,7 +27,7 @@ FpgaEstimate example(const std::string& name, const std::vector<std::string>& ch
 
 FpgaEstimate plain_with(const std::string& design) {
     FpgaFlags flags;
-    flags.design = design;
+    flags.texts["design"] = design;
     return estimate_fpga(read_fpga_run(flags, catalogue));
 }
 

@@ -17,7 +17,7 @@ FpgaRun run_of(const std::string& example, const std::string& plan, bool overlap
     const std::filesystem::path& source = treeline::testing::source_folder();
     FpgaFlags flags;
     flags.file = (source / "examples/fpga" / example).string();
-    flags.plan = plan;
+    flags.texts["plan"] = plan;
     flags.no_overlap = !overlap;
     return read_fpga_run(flags, {source / "models", source / "hardware"});
 }

@@ -48,10 +48,10 @@ Shown shown(const std::string& file) {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 double objective_in(const Json& candidate, const std::string& objective) {
-    return objective == "throughput" ? 1.0 / candidate["tokens_per_second_device"].get<double>()
+    return objective == "throughput" ? 1.0 / candidate["tokens_per_s_device"].get<double>()
            : objective == "latency"  ? candidate["tpot_ms"].get<double>()
-           : objective == "cost"     ? candidate["price_dollars_per_million_tokens"].get<double>()
-                                     : candidate["energy_joules_per_token"].get<double>();
+           : objective == "cost"     ? candidate["usd_per_million_tokens"].get<double>()
+                                     : candidate["energy_j_per_token"].get<double>();
 }
 
 /// The accept length at which the recommended configuration would be worse by `ratio`: rounds scale, prompts do not.

@@ -52,9 +52,9 @@ Words in_backticks(const std::string& text) {
     return words;
 }
 
-/// A heading and the keys of the tables below it whose first column is "key". "### Tasks: `tasks` of `treeline bandit`" is
-/// about the object `tasks` of that command's file, "## Sweep: `treeline sweep`" about the file itself, "## Target: `target`"
-/// about that object in every file.
+/// A heading and the keys of the tables below it whose first column is "key". "### Tasks: `tasks` of `treeline study bandit`"
+/// is about the object `tasks` of that command's file, "## Sweep: `treeline sweep`" about the file itself, "## Target:
+/// `target`" about that object in every file.
 struct Section {
     std::string heading;
     Words commands, objects, keys;
@@ -97,9 +97,9 @@ void collect(Known& known, const std::string& command, const json::Document& doc
     for (const auto& [path, keys] : document.known_keys()) {
         const std::string object = path.substr(path.rfind('.') + 1);
         const bool is_model = command == "treeline decode" && path.starts_with("target");  // models/README.md
-        const bool is_run = command == "treeline fpga claims" && object == "run";          // the file of another command
+        const bool is_run = command == "treeline study claims" && object == "run";         // the file of another command
         if (!is_free(object) && !is_model && keys != quantity) {
-            known[is_run ? Place("treeline fpga", "") : Place(command, object)].insert(keys.begin(), keys.end());
+            known[is_run ? Place("treeline estimate RUN", "") : Place(command, object)].insert(keys.begin(), keys.end());
         }
     }
 }
@@ -154,11 +154,11 @@ void read_examples(Known& known) {
                                    : read_file(known, "treeline estimate", entry.path(), as_point);
     }
     const std::vector<std::tuple<const char*, const char*, Read>> folders = {
-        {"bandit", "treeline bandit", as_bandit},
-        {"traffic", "treeline traffic", as_traffic},
-        {"acceptance", "treeline acceptance", as_acceptance},
+        {"bandit", "treeline study bandit", as_bandit},
+        {"traffic", "treeline study traffic", as_traffic},
+        {"acceptance", "treeline study acceptance", as_acceptance},
         {"decode", "treeline decode", as_decode},
-        {"fits", "treeline break-even", as_break_even}};
+        {"fits", "treeline study break-even", as_break_even}};
     for (const auto& [folder, command, read] : folders) {
         for (const fs::directory_entry& entry : fs::directory_iterator(source / "examples" / folder)) {
             if (entry.path().extension() == ".json" && entry.path().stem() != "sequoia-demo") {  // ranks for `treeline tree`
@@ -166,9 +166,9 @@ void read_examples(Known& known) {
             }
         }
     }
-    read_file(known, "treeline fpga", source / "examples/fpga/specmamba-vck190.json", as_fpga_run);
-    read_file(known, "treeline fpga explore", source / "examples/fpga/explore-vck190.json", as_explore);
-    read_file(known, "treeline fpga claims", source / "examples/fpga/specmamba-claims.json", as_claims);
+    read_file(known, "treeline estimate RUN", source / "examples/fpga/specmamba-vck190.json", as_fpga_run);
+    read_file(known, "treeline sweep EXPLORATION", source / "examples/fpga/explore-vck190.json", as_explore);
+    read_file(known, "treeline study claims", source / "examples/fpga/specmamba-claims.json", as_claims);
 }
 
 /// Every kind of drafter and tree, and the objects that may stand where the examples have a text or nothing.
@@ -196,28 +196,29 @@ void read_fragments(Known& known) {
                   "attention_data_parallel": {}, "pipeline_parallel": {}, "batch": {}, "context": {},
                   "draft_tokens": {}}, "conditions": [{}]})",
               as_sweep);
-    read_text(known, "treeline break-even",
+    read_text(known, "treeline study break-even",
               R"({"tree": {"nodes": {}, "verify": {"law": "linear"}, "drafting": {"by_nodes": {"fit": "none.json"}}},
                   "chain": {"draft_tokens": {}, "simulate": {}}, "acceptance": {}})",
               as_break_even);
-    read_text(known, "treeline break-even", R"({"tree": {"shapes": [{}], "verify": {"measured": "none.csv"}}, "chain": {}})",
-              as_break_even);
-    read_text(known, "treeline bandit", R"({"arms": [{}], "tasks": [{}], "sequence": [{}]})", as_bandit);
-    read_text(known, "treeline bandit", R"({"design_point": {}, "tasks": [{}], "sequence": [{}]})", as_bandit);
-    read_text(known, "treeline traffic",
+    read_text(known, "treeline study break-even",
+              R"({"tree": {"shapes": [{}], "verify": {"measured": "none.csv"}}, "chain": {}})", as_break_even);
+    read_text(known, "treeline study bandit", R"({"arms": [{}], "tasks": [{}], "sequence": [{}]})", as_bandit);
+    read_text(known, "treeline study bandit", R"({"design_point": {}, "tasks": [{}], "sequence": [{}]})", as_bandit);
+    read_text(known, "treeline study traffic",
               R"({"output_tokens": {}, "clearing": {}, "simulation": {}, "batch": [1], "settings": [{"shape": {}}]})",
               as_traffic);
-    read_text(known, "treeline traffic", R"({"design_point": {}})", as_traffic);
-    read_text(known, "treeline acceptance", R"({"shapes": [{}], "world": {}, "measured": {"shape": {}, "points": [{}]}})",
+    read_text(known, "treeline study traffic", R"({"design_point": {}})", as_traffic);
+    read_text(known, "treeline study acceptance", R"({"shapes": [{}], "world": {}, "measured": {"shape": {}, "points": [{}]}})",
               as_acceptance);
     for (const char* kind : {"first-layers", "model", "ngram"}) {
         read_text(known, "treeline decode",
                   R"({"drafter": {"kind": ")" + std::string(kind) + R"("}, "acceptance": {}, "shape": {}})", as_decode);
     }
-    read_text(known, "treeline fpga", R"({"changes": {}, "drafter": "mamba2-130m", "shape": {}, "acceptance": {}})",
+    read_text(known, "treeline estimate RUN", R"({"changes": {}, "drafter": "mamba2-130m", "shape": {}, "acceptance": {}})",
               as_fpga_run);
-    read_text(known, "treeline fpga", R"({"drafter": "mamba2-130m", "shape": "chain:2", "accept_length": 2})", as_fpga_run);
-    read_text(known, "treeline fpga explore", R"({"changes": {}, "trees": [{}], "drafters": [{"acceptance": {}}]})",
+    read_text(known, "treeline estimate RUN", R"({"drafter": "mamba2-130m", "shape": "chain:2", "accept_length": 2})",
+              as_fpga_run);
+    read_text(known, "treeline sweep EXPLORATION", R"({"changes": {}, "trees": [{}], "drafters": [{"acceptance": {}}]})",
               as_explore);
 }
 

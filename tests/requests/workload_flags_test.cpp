@@ -49,15 +49,15 @@ TEST_CASE("texts of flags are axes, shares and lists") {
 
 TEST_CASE("flags alone are a workload, in the order in which one is written") {
     WorkloadFlags flags;
-    flags.model = "qwen3-8b";
+    flags.texts["target.model"] = "qwen3-8b";
     flags.devices = {"h100-sxm,l40s", R"({"device": "b200", "stack": "sglang"})"};
-    flags.tensor_parallel = "1,2";
-    flags.stack = "vllm";
+    flags.texts["platforms.tensor_parallel"] = "1,2";
+    flags.texts["platforms.stack"] = "vllm";
     flags.drafters = {{"eagle", "0.7,0.5", ""}, {"qwen3-0.6b", "", "4:2.9"}};
-    flags.batch = "8:0.3,16:0.7";
-    flags.max_tpot_ms = "30";
-    flags.minimum_gain = "1.1";
-    flags.objective = "latency";
+    flags.texts["traffic.batch"] = "8:0.3,16:0.7";
+    flags.texts["limits.tpot_ms"] = "30";
+    flags.texts["limits.minimum_gain"] = "1.1";
+    flags.texts["objective"] = "latency";
     CHECK(with_flags(FlagJson::object(), flags) == tree(R"({
       "target": {"model": "qwen3-8b"},
       "platforms": [{"device": "h100-sxm", "tensor_parallel": 1, "stack": "vllm"}, {"device": "h100-sxm", "tensor_parallel": 2, "stack": "vllm"},
@@ -73,7 +73,7 @@ TEST_CASE("flags alone are a workload, in the order in which one is written") {
 
 TEST_CASE("without --draft-tokens, what was measured is tried") {
     WorkloadFlags flags;
-    flags.model = "qwen3-8b";
+    flags.texts["target.model"] = "qwen3-8b";
     const auto most = [&](std::vector<DrafterFlags> drafters) {
         flags.drafters = std::move(drafters);
         return with_flags(FlagJson::object(), flags)["draft_tokens"]["to"].get<int>();
@@ -81,16 +81,16 @@ TEST_CASE("without --draft-tokens, what was measured is tried") {
     CHECK(most({{"eagle", "0.7,0.5,0.35", ""}}) == 3);
     CHECK(most({{"eagle", "0.7,0.5,0.35", ""}, {"mtp", "", "2:1.8,5:2.6"}}) == 5);
     CHECK(most({{"eagle", "0.7,0.5,0.35", ""}, {"ngram", "0.3", ""}}) == 8);
-    flags.draft_tokens = "2-4";
+    flags.texts["draft_tokens"] = "2-4";
     CHECK(most({{"ngram", "0.3", ""}}) == 4);
 }
 
 TEST_CASE("flags change the keys of a file that they speak of") {
     CHECK(with_flags(file, {}) == file);
     WorkloadFlags flags;
-    flags.stack = "vllm";
-    flags.context = "8192";
-    flags.max_ttft_ms = "500";
+    flags.texts["platforms.stack"] = "vllm";
+    flags.texts["traffic.context"] = "8192";
+    flags.texts["limits.ttft_ms"] = "500";
     FlagJson expected = file;
     expected["platforms"] =
         tree(R"([{"device": "h100-sxm", "stack": "vllm"}, {"device": "l40s", "tensor_parallel": 2, "stack": "vllm"}])");
@@ -121,11 +121,11 @@ TEST_CASE("flags that leave open what they mean are refused") {
 }
 
 TEST_CASE("problems of a workload from flags name the flag") {
-    CHECK(in_terms_of_workload_flags({"flags: platforms[1].device: there is none",
-                                      "flags: drafters[0].acceptance.per_position[2]: is 2",
-                                      "flags: traffic.batch[0].value: is 0", "flags: limits.tpot_ms: is -1"}) ==
-          std::vector<std::string>{"--device: there is none", "--acceptance: per_position: is 2", "--batch: value: is 0",
-                                   "--max-tpot-ms: is -1"});
+    CHECK(in_terms_of_flags({"flags: platforms[1].device: there is none", "flags: drafters[0].acceptance.per_position[2]: is 2",
+                             "flags: traffic.batch[0].value: is 0", "flags: limits.tpot_ms: is -1"},
+                            workload_flags()) == std::vector<std::string>{"--device: there is none",
+                                                                          "--acceptance: per_position: is 2",
+                                                                          "--batch: value: is 0", "--max-tpot-ms: is -1"});
 }
 
 TEST_CASE("paths of an input move with it, names and shapes stay") {

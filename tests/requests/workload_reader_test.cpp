@@ -158,13 +158,13 @@ TEST_CASE("a point has defaults, and plain decoding without a drafter") {
 }
 
 TEST_CASE("flags become keys of a point") {
-    PointFlags flags;
-    flags.model = "llama-3-8b";
-    flags.device = "h100-sxm";
-    flags.drafter = "medusa";
-    flags.acceptance = "0.8,0.6";
-    flags.batch = "8";
-    flags.precision = R"({"weights": "int4"})";
+    FlagTexts flags;
+    flags["target.model"] = "llama-3-8b";
+    flags["platform.device"] = "h100-sxm";
+    flags["drafter"] = "medusa";
+    flags["drafter.acceptance"] = "0.8,0.6";
+    flags["batch"] = "8";
+    flags["target.precision"] = R"({"weights": "int4"})";
     const nlohmann::ordered_json point = with_flags(nlohmann::ordered_json::object(), flags);
     CHECK(point["target"] == nlohmann::ordered_json({{"model", "llama-3-8b"}, {"precision", {{"weights", "int4"}}}}));
     CHECK(point["platform"]["device"] == "h100-sxm");
@@ -176,12 +176,12 @@ TEST_CASE("flags become keys of a point") {
 TEST_CASE("flags replace keys of a file and leave the others") {
     const auto file = nlohmann::ordered_json::parse(R"({"target": "llama-3-8b", "platform": "h100-sxm", "drafter": )" + ngram +
                                                     R"(, "batch": 2})");
-    PointFlags flags;
-    flags.precision = "fp8";
-    flags.stack = "vllm";
-    flags.drafter = "llama-3.2-1b";
-    flags.accept_length = "3";
-    flags.draft_tokens = "4";
+    FlagTexts flags;
+    flags["target.precision"] = "fp8";
+    flags["platform.stack"] = "vllm";
+    flags["drafter"] = "llama-3.2-1b";
+    flags["drafter.acceptance.mean_length"] = "3";
+    flags["draft_tokens"] = "4";
     const nlohmann::ordered_json point = with_flags(file, flags);
     CHECK(point["target"]["model"] == "llama-3-8b");
     CHECK(point["target"]["precision"] == "fp8");
@@ -193,8 +193,10 @@ TEST_CASE("flags replace keys of a file and leave the others") {
 }
 
 TEST_CASE("problems of flags name the flag") {
-    const auto named = in_terms_of_flags({"flags: platform.tensor_parallel: is 0", "flags: drafter.acceptance.geometric: is 2",
-                                          "flags: target.model: is missing", "point.json: batch: is 0"});
+    const auto named =
+        in_terms_of_flags({"flags: platform.tensor_parallel: is 0", "flags: drafter.acceptance.geometric: is 2",
+                           "flags: target.model: is missing", "flags: platform: is missing", "point.json: batch: is 0"},
+                          point_flags());
     CHECK(named == std::vector<std::string>{"--tensor-parallel: is 0", "--acceptance: geometric: is 2", "--target: is missing",
-                                            "point.json: batch: is 0"});
+                                            "--device: is missing", "point.json: batch: is 0"});
 }

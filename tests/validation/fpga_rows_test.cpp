@@ -1,4 +1,4 @@
-// Are rows of accelerators predicted by the model that `treeline fpga` runs, and is what was fitted on them said?
+// Are rows of accelerators predicted by the model that `treeline estimate` runs, and is what was fitted on them said?
 #include <algorithm>
 
 #include <catch2/catch.hpp>
@@ -42,7 +42,7 @@ FpgaEstimate example(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("Rows of accelerators are what `treeline fpga estimate` says") {
+TEST_CASE("Rows of accelerators are what `treeline estimate` says") {
     const Found found;
     const FpgaEstimate spec = example("specmamba-vck190.json");
     const FpgaEstimate light = example("lightmamba-vck190.json");

@@ -1,11 +1,12 @@
-// treeline fpga simulate: runs the C-simulation of one layer of every pass.
+// treeline study simulate: runs the C-simulation of one layer of every pass.
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/fpga/fpga_verbs.h"
+#include "cli/fpga/run_flags.h"
 #include "reports/fpga/fpga_simulation_output.h"
 #include "text/output_file.h"
 
@@ -36,21 +37,21 @@ void simulate(const SimulateFlags& flags) {
 
 }  // namespace
 
-FpgaVerb add_fpga_simulate(CLI::App& fpga) {
+Run add_fpga_simulate(CLI::App& app) {
     auto flags = std::make_shared<SimulateFlags>();
-    CLI::App* app =
-        fpga.add_subcommand("simulate", "run the C-simulation of one layer per pass: cycles by unit, stalls, FIFOs");
-    add_fpga_run_flags(*app, flags->run);
-    app->add_option("--replayed", flags->replayed, "Tokens recomputed before the tree (default: what the plan recomputes)")
+    app.add_option("FILE", flags->run.file, "Run (JSON), or an earlier result; flags override its keys");
+    add_key_flags(app, fpga_flags(), flags->run.texts);
+    add_change_flags(app, flags->run);
+    app.add_option("--replayed", flags->replayed, "Tokens recomputed before the tree (default: what the plan recomputes)")
         ->type_name("N");
-    app->add_option("--html", flags->html, "Also write a page with charts to this file")->type_name("FILE");
-    add_common_flags(*app, flags->common);
-    app->footer(
+    app.add_option("--html", flags->html, "Also write a page with charts to this file")->type_name("FILE");
+    add_common_flags(app, flags->common);
+    app.footer(
         "Examples:\n"
-        "  treeline fpga simulate examples/fpga/specmamba-vck190.json\n"
-        "  treeline fpga simulate --design specmamba-vck190 --tree chain:15 --drafter mamba2-370m --acceptance 0.8 --format "
+        "  treeline study simulate examples/fpga/specmamba-vck190.json\n"
+        "  treeline study simulate --design specmamba-vck190 --tree chain:15 --drafter mamba2-370m --acceptance 0.8 --format "
         "json");
-    return {app, [flags] { simulate(*flags); }};
+    return [flags] { simulate(*flags); };
 }
 
 }  // namespace treeline

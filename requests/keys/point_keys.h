@@ -1,0 +1,64 @@
+// Keys of a design point.
+#pragma once
+
+#include "requests/keys/shared_keys.h"
+
+namespace treeline::point_keys {
+
+using namespace shared_keys;
+
+inline constexpr std::int64_t usual_draft_tokens = 5;
+
+inline constexpr PartKey drafter{"drafter", "object", "who drafts", "none: plain decoding"};
+inline constexpr CountKey draft_tokens{"draft_tokens",    0, most_draft_tokens, {}, "draft tokens of a round, in a chain",
+                                       "5 with a drafter"};
+inline constexpr PartKey shape{"shape", "text or object", "a tree, instead of `draft_tokens`", "none"};
+inline constexpr PartKey verification{"verification", "name, list, `auto`", "how drafts are verified",
+                                      "`auto`: the fastest that applies"};
+/// The context of a point has a mean of its own where prompt and answer are given.
+inline constexpr CountKey context{
+    "context", 0, longest_context, {}, "tokens cached for a sequence", "2048; prompt and half the answer if both are given"};
+inline constexpr CountKey concurrency{
+    "concurrency", 1, largest_batch, {}, "instead of a `batch`: requests that clients keep in flight; needs `output_tokens`",
+    "none"};
+inline constexpr NumberKey arrival_rate{
+    "arrival_rate",
+    "1/s",
+    1e-9,
+    1e9,
+    {},
+    "instead of a `batch`: requests per second that arrive at random; needs `output_tokens`",
+    "none"};
+inline constexpr NumberKey prefix_hit{"prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds"};
+inline constexpr CountKey prompt_tokens{
+    "prompt_tokens", 0, longest_context, {}, "length of prompts: for TTFT, for memory and for `output_tokens`",
+    "the `context`"};
+inline constexpr CountKey output_tokens{
+    "output_tokens",
+    0,
+    longest_context,
+    0,
+    "mean length of answers in the steady state, where each makes room for a prompt that others wait for",
+    "0, decoding alone",
+    " ([formula](cost-model.md#35-prompts))"};
+inline constexpr PartKey training{"training", "object", "also reports whether training the drafter pays", "none"};
+
+inline std::vector<KeyRow> rows() {
+    return rows_of(title, source, target, platform, drafter, draft_tokens, shape, verification, batch, concurrency,
+                   arrival_rate, context, prompt_tokens, output_tokens, prefix_hit, rollback, decoding, training);
+}
+
+}  // namespace treeline::point_keys
+
+namespace treeline::training_keys {
+
+using namespace json;
+
+inline constexpr NumberKey decoding_budget{
+    "decoding_budget", "of any currency", 1e-9, 1e15, {}, "cost of decoding without speculation"};
+inline constexpr NumberKey draft_training{
+    "draft_training", "of the same currency", 0.0, 1e15, {}, "cost of training the drafter"};
+
+inline std::vector<KeyRow> rows() { return rows_of(decoding_budget, draft_training); }
+
+}  // namespace treeline::training_keys

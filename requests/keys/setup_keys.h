@@ -1,0 +1,249 @@
+// Keys of the parts that design points, workloads and sweeps share: target, precision, platform, drafter, acceptance, axes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "json/key.h"
+#include "sim/drafters/drafter.h"
+#include "sim/input_limits.h"
+#include "sim/pass.h"
+#include "sim/precision.h"
+
+namespace treeline::target_keys {
+
+using namespace json;
+
+inline constexpr PartKey model{"model",
+                               "name or path",
+                               "catalogue name, description, or Hugging Face `config.json`",
+                               {},
+                               " ([models](../models/README.md))"};
+inline constexpr PartKey precision{"precision", "word or object", "how the target is stored and computed", "as published"};
+
+inline std::vector<KeyRow> rows() { return rows_of(model, precision); }
+
+}  // namespace treeline::target_keys
+
+namespace treeline::precision_keys {
+
+using namespace json;
+
+inline constexpr PartKey weights{"weights", "format", "linear layers", "as published"};
+inline constexpr PartKey attention{"attention", "format", "linear layers of attention alone", "`weights`, or as published",
+                                   ": NVFP4 checkpoints leave them in 16 bits"};
+inline constexpr PartKey lm_head{"lm_head", "format", "LM head alone", "`embeddings`, or as published"};
+inline constexpr PartKey experts{"experts", "format", "routed experts", "`weights`"};
+inline constexpr PartKey embeddings{"embeddings", "format", "embeddings and LM head", "as published"};
+inline constexpr PartKey activations{"activations", "format", "what layers pass on", "as published"};
+inline constexpr PartKey kv_cache{"kv_cache", "format", "keys and values", "as published"};
+inline constexpr PartKey state{"state", "format", "recurrent states", "as published"};
+inline constexpr ChoiceKey<NumberFormat> math{"math", {}, "products with quantised weights", "as published"};
+inline constexpr ChoiceKey<NumberFormat> all{"all", {}, "everything that the other keys do not name, except the state", "none"};
+
+inline std::vector<KeyRow> rows() {
+    return rows_of(weights, attention, lm_head, experts, embeddings, activations, kv_cache, state, math, all);
+}
+
+}  // namespace treeline::precision_keys
+
+/// A format of tensors.
+namespace treeline::storage_keys {
+
+using namespace json;
+
+inline constexpr ChoiceKey<NumberFormat> format{"format", {}, "of an element"};
+inline constexpr NumberKey group_size{
+    "group_size", "values", 1.0, 1e9, {}, "values that share a scale", "none: scales are too few to count"};
+inline constexpr NumberKey bits{
+    "bits", "bits", 1.0, 32.0, {}, "of a value where it is stored in fewer than it is computed in", "those of the format"};
+inline constexpr NumberKey scale_bits{"scale_bits", "bits", 1.0, 32.0, 16.0, "size of a scale"};
+
+inline std::vector<KeyRow> rows() { return rows_of(format, group_size, bits, scale_bits); }
+
+}  // namespace treeline::storage_keys
+
+namespace treeline::platform_keys {
+
+using namespace json;
+
+inline constexpr std::array cost_mode_words = [] {
+    std::array<std::string_view, all_cost_modes.size()> words{};
+    std::transform(all_cost_modes.begin(), all_cost_modes.end(), words.begin(), name_of<CostMode>);
+    return words;
+}();
+
+inline constexpr PartKey device{
+    "device", "name or path", "a GPU, a CPU, an accelerator design or an FPGA board", {}, " (`treeline hardware`)"};
+inline constexpr PartKey design{"design", "name or path", "the accelerator on an FPGA board", "the board's own"};
+inline constexpr CountKey tensor_parallel{"tensor_parallel", 1, most_ranks, 1, "devices that share each layer"};
+inline constexpr CountKey expert_parallel{
+    "expert_parallel",
+    1,
+    most_ranks,
+    1,
+    "ranks over which a mixture's experts are dealt out",
+    "1, experts are cut like all layers",
+    ". It divides `tensor_parallel` × `attention_data_parallel`; over the rest each expert is cut"};
+inline constexpr CountKey attention_data_parallel{
+    "attention_data_parallel",
+    1,
+    most_ranks,
+    1,
+    "groups of ranks that run attention for requests of their own",
+    "",
+    " and share the experts, each of `tensor_parallel` ranks. A batch is that of all groups"};
+inline constexpr CountKey pipeline_parallel{"pipeline_parallel", 1, most_ranks, 1, "stages that hold some of the layers each"};
+inline constexpr CountKey draft_tensor_parallel{
+    "draft_tensor_parallel", 1, most_ranks, {}, "ranks that share the drafter's layers", "as the target's"};
+inline constexpr CountKey gpus{
+    "gpus",
+    1,
+    most_ranks,
+    {},
+    "devices in all; alone, they share each layer",
+    "the product of the degrees",
+    ". In a workload it stands for every cut of so many that the stack's engine offers, or with some of the degrees given for "
+    "every cut that has those; elsewhere it must be their product"};
+inline constexpr std::array<std::string_view, 5> degrees = {tensor_parallel, expert_parallel, attention_data_parallel,
+                                                            pipeline_parallel, draft_tensor_parallel};
+inline constexpr TextKey interconnect{"interconnect",
+                                      "text",
+                                      "",
+                                      "link between them",
+                                      "the fastest that joins them all",
+                                      ". Sixteen H100 are joined by the `network`, since NVLink joins eight; the platform's "
+                                      "label says so"};
+inline constexpr PartKey stack{
+    "stack", "name or path", "software stack", "`cuda-graph`; `cpu` on CPUs",
+    ": what software adds. `vllm`, `sglang` and `tensorrt-llm` are fitted to serving runs, by version (`vllm-0.12`; the "
+    "plain name is the newest), `ideal` assumes the data sheet"};
+inline constexpr WordKey mode{"mode",
+                              cost_mode_words,
+                              {},
+                              "cost model",
+                              "`calibrated` where kernels were measured and the stack was fitted with them, else `roofline`",
+                              ": the data sheet times the efficiency that the stack states; laws of measured kernels "
+                              "(`hardware/calibrations/`); one hardware operational intensity, as in SPIRe"};
+
+inline std::vector<KeyRow> rows() {
+    return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
+                   draft_tensor_parallel, gpus, interconnect, stack, mode);
+}
+
+}  // namespace treeline::platform_keys
+
+namespace treeline::drafter_keys {
+
+using namespace json;
+
+inline constexpr std::array<std::string_view, 13> kinds = {"model",  "sparse-self", "spire", "one-layer", "eagle",
+                                                           "eagle3", "p-eagle",     "mtp",   "dflash",    "dspark",
+                                                           "pard",   "medusa",      "ngram"};
+
+inline constexpr WordKey kind{"kind", kinds, {}, "kind of drafter, see below"};
+inline constexpr TextKey name{"name", "text", {}, "its name in results", "the kind, or the model's name"};
+inline constexpr PartKey acceptance{"acceptance", "object", "how many of its drafts are accepted"};
+inline constexpr PartKey model{"model", "name or path", "of `model` and `pard`: shares the target's vocabulary"};
+inline constexpr PartKey precision{"precision", "word or object", "of `model`: how it is stored and computed", "as published"};
+inline constexpr CountKey draft_vocabulary{"draft_vocabulary",
+                                           1,
+                                           10'000'000,
+                                           {},
+                                           "of heads with a layer of their own: rows of their LM head",
+                                           "the target's; `eagle3` 32,000"};
+inline constexpr CountKey input_features{"input_features",
+                                         1,
+                                         64,
+                                         {},
+                                         "of such heads and block drafters: hidden vectors that enter",
+                                         "2; `eagle3` 3; `dflash`, `dspark` 5"};
+inline constexpr CountKey feed_forward{"feed_forward",
+                                       1,
+                                       10'000'000,
+                                       {},
+                                       "of the same: hidden width of their dense feed-forward network",
+                                       "the target's dense layers', or 3 model widths"};
+inline constexpr CountKey block{"block",
+                                2,
+                                most_draft_tokens,
+                                {},
+                                "of `dflash` and `dspark`: rows of their one pass, which bound the draft",
+                                "16; `dspark` 7",
+                                " (one of DFlash's is the last token)"};
+inline constexpr CountKey heads{"heads", 1, 64, static_cast<std::int64_t>(MedusaDrafter{}.heads), "of `medusa`"};
+inline constexpr CountKey layers_per_head{"layers_per_head", 1, 64, static_cast<std::int64_t>(MedusaDrafter{}.layers_per_head),
+                                          "of `medusa`"};
+inline constexpr NumberKey lookup_us_per_sequence{"lookup_us_per_sequence",
+                                                  "µs",
+                                                  0.0,
+                                                  1e9,
+                                                  1e6 * NgramDrafter{}.lookup_per_sequence.value(),
+                                                  "of `ngram`: host time of a look-up"};
+inline constexpr CountKey layers{
+    "layers", 1, 100'000, {}, "of these and `spire`, which has no default", "`dflash`, `dspark` 5; `p-eagle` 4"};
+inline constexpr NumberKey window{"window",        "tokens", 1.0,
+                                  longest_context, {},       "of `sparse-self` and `spire`: of the cache that is read, …"};
+inline constexpr NumberKey share{"share", "", 1e-6, 1.0, {}, "… or the share of the context"};
+inline constexpr NumberKey sink{"sink", "tokens", 0.0, longest_context, 0.0, "first tokens that are read as well"};
+inline constexpr SwitchKey feedback_memory{"feedback_memory", true, "of `spire`"};
+
+inline std::vector<KeyRow> rows() {
+    return rows_of(kind, name, acceptance, model, precision, draft_vocabulary, input_features, feed_forward, block, heads,
+                   layers_per_head, lookup_us_per_sequence, layers, window, share, sink, feedback_memory);
+}
+
+}  // namespace treeline::drafter_keys
+
+namespace treeline::acceptance_keys {
+
+using namespace json;
+
+inline constexpr NumberKey geometric{"geometric", "", 0.0, 1.0, {}, "rate of each draft token: `0.8`"};
+inline constexpr NumbersKey per_position{"per_position", 0.0, 1.0,
+                                         "P(the first i drafts are all accepted): `[0.8, 0.62, 0.5]`"};
+inline constexpr NumberKey mean_length{
+    "mean_length",           "tokens", 1.0,
+    most_draft_tokens + 1.0, {},       "mean per round, bonus token included, for chains of `draft_tokens`"};
+inline constexpr CountKey draft_tokens{"draft_tokens", 1, most_draft_tokens, {}, "with `mean_length`"};
+inline constexpr PartKey curve{"curve", "object", "the same by length of the chain: `{\"1\": 1.8, \"2\": 2.4, \"4\": 3.1}`"};
+inline constexpr NumbersKey per_rank{"per_rank", 0.0,
+                                     1.0,        "for trees, P(the child of rank r is the accepted one): `[0.63, 0.11, 0.06]`",
+                                     "none",     ". If given alone, its first rank is the rate of chains"};
+inline constexpr PartKey measured{"measured", "list of objects", "accept lengths of individual shapes, used as they are",
+                                  "none"};
+inline constexpr TextKey source{"source", "text", "", "where it was measured; results repeat it", "none"};
+
+inline std::vector<KeyRow> rows() {
+    return rows_of(geometric, per_position, mean_length, draft_tokens, curve, per_rank, measured, source);
+}
+
+}  // namespace treeline::acceptance_keys
+
+/// Elements of `measured`.
+namespace treeline::measured_shape_keys {
+
+using namespace json;
+
+inline constexpr PartKey shape{"shape", "text or object", "a tree"};
+inline constexpr NumberKey accept_length{"accept_length",         "tokens", 1.0,
+                                         most_draft_tokens + 1.0, {},       "mean per round, bonus token included"};
+
+inline std::vector<KeyRow> rows() { return rows_of(shape, accept_length); }
+
+}  // namespace treeline::measured_shape_keys
+
+/// An axis as a range. Its bounds are those of the axis.
+namespace treeline::range_keys {
+
+using namespace json;
+
+inline constexpr PartKey from{"from", "whole number", "first"};
+inline constexpr PartKey to{"to", "whole number", "last"};
+inline constexpr PartKey step{"step", "whole number", "increment", "1"};
+inline constexpr PartKey powers_of_two{"powers_of_two", "object", "`{\"from\": 1, \"to\": 256}`: 1, 2, 4, … instead"};
+
+inline std::vector<KeyRow> rows() { return rows_of(from, to, step, powers_of_two); }
+inline std::vector<KeyRow> rows_of_powers() { return rows_of(from, to); }
+
+}  // namespace treeline::range_keys

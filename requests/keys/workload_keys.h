@@ -1,0 +1,76 @@
+// Keys of a workload.
+#pragma once
+
+#include "requests/keys/point_keys.h"
+#include "requests/keys/shared_keys.h"
+#include "sweeps/goal.h"
+#include "sweeps/traffic.h"
+
+namespace treeline::workload_keys {
+
+using namespace shared_keys;
+using point_keys::output_tokens;
+using point_keys::prefix_hit;
+
+inline constexpr PartKey platforms{"platforms", "list, or one",
+                                   "candidates for where it runs, each a device's name or an object"};
+inline constexpr PartKey drafters{"drafters", "list of objects", "candidate drafters; plain decoding is always included"};
+inline constexpr PartKey traffic{"traffic", "object", "which batches and contexts occur, and how often"};
+inline constexpr CountKey prompt_tokens{"prompt_tokens",
+                                        0,
+                                        longest_context,
+                                        {},
+                                        "length of prompts: for TTFT, for memory and for `output_tokens`",
+                                        "the context of the typical point"};
+inline constexpr PartKey limits{"limits", "object", "what a configuration must meet", "none"};
+inline constexpr ChoiceKey<Objective> objective{
+    "objective",
+    Objective::throughput,
+    "what the best configuration is best in",
+    {},
+    ": tokens/s per device, TPOT, or money (needs a price) or energy (needs power) per token"};
+
+inline std::vector<KeyRow> rows() {
+    return rows_of(title, source, target, platforms, drafters, draft_tokens, shapes, verification, rollbacks, decoding, traffic,
+                   prompt_tokens, output_tokens, prefix_hit, limits, objective);
+}
+
+}  // namespace treeline::workload_keys
+
+namespace treeline::traffic_keys {
+
+using namespace json;
+
+inline constexpr AxisKey batch{"batch", 1, largest_batch, "sequences decoded together", {}, "; values, or with shares"};
+inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached for a sequence", {}, "; likewise"};
+inline constexpr ChoiceKey<ShareOf> shares_of{"shares_of", ShareOf::time, "what the shares are shares of"};
+
+inline std::vector<KeyRow> rows() { return rows_of(batch, context, shares_of); }
+
+}  // namespace treeline::traffic_keys
+
+/// Elements of `batch` and `context` with shares.
+namespace treeline::share_keys {
+
+using namespace json;
+
+inline constexpr PartKey value{"value", "whole number", "a batch or a context"};
+inline constexpr NumberKey share{"share", "", 1e-9, 1e9, {}, "its weight; they need not add up to 1"};
+
+inline std::vector<KeyRow> rows() { return rows_of(value, share); }
+
+}  // namespace treeline::share_keys
+
+namespace treeline::limit_keys {
+
+using namespace json;
+
+inline constexpr NumberKey tpot_ms{"tpot_ms", "ms", 1e-6, 1e9, {}, "time per output token", "none"};
+inline constexpr NumberKey ttft_ms{"ttft_ms", "ms", 1e-6, 1e9, {}, "time to the first token", "none"};
+inline constexpr NumberKey memory_gb{"memory_gb", "GB", 1e-3, 1e6, {}, "peak memory of a device", "the device's memory"};
+inline constexpr NumberKey minimum_gain{
+    "minimum_gain", "", 1e-3, 1e3, 1.0, "gain in the objective below which plain decoding is preferred"};
+
+inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain); }
+
+}  // namespace treeline::limit_keys
