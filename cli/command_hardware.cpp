@@ -11,6 +11,7 @@
 #include "hardware/accelerators.h"
 #include "hardware/catalogue.h"
 #include "hardware/fpga.h"
+#include "hardware/stack_versions.h"
 #include "reports/catalogue/hardware_output.h"
 #include "reports/fpga/fpga_catalogue.h"
 #include "reports/provenance_output.h"
@@ -113,7 +114,9 @@ void describe_hardware(const HardwareFlags& flags, const std::filesystem::path& 
 
 void describe(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
-    const std::vector<std::string> stacks = stack_names(catalogue);
+    std::vector<std::string> stacks = stack_names(catalogue);
+    const std::vector<std::string> engines = engines_of(stacks);  // each stands for its newest version
+    stacks.insert(stacks.end(), engines.begin(), engines.end());
     const bool path = looks_like_path(flags.name);
     if (path ? describes_a_stack(flags.name) : std::count(stacks.begin(), stacks.end(), flags.name) > 0) {
         const Described<Stack> stack = load_stack(catalogue, flags.name);

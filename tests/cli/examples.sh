@@ -21,12 +21,12 @@ done
 [ "$ran" -ge 5 ] || fail "only $ran examples"
 
 # SPIRe, figure 4 and section 4 (arXiv 2504.06419): 1.76 (vanilla, batch 1, context 32), 2.05 and 2.78 (MagicDec and SPIRe at batch 64,
-# context 512). Columns: drafter 7, batch 12, context 13, speed-up 14.
+# context 512). Columns: drafter 10, batch 15, context 16, speed-up 17.
 "$TREELINE" sweep "$SOURCE/examples/spire-study.json" --format csv >spire.csv
 figure() {
     checks=$((checks + 1))
     local got
-    got=$(awk -F, -v d="$1" -v b="$2" -v s="$3" '$7 == d && $12 == b && $13 == s {printf "%.2f", $14}' spire.csv)
+    got=$(awk -F, -v d="$1" -v b="$2" -v s="$3" '$10 == d && $15 == b && $16 == s {printf "%.2f", $17}' spire.csv)
     [ "$got" = "$4" ] || fail "SPIRe $*: $got"
 }
 figure vanilla 1 32 1.76
