@@ -59,7 +59,7 @@ fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) 
                               "\"."});
         }
     }
-    return catalogue_file(catalogue, stack_folders, "software stack", name_or_path);
+    return catalogue_file(catalogue, stack_folders, "software stack", name_or_path, engines_of(names));
 }
 
 Described<Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {

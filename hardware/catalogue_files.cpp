@@ -35,7 +35,7 @@ std::vector<std::string> catalogue_names(const fs::path& catalogue, const Catalo
 }
 
 fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folders, const std::string& what,
-                        const std::string& name_or_path) {
+                        const std::string& name_or_path, const std::vector<std::string>& also) {
     if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
         return name_or_path;
     }
@@ -46,7 +46,9 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
         }
         known += (known.empty() ? "" : ", ") + file.stem().string();
     }
-    const std::string hint = did_you_mean_name(name_or_path, catalogue_names(catalogue, folders));
+    std::vector<std::string> names = catalogue_names(catalogue, folders);
+    names.insert(names.end(), also.begin(), also.end());
+    const std::string hint = did_you_mean_name(name_or_path, names);
     throw InputError({"there is no " + what + " \"" + name_or_path + "\"" + (hint.empty() ? "." : hint) + " Known: " + known +
                       ". A path to a description (.json) also works."});
 }

@@ -16,7 +16,9 @@ std::vector<std::string> catalogue_names(const std::filesystem::path& catalogue,
 
 /// Text with a '/' or that ends in ".json" is a path; other text a name in these folders. Throws InputError for an unknown
 /// name, with the nearest one (or all that go on from it) and all that are known; `what` says what was looked for ("device").
+/// `also` are names with a meaning of their own, which the caller knows: they may be the nearest ones.
 std::filesystem::path catalogue_file(const std::filesystem::path& catalogue, const CatalogueFolders& folders,
-                                     const std::string& what, const std::string& name_or_path);
+                                     const std::string& what, const std::string& name_or_path,
+                                     const std::vector<std::string>& also = {});
 
 }  // namespace treeline

@@ -1,5 +1,6 @@
 #include "hardware/stack_versions.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace treeline {
@@ -34,6 +35,17 @@ StackVersion stack_version(std::string_view name) {
     std::vector<int> version = version_numbers(name.substr(dash + 1));
     return version.empty() ? StackVersion{std::string(name), {}}
                            : StackVersion{std::string(name.substr(0, dash)), std::move(version)};
+}
+
+std::vector<std::string> engines_of(const std::vector<std::string>& names) {
+    std::vector<std::string> engines;
+    for (const std::string& name : names) {
+        const StackVersion known = stack_version(name);
+        if (!known.version.empty() && std::find(engines.begin(), engines.end(), known.engine) == engines.end()) {
+            engines.push_back(known.engine);
+        }
+    }
+    return engines;
 }
 
 std::optional<std::string> newest_version(const std::vector<std::string>& names, const std::string& engine) {

@@ -15,6 +15,9 @@ struct StackVersion {
 };
 StackVersion stack_version(std::string_view name);
 
+/// The engines that have a version among `names`, each once.
+std::vector<std::string> engines_of(const std::vector<std::string>& names);
+
 /// The newest of `names` that is a version of this engine; nothing if there is none.
 std::optional<std::string> newest_version(const std::vector<std::string>& names, const std::string& engine);
 

@@ -13,13 +13,13 @@ using namespace treeline::testing;
 namespace {
 
 /// Steps of Llama-3-8B with a 1B drafter at these batches and draft lengths, timed by the simulator with the stack `truth`;
-/// each begins with the stack "vllm".
+/// each begins with the stack "vllm-0.8".
 std::vector<MeasuredStep> steps_by(const Stack& truth, const std::vector<double>& batches, const std::vector<int>& drafts) {
     std::vector<MeasuredStep> steps;
     for (const double batch : batches) {
         for (const int k : drafts) {
             MeasuredStep step;
-            step.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+            step.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.8"));
             step.point = {k, batch, 1024.0};
             step.time = predicted_time(step, truth);
             steps.push_back(step);
@@ -28,7 +28,7 @@ std::vector<MeasuredStep> steps_by(const Stack& truth, const std::vector<double>
     return steps;
 }
 
-Stack vllm() { return platform("h100-sxm", "vllm").stack; }
+Stack vllm() { return platform("h100-sxm", "vllm-0.8").stack; }
 
 /// The fitted value; the one before where it is not free.
 double value_of(const StackFit& fit, StackNumber number, double otherwise) {
