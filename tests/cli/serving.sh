@@ -15,7 +15,7 @@ below() {
 
 # The three commands of a newcomer: fit, see, recommend.
 cp "$SOURCE/examples/serving/qwen3-8b-h100-vllm.csv" my.csv
-expect 0 'The stack vllm fitted to 8 measured steps of qwen3-8b on h100-sxm .*Written to my-stack.json. Use it: --stack my-stack.json' \
+expect 0 'The stack vllm-[0-9.]+ fitted to 8 measured steps of qwen3-8b on h100-sxm .*Written to my-stack.json. Use it: --stack my-stack.json' \
     calibrate --serving my.csv "${served[@]}" --output my-stack.json
 grep -q '"kind": "fitted"' my-stack.json || fail "no number of the stack is marked as fitted: $(cat my-stack.json)"
 grep -q '8 measured steps of qwen3-8b on h100-sxm' my-stack.json || fail "the fitted numbers do not say what they rest on"
