@@ -118,7 +118,10 @@ void describe(const HardwareFlags& flags) {
     const std::vector<std::string> engines = engines_of(stacks);  // each stands for its newest version
     stacks.insert(stacks.end(), engines.begin(), engines.end());
     const bool path = looks_like_path(flags.name);
-    if (path ? describes_a_stack(flags.name) : std::count(stacks.begin(), stacks.end(), flags.name) > 0) {
+    const std::vector<std::string> engines = engines_of(stacks);
+    const bool names_stack = std::count(stacks.begin(), stacks.end(), flags.name) > 0 ||
+                             std::count(engines.begin(), engines.end(), stack_version(flags.name).engine) > 0;
+    if (path ? describes_a_stack(flags.name) : names_stack) {
         const Described<Stack> stack = load_stack(catalogue, flags.name);
         return deliver_description(flags, stack, stack_json(stack.value), stacks_table({stack.value}));
     }
@@ -127,6 +130,7 @@ void describe(const HardwareFlags& flags) {
         return describe_hardware(flags, catalogue);
     }
     all.insert(all.end(), stacks.begin(), stacks.end());
+    all.insert(all.end(), engines.begin(), engines.end());
     const std::string hint = did_you_mean_name(flags.name, all);
     throw InputError({fmt::format("there is no device or software stack \"{}\"{}", flags.name,
                                   hint.empty() ? "; known are " + listed(all, "and") : hint)});
