@@ -69,9 +69,12 @@ const std::vector<KeyFlag>& point_flags() {
         {"--shape,--tree", "TREE", "shape", "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)"},
         {"--verification", "NAME", "verification", "auto (default), " + listed(names_of<Verification>(), "or")},
         {"--batch", "N", "batch", help_of(point_keys::batch)},
+        {"--concurrency", "N", "concurrency", help_of(point_keys::concurrency)},
+        {"--arrival-rate", "PER_SECOND", "arrival_rate", help_of(point_keys::arrival_rate)},
         {"--context", "TOKENS", "context", help_of(point_keys::context)},
         {"--prompt", "TOKENS", "prompt_tokens", help_of(point_keys::prompt_tokens)},
         {"--output-tokens", "TOKENS", "output_tokens", help_of(point_keys::output_tokens)},
+        {"--prefix-hit", "SHARE", "prefix_hit", help_of(point_keys::prefix_hit)},
         {"--rollback", "POLICY", "rollback", "auto (default), " + listed(names_of<Rollback>(), "or")},
         {"--decoding", "WAY", "decoding", help_of(point_keys::decoding)},
         {"--decoding-budget", "COST", "training.decoding_budget",
@@ -88,6 +91,13 @@ FlagJson with_flags(FlagJson point, const FlagTexts& flags) {
     }
     if (!given(flags, "platform.device").empty() && point.contains("platform") && point["platform"].is_object()) {
         point["platform"].erase("design");  // the file's design belongs to the file's board
+    }
+    for (const char* load : {"batch", "concurrency", "arrival_rate"}) {
+        if (!given(flags, load).empty()) {  // takes the place of the file's load, however that is stated
+            for (const char* key : {"batch", "concurrency", "arrival_rate"}) {
+                point.erase(key);
+            }
+        }
     }
     set_given(point, point_flags(), flags);
     set_drafter(point, flags);

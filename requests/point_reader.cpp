@@ -7,6 +7,42 @@
 #include "requests/keys/point_keys.h"
 
 namespace treeline {
+namespace {
+
+/// A request in its steady state has, in the mean, its prompt and half of its answer in the cache.
+void read_lengths(json::Reader& root, PointInput& input) {
+    const std::int64_t output = read(root, point_keys::output_tokens);
+    const bool steady = output > 0 && root.has(point_keys::prompt_tokens);
+    const std::int64_t in_the_mean =
+        steady ? read_or(root, point_keys::prompt_tokens, 0) + output / 2 : point_keys::usual_context;
+    const std::int64_t context = read_or(root, point_keys::context, in_the_mean);
+    input.context = static_cast<double>(context);
+    input.prompt_tokens = read_or<double>(root, point_keys::prompt_tokens, context);
+    input.output_tokens = static_cast<double>(output);
+    input.prefix_hit = read(root, point_keys::prefix_hit);
+}
+
+void read_load(json::Reader& root, PointInput& input) {
+    if (root.has(point_keys::concurrency)) {
+        input.load.concurrency = read_or<double>(root, point_keys::concurrency, 1);
+    }
+    if (root.has(point_keys::arrival_rate)) {
+        input.load.arrival_rate = read(root, point_keys::arrival_rate);
+    }
+    const int given =
+        (root.has(point_keys::batch) ? 1 : 0) + (input.load.concurrency ? 1 : 0) + (input.load.arrival_rate ? 1 : 0);
+    if (given > 1) {
+        root.problem("",
+                     "sets more than one of \"batch\", \"concurrency\" and \"arrival_rate\": the batch follows from the "
+                     "other two");
+    }
+    if (input.load.given() && input.output_tokens <= 0.0) {
+        root.problem(input.load.concurrency ? point_keys::concurrency.key : point_keys::arrival_rate.key,
+                     "needs \"output_tokens\" above 0: without the length of answers nothing says how long a request stays");
+    }
+}
+
+}  // namespace
 
 PointInput read_point(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
@@ -24,10 +60,8 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
                      "is set, but there is no drafter");
     }
     input.batch = read<double>(root, point_keys::batch);
-    const auto context = read(root, point_keys::context);
-    input.context = static_cast<double>(context);
-    input.prompt_tokens = read_or<double>(root, point_keys::prompt_tokens, context);
-    input.output_tokens = read<double>(root, point_keys::output_tokens);
+    read_lengths(root, input);
+    read_load(root, input);
     input.rollback = read_rollback(root, point_keys::rollback);
     input.decoding = read(root, point_keys::decoding);
     if (auto training = root.optional_object(point_keys::training)) {

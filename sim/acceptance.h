@@ -25,8 +25,8 @@ public:
     static Acceptance per_position(std::vector<double> positions);
     /// The geometric rate whose τ with `draft_tokens` drafts is `accept_length` (found by bisection).
     static Acceptance mean_length(double accept_length, double draft_tokens);
-    /// Measured τ by number of draft tokens: differences τ(k) − τ(k−1), geometric over gaps, and made non-increasing and at most
-    /// 1 by pooling adjacent violators (measured curves are noisy).
+    /// Measured τ by number of draft tokens: differences τ(k) − τ(k−1), geometric over gaps, and made non-increasing and at
+    /// most 1 by pooling adjacent violators (measured curves are noisy).
     static Acceptance curve(const std::map<int, double>& accept_length_by_draft_tokens);
 
     /// a_i for i ≥ 1; 1 for i = 0.

@@ -15,6 +15,7 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
     setup.precision = input.target.precision;
     setup.prompt_tokens = input.prompt_tokens;
     setup.output_tokens = input.output_tokens;
+    setup.prefix_hit = input.prefix_hit;
     setup.platform = input.platform;
     if (input.drafter) {
         setup.drafter = input.drafter->drafter;
@@ -26,6 +27,19 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
     return setup;
 }
 
+namespace {
+
+SettledLoad settled_load(const PointInput& input, const CompiledRound& round, int speculation) {
+    if (input.load.given()) {
+        return settle(round, speculation, input.load, input.context, input.output_tokens);
+    }
+    SettledLoad stated;
+    stated.batch = input.batch;
+    return stated;
+}
+
+}  // namespace
+
 /// Problems of every rollback policy and way of verifying are the input's; those of only some are left to the choice among
 /// them.
 std::vector<std::string> problems_of(const PointInput& input) {
@@ -36,10 +50,12 @@ std::vector<std::string> problems_of(const PointInput& input) {
         if (found.empty()) {
             const CompiledRound round = compile_round(setup);
             for (std::size_t i = input.speculates() ? 1 : 0; i < round.rows.size(); ++i) {
-                if (round.rows[i].problem.empty()) {
+                const std::string& of_row = round.rows[i].problem;
+                const std::string of_load = of_row.empty() ? settled_load(input, round, static_cast<int>(i)).problem : "";
+                if (of_row.empty() && of_load.empty()) {
                     return {};
                 }
-                found = {input.speculations[i].label + ": " + round.rows[i].problem};
+                found = {of_row.empty() ? of_load : input.speculations[i].label + ": " + of_row};
             }
         }
         if (problems.empty()) {
@@ -60,13 +76,19 @@ PointEstimate estimate_point(PointInput input) {
             if (!round.runs(i)) {
                 continue;
             }
-            const DesignPoint point{i, input.batch, input.context};
-            const RoundEstimate estimate = evaluate(round, point);
+            const SettledLoad load = settled_load(input, round, i);
+            if (!load.problem.empty()) {
+                result.trials.back().problem = load.problem;
+                continue;
+            }
+            const DesignPoint point{i, load.batch, input.context};
+            const RoundEstimate estimate = under_load(round, i, input.load, load, input.context, input.output_tokens);
             result.trials.back().estimate = estimate;
             if ((!best_round && !has_best) || better_at_a_point(estimate, result.speculative)) {
                 result.rollback = rollback;
                 result.speculative = estimate;
                 result.point = point;
+                result.load = load;
                 has_best = true;
             }
         }
@@ -75,7 +97,15 @@ PointEstimate estimate_point(PointInput input) {
         }
     }
     result.round = std::move(*best_round);
-    result.plain = evaluate(result.round, {0, input.batch, input.context});
+    result.plain_load = settled_load(input, result.round, 0);
+    if (!result.plain_load.problem.empty()) {
+        result.plain_load.batch = result.plain_load.largest_batch;
+    }
+    result.plain = under_load(result.round, 0, input.load, result.plain_load, input.context, input.output_tokens);
+    if (input.load.given()) {  // each at its own batch
+        result.speculative.throughput_multiplier = result.plain.time_per_token / result.speculative.time_per_token;
+        input.batch = result.load.batch;
+    }
     result.passes = explain(result.round, result.point);
     result.memory = memory_parts(result.round, result.point);
     result.first_token = time_to_first_token(result.round, input.prompt_tokens);

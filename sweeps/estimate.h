@@ -7,6 +7,7 @@
 
 #include "sim/critical.h"
 #include "sweeps/choices.h"
+#include "sweeps/load.h"
 #include "text/provenance.h"
 
 namespace treeline {
@@ -19,9 +20,11 @@ struct PointInput {
     std::optional<Rollback> rollback;      ///< nothing: the best one that fits
     Decoding decoding = Decoding::greedy;
     std::vector<Speculation> speculations;  ///< plain decoding, and the shape in every way of verifying that may be used
-    double batch = 1.0;
+    double batch = 1.0;                     ///< where no load is given; in a PointEstimate, where the load settles
+    Load load;                              ///< needs output_tokens
     double context = 0.0;
     double prompt_tokens = 0.0;
+    double prefix_hit = 0.0;               ///< share of a prompt that the prefix cache holds
     double output_tokens = 0.0;            ///< of an answer in the steady state; 0: decoding alone
     std::optional<TrainingCost> training;  ///< if requested: does training the drafter pay?
     std::vector<Provenance> provenance;
@@ -50,6 +53,7 @@ struct PointEstimate {
     PointInput input;
     Rollback rollback = Rollback::truncate;  ///< the one used below
     DesignPoint point;                       ///< likewise, the way of verifying
+    SettledLoad load, plain_load;            ///< of the configuration and of plain decoding; both at the batch if none is given
     CompiledRound round;
     RoundEstimate speculative;  ///< equals `plain` without a drafter
     RoundEstimate plain;        ///< no draft tokens

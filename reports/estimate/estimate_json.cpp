@@ -109,9 +109,14 @@ Json configuration_json(const PointEstimate& estimate) {
     json["shape"] = speculation_of(estimate).label;
     json["verification"] = name_of(speculation_of(estimate).verification);
     json["batch"] = input.batch;
+    json["concurrency"] = input.load.concurrency ? Json(*input.load.concurrency) : Json();
+    json["arrival_rate"] = input.load.arrival_rate ? Json(*input.load.arrival_rate) : Json();
+    json["queued"] = estimate.load.queued;
+    json["plain_batch"] = estimate.plain_load.batch;
     json["context"] = input.context;
     json["prompt_tokens"] = input.prompt_tokens;
     json["output_tokens"] = input.output_tokens > 0.0 ? Json(input.output_tokens) : Json();
+    json["prefix_hit"] = input.prefix_hit;
     json["decoding"] = name_of(input.decoding);
     json["rollback"] = name_of(estimate.rollback);
     return json;

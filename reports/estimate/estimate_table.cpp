@@ -20,6 +20,23 @@ constexpr std::size_t page_width = 110;
 /// Whether the input leaves the way of verifying open.
 bool open_verification(const PointInput& input) { return input.speculations.size() > 2; }
 
+/// Where the batch comes from, if it was not stated, and who waits.
+std::string load_text(const PointEstimate& estimate) {
+    const Load& load = estimate.input.load;
+    if (load.arrival_rate) {
+        const std::string plain = estimate.plain_load.problem.empty()
+                                      ? fmt::format("plain decoding: {}", exact_text(estimate.plain_load.batch))
+                                      : "plain decoding, at the largest batch: " + estimate.plain_load.problem;
+        return fmt::format(": what {} requests/s keep in service{}", short_text(*load.arrival_rate),
+                           estimate.input.speculates() ? fmt::format(" ({})", plain) : "");
+    }
+    if (estimate.load.queued > 0.0) {
+        return fmt::format(" of {} requests in flight: memory holds no more, {} wait", exact_text(*load.concurrency),
+                           exact_text(estimate.load.queued));
+    }
+    return load.concurrency ? ": all requests in flight" : "";
+}
+
 std::string configuration(const PointEstimate& estimate) {
     const PointInput& input = estimate.input;
     FactList facts;
@@ -38,7 +55,7 @@ std::string configuration(const PointEstimate& estimate) {
         facts.add("Rollback", std::string(name_of(estimate.rollback)) + (input.rollback ? "" : ", the best that fits"));
     }
     facts.add("Decoding", std::string(name_of(input.decoding)));
-    facts.add("Batch", exact_text(input.batch));
+    facts.add("Batch", exact_text(input.batch) + load_text(estimate));
     if (input.batch > 1.0) {
         facts.add("Prompts", steady_text(setup_of(input, estimate.rollback)));
     }

@@ -36,6 +36,7 @@ Json table_json(const ErrorTable& table) {
                             {"families", family.families},
                             {"nominal", 0.8},
                             {"covered", family.covered},
+                            {"width", family.width},
                             {"errors", summary_json(family.errors)}});
     }
     Json json = {{"id", table.id},
@@ -69,7 +70,8 @@ Json serving_row_json(const ServingStudy& study, const ErrorTable& table, const 
             {"model", point.model},
             {"device", point.device},
             {"stack", point.stack},
-            {"ranks", point.ranks},
+            {"devices", point.cut.devices()},
+            {"cut", text_of(point.cut.tensor, point.cut.parallel)},
             {"batch", point.batch},
             {"context", point.context},
             {"drafter", point.drafter_kind},
@@ -145,9 +147,9 @@ Json serving_json(const ServingStudy& study) {
 
 std::string serving_csv(const std::vector<ServingStudy>& studies) {
     const std::vector<std::string> keys = {
-        "file",          "row",      "id",        "series", "mode",           "table",    "model",
-        "device",        "stack",    "ranks",     "batch",  "context",        "drafter",  "draft_tokens",
-        "accept_length", "measured", "predicted", "error",  "fits_in_memory", "left_out", "detail"};
+        "file",     "row",       "id",    "series",         "mode",     "table",   "model",        "device",
+        "stack",    "devices",   "cut",   "batch",          "context",  "drafter", "draft_tokens", "accept_length",
+        "measured", "predicted", "error", "fits_in_memory", "left_out", "detail"};
     Json all = Json::array();
     for (const ServingStudy& study : studies) {
         for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {

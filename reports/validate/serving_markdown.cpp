@@ -12,14 +12,15 @@ std::string markdown_line(const std::string& name, const std::string& mode, cons
                        percent_text(errors.p90), 100.0 * errors.bias, covered);
 }
 
-/// Least and largest coverage over the ways of leaving families out.
+/// Least and largest coverage over the ways of leaving families out, and the widest interval (upper end / lower end).
 std::string covered_text(const ErrorTable& table) {
-    double least = 1.0, largest = 0.0;
+    double least = 1.0, largest = 0.0, width = 0.0;
     for (const FamilyCoverage& family : table.coverage) {
         least = family.covered < least ? family.covered : least;
         largest = family.covered > largest ? family.covered : largest;
+        width = family.width > width ? family.width : width;
     }
-    return fmt::format("{:.0f} to {:.0f} %", 100.0 * least, 100.0 * largest);
+    return fmt::format("{:.0f} to {:.0f} %, {} wide", 100.0 * least, 100.0 * largest, ratio_text(width));
 }
 
 std::string kinds_of(const ErrorTable& table, const std::string& mode) {
@@ -78,7 +79,8 @@ std::string serving_markdown(const std::vector<ServingStudy>& studies) {
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
         "others\n"
         "measured; {} of {} usable pairs can be priced. Nothing is fitted to them. The last column is the share of rows in an\n"
-        "interval of nominal 80 % whose width comes from other models, devices or engines.\n\n"
+        "interval of nominal 80 % whose width comes from other models, devices or engines (one vote a deployment) and the "
+        "ratio of its ends.\n\n"
         "| rows | mode | cases | median error | p90 | bias | in the interval |\n|---|---|---|---|---|---|---|\n",
         first.serving.points.size(), first.speculation.points.size(), first.speculation.points.size(), first.usable_pairs);
     for (const ServingStudy& study : studies) {

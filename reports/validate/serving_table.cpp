@@ -39,10 +39,11 @@ std::string errors_text(const ErrorTable& table) {
 std::string coverage_text(const ErrorTable& table) {
     std::string text;
     for (const FamilyCoverage& coverage : table.coverage) {
-        text += fmt::format("{}{} of rows ({} families by {})", text.empty() ? "" : ", ", percent_text(coverage.covered),
-                            coverage.families, name_of(coverage.left_out));
+        text += fmt::format("{}{} of rows by {} ({} families; its ends are {} apart)", text.empty() ? "" : ", ",
+                            percent_text(coverage.covered), name_of(coverage.left_out), coverage.families,
+                            ratio_text(coverage.width));
     }
-    return "An interval of nominal 80 % from the errors of other families holds " + text + "\n";
+    return "An interval of nominal 80 % from the errors of other families, one vote a deployment, holds " + text + "\n";
 }
 
 std::string advice_line(const std::string& who, const Advice& advice) {

@@ -15,6 +15,24 @@ inline constexpr CountKey draft_tokens{"draft_tokens",    0, most_draft_tokens, 
 inline constexpr PartKey shape{"shape", "text or object", "a tree, instead of `draft_tokens`", "none"};
 inline constexpr PartKey verification{"verification", "name, list, `auto`", "how drafts are verified",
                                       "`auto`: the fastest that applies"};
+inline constexpr CountKey concurrency{"concurrency",
+                                      1,
+                                      largest_batch,
+                                      {},
+                                      "instead of a batch: requests that clients keep in flight; needs `output_tokens`",
+                                      "none",
+                                      ". Those that memory does not hold wait"};
+inline constexpr NumberKey arrival_rate{"arrival_rate",
+                                        "1/s",
+                                        1e-9,
+                                        1e9,
+                                        {},
+                                        "instead of a batch: requests that arrive at random; needs `output_tokens`",
+                                        "none",
+                                        ". The batch follows by Little's law ([formula](cost-model.md#35-prompts))"};
+inline constexpr std::int64_t usual_context = 2048;
+inline constexpr CountKey context{
+    "context", 0, longest_context, {}, "tokens cached for a sequence", "2048; prompt and half the answer if both are given"};
 inline constexpr CountKey prompt_tokens{
     "prompt_tokens", 0, longest_context, {}, "length of prompts: for TTFT, for memory and for `output_tokens`",
     "the `context`"};
@@ -29,8 +47,8 @@ inline constexpr CountKey output_tokens{
 inline constexpr PartKey training{"training", "object", "also reports whether training the drafter pays", "none"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(title, source, target, platform, drafter, draft_tokens, shape, verification, batch, context, prompt_tokens,
-                   output_tokens, rollback, decoding, training);
+    return rows_of(title, source, target, platform, drafter, draft_tokens, shape, verification, batch, concurrency,
+                   arrival_rate, context, prompt_tokens, output_tokens, prefix_hit, rollback, decoding, training);
 }
 
 }  // namespace treeline::point_keys

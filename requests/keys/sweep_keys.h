@@ -24,7 +24,9 @@ inline constexpr CountKey output_tokens{"output_tokens",
                                         " ([formula](cost-model.md#35-prompts))"};
 inline constexpr PartKey conditions{"conditions", "list", "which points are kept", "none"};
 
-inline std::vector<KeyRow> rows() { return rows_of(title, source, axes, decoding, prompt_tokens, output_tokens, conditions); }
+inline std::vector<KeyRow> rows() {
+    return rows_of(title, source, axes, decoding, prompt_tokens, output_tokens, prefix_hit, conditions);
+}
 
 }  // namespace treeline::sweep_keys
 

@@ -31,7 +31,7 @@ inline constexpr ChoiceKey<Objective> objective{
 
 inline std::vector<KeyRow> rows() {
     return rows_of(title, source, target, platforms, drafters, draft_tokens, shapes, verification, rollbacks, decoding, traffic,
-                   prompt_tokens, output_tokens, limits, objective);
+                   prompt_tokens, output_tokens, prefix_hit, limits, objective);
 }
 
 }  // namespace treeline::workload_keys

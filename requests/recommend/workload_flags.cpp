@@ -147,7 +147,7 @@ FlagJson with_defaults(FlagJson workload) {
     if (!workload.contains("draft_tokens")) {
         workload["draft_tokens"] = {{"from", 1}, {"to", most > 0 ? most : usual}};
     }
-    for (const json::CountKey& key : {point_keys::batch, point_keys::context}) {
+    for (const json::CountKey& key : {shared_keys::batch, shared_keys::context}) {
         if (!workload["traffic"].contains(key.key)) {
             workload["traffic"][std::string(key)] = *key.fallback;
         }
@@ -159,7 +159,7 @@ FlagJson with_defaults(FlagJson workload) {
 FlagJson in_usual_order(const FlagJson& workload) {
     FlagJson ordered = FlagJson::object();
     for (const char* key : {"title", "target", "platforms", "drafters", "decoding", "draft_tokens", "shapes", "verification",
-                            "rollback", "traffic", "prompt_tokens", "output_tokens", "limits", "objective"}) {
+                            "rollback", "traffic", "prompt_tokens", "output_tokens", "prefix_hit", "limits", "objective"}) {
         if (workload.contains(key)) {
             ordered[key] = workload[key];
         }
@@ -218,6 +218,7 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--shares-of", "WHAT", "traffic.shares_of", help_of(traffic_keys::shares_of)},
         {"--prompt", "TOKENS", "prompt_tokens", help_of(workload_keys::prompt_tokens)},
         as_for_a_point("output_tokens"),
+        as_for_a_point("prefix_hit"),
         {"--objective", "WHAT", "objective", help_of(workload_keys::objective)},
         {"--max-tpot-ms", "MS", "limits.tpot_ms", "Limit: " + std::string(limit_keys::tpot_ms.meaning)},
         {"--max-ttft-ms", "MS", "limits.ttft_ms", "Limit: " + std::string(limit_keys::ttft_ms.meaning)},

@@ -138,6 +138,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
     workload.prompt_tokens = read_or<double>(root, workload_keys::prompt_tokens, static_cast<std::int64_t>(typical_context));
     const auto output_tokens = read<double>(root, workload_keys::output_tokens);
+    const double prefix_hit = read(root, workload_keys::prefix_hit);
     workload.limits = read_limits(root);
     workload.objective = read(root, workload_keys::objective);
     check_objective(root, workload.objective, lists.platforms);
@@ -150,6 +151,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
             const bool of_prompts = root.has(workload_keys::prompt_tokens) || output_tokens > 0.0;
             variant.setup.prompt_tokens = of_prompts ? workload.prompt_tokens : 0.0;
             variant.setup.output_tokens = output_tokens;
+            variant.setup.prefix_hit = prefix_hit;
         }
         document.add_problems(problems_of(workload));
     }

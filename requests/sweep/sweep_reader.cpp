@@ -236,6 +236,7 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     axes.finish();
     const auto prompt_tokens = read<double>(root, sweep_keys::prompt_tokens);
     const auto output_tokens = read<double>(root, sweep_keys::output_tokens);
+    const double prefix_hit = read(root, sweep_keys::prefix_hit);
     if (output_tokens > 0.0 && prompt_tokens == 0.0) {
         root.problem(sweep_keys::output_tokens,
                      "is set, so \"prompt_tokens\" must say how long the prompts are that the server reads meanwhile");
@@ -247,6 +248,7 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
         for (Variant& variant : space.variants) {
             variant.setup.prompt_tokens = prompt_tokens;
             variant.setup.output_tokens = output_tokens;
+            variant.setup.prefix_hit = prefix_hit;
         }
     }
     space.conditions = read_conditions(root, space.variants);

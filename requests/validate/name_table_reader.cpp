@@ -1,5 +1,7 @@
 #include "requests/validate/name_table_reader.h"
 
+#include <nlohmann/json.hpp>
+
 #include "json/reader.h"
 
 namespace treeline {

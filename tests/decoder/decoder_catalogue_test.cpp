@@ -128,6 +128,8 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
         UNSCOPED_INFO(name << ": " << reason);
     }
     CHECK(refused == std::map<std::string, std::string>{
+                         {"deepseek-v3.2", "deepseek-v3.2: attention with a sparse indexer has no kernel"},
+                         {"glm-5", "glm-5: attention with a sparse indexer has no kernel"},
                          {"gpt-oss-120b", "gpt-oss-120b: attention with learned sinks has no kernel"},
                          {"gpt-oss-20b", "gpt-oss-20b: attention with learned sinks has no kernel"},
                          {"zamba2-7b", "zamba2-7b: attention whose input width differs from the model's has no kernel"},

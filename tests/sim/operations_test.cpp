@@ -55,11 +55,13 @@ TEST_CASE("tensor parallelism divides weights and heads and adds two all-reduces
     const auto whole = operations_of(target, precision, {});
     CHECK(find(split, "down projection").bytes.fixed.value() == find(whole, "down projection").bytes.fixed.value() / 8.0);
     CHECK(find(split, ": attention").bytes.per_context.value() == find(whole, ": attention").bytes.per_context.value() / 8.0);
-    double reduces = 0.0;
+    double reduces = 0.0, gathers = 0.0;
     for (const Operation& operation : split) {
-        reduces += operation.kind == OperationKind::collective ? operation.count : 0.0;
+        const bool gather = operation.kernel == KernelClass::all_gather;
+        (gather ? gathers : reduces) += operation.kind == OperationKind::collective ? operation.count : 0.0;
     }
-    CHECK(reduces == 160.0);  // 80 layers, after attention and after the MLP
+    CHECK(reduces == 161.0);  // 80 layers, after attention and after the MLP; and the embedding
+    CHECK(gathers == 1.0);    // of the logits
     // Ring: 2·(8−1)/8 of the vector of 8192 bf16 values.
     CHECK(bytes(find(split, "all-reduce"), {1, 1, 0, 1}) == 2.0 * 7.0 / 8.0 * 8192 * 2);
     // With more ranks than key-value heads, each keeps one head.

@@ -60,14 +60,14 @@ RoundSetup deepseek(double tensor, const Parallelism& parallel, CostMode mode = 
     return setup;
 }
 
-const Operation& operation_named(const std::vector<Operation>& operations, const std::string& end) {
+Operation operation_named(const std::vector<Operation>& operations, const std::string& end) {
     for (const Operation& operation : operations) {
         if (operation.name.ends_with(end)) {
             return operation;
         }
     }
     FAIL("no operation is called " << end);
-    return operations.front();
+    return {};
 }
 
 std::vector<Operation> operations_at(double tensor, const Parallelism& parallel, PassKind kind = PassKind::decode) {
@@ -126,8 +126,8 @@ TEST_CASE("experts dealt out take the memory of experts cut, and attention data 
     const double dealt = stored_weights(target, target.precision, 8.0, {1.0, 8.0, 1.0}).value();
     CHECK(dealt == Approx(cut).epsilon(1e-12));
     const double groups = stored_weights(target, target.precision, 1.0, {8.0, 8.0, 1.0}).value();
-    const Operation& routed = operation_named(operations_at(1.0, {8.0, 8.0, 1.0}), "routed experts");
-    const Operation& whole = operation_named(operations_at(1.0, {}), "routed experts");
+    const Operation routed = operation_named(operations_at(1.0, {8.0, 8.0, 1.0}), "routed experts");
+    const Operation whole = operation_named(operations_at(1.0, {}), "routed experts");
     CHECK(routed.stored.value() == Approx(whole.stored.value() / 8.0));
     CHECK(groups > dealt);
     // Everything but the experts is whole on each rank.
@@ -137,10 +137,10 @@ TEST_CASE("experts dealt out take the memory of experts cut, and attention data 
 }
 
 TEST_CASE("a rank's part of the experts' work adds up to the layer's, before one rank is busier than others") {
-    const Operation& whole = operation_named(operations_at(1.0, {}), "routed experts");
+    const Operation whole = operation_named(operations_at(1.0, {}), "routed experts");
     for (const Parallelism& parallel : {Parallelism{1.0, 8.0, 1.0}, Parallelism{8.0, 8.0, 1.0}, Parallelism{2.0, 4.0, 1.0}}) {
         const double tensor = 8.0 / parallel.data;
-        const Operation& part = operation_named(operations_at(tensor, parallel), "routed experts");
+        const Operation part = operation_named(operations_at(tensor, parallel), "routed experts");
         CAPTURE(parallel.data, parallel.experts);
         CHECK(part.flops.per_token.value() * 8.0 == Approx(whole.flops.per_token.value()));
         CHECK(part.bytes.per_expert.value() * part.expert_count * 8.0 ==
@@ -161,9 +161,9 @@ TEST_CASE("rows travel only where groups have requests of their own") {
     CHECK_FALSE(has(operations_at(1.0, {8.0, 8.0, 1.0}), "all-reduce"));
     CHECK(has(operations_at(1.0, {8.0, 1.0, 1.0}), "all-gather and reduce-scatter"));
     // Decoding sends 8 copies of 7,168 elements in fp8 with scales, a prompt as many as ranks are reached.
-    const Operation& dispatch = operation_named(operations_at(1.0, {8.0, 8.0, 1.0}), "expert dispatch");
+    const Operation dispatch = operation_named(operations_at(1.0, {8.0, 8.0, 1.0}), "expert dispatch");
     CHECK(dispatch.bytes.per_token.value() == Approx(8.0 * 7168.0 * (1.0 + 4.0 / 128.0)));
-    const Operation& prompt = operation_named(operations_at(1.0, {8.0, 8.0, 1.0}, PassKind::prefill), "expert dispatch");
+    const Operation prompt = operation_named(operations_at(1.0, {8.0, 8.0, 1.0}, PassKind::prefill), "expert dispatch");
     CHECK(prompt.bytes.per_token.value() == Approx(reached_ranks(256, 8, 8) * 7.0 / 8.0 * 7168.0 * (1.0 + 4.0 / 128.0)));
     // The ranks of a group share its tokens out among them.
     CHECK(operation_named(operations_at(2.0, {4.0, 8.0, 1.0}), "expert dispatch").bytes.per_token.value() ==
@@ -356,9 +356,9 @@ TEST_CASE("a drafter on one rank moves all of its weights, and nothing between r
 TEST_CASE("tensor parallelism reduces the embedding and gathers logits") {
     const Model target = model("llama-3.1-70b");
     const auto operations = operations_of(target, target.precision, {PassKind::decode, StateWrites::final_state, 4.0});
-    const Operation& gathered = operation_named(operations, "output: all-gather");
+    const Operation gathered = operation_named(operations, "output: all-gather");
     CHECK(gathered.bytes.per_logit.value() == Approx(2.0 * 128256.0 * 3.0 / 4.0));
-    const Operation& reduced = operation_named(operations, "input: all-reduce");
+    const Operation reduced = operation_named(operations, "input: all-reduce");
     CHECK(reduced.bytes.per_token.value() == Approx(2.0 * 8192.0 * 1.5));
     const auto alone = operations_of(target, target.precision, {});
     CHECK(std::none_of(alone.begin(), alone.end(),

@@ -82,7 +82,8 @@ TEST_CASE("batches that do not fit are left out; stacks without trees say so") {
     REQUIRE(found.size() == 1);
     CHECK(found.front().batch == 1.0);
     setup.platform.stack = stack("vllm");
-    CHECK_THROWS_WITH(search_trees(setup, search_of({1.0}, setup)), "the stack 'vllm' verifies chains only");
+    CHECK_THROWS_WITH(search_trees(setup, search_of({1.0}, setup)),
+                      "the stack '" + setup.platform.stack.name + "' verifies chains only");
     setup = llama();
     setup.acceptance.siblings = {};
     CHECK_THROWS_WITH(search_trees(setup, search_of({1.0}, setup)), Catch::Contains("siblings"));

@@ -1,6 +1,8 @@
 // Are measured rows read strictly, and do their words mean what they should?
 #include <catch2/catch.hpp>
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -107,8 +109,10 @@ TEST_CASE("devices and engines are found by what people call them") {
 
 TEST_CASE("a version of an engine picks the newest stack that is not newer") {
     ServingParts some = parts();
+    const Stack any = some.stacks.at("vllm");
+    std::erase_if(some.stacks, [](const auto& named) { return named.first.starts_with("vllm-"); });
     for (const char* name : {"vllm-0.10", "vllm-0.18"}) {
-        some.stacks[name] = some.stacks.at("vllm");
+        some.stacks[name] = any;
     }
     const auto stack = [&](const std::string& version) { return std::get<std::string>(stack_named(some, "vllm", version)); };
     CHECK(stack("0.10.1") == "vllm-0.10");
@@ -188,7 +192,7 @@ TEST_CASE("mixtures with a faster twin are left out with all of their deployment
     CHECK(read.left_out[1].reason == "possibly with multi-token prediction (a deployment with a faster twin)");
 }
 
-TEST_CASE("parallelism that is not modelled is a reason") {
+TEST_CASE("ranks of rows become cuts, read as their README says") {
     const std::string header =
         "id,backend,model,system,precision,moe_precision,isl,osl,batch_size,tp,pp,attention_dp,moe_tp,moe_ep,tpot_ms\n";
     const auto reason = [&](const std::string& ranks) {
@@ -196,11 +200,21 @@ TEST_CASE("parallelism that is not modelled is a reason") {
             points_in(header + "r,sglang,deepseek-ai/DeepSeek-R1,h200_sxm,fp8,fp8,1024,1024,8," + ranks + ",30\n");
         return read.left_out.empty() ? "" : read.left_out[0].reason;
     };
+    const auto cut = [&](const std::string& ranks) {
+        const MeasuredPoints read =
+            points_in(header + "r,sglang,deepseek-ai/DeepSeek-R1,h200_sxm,fp8,fp8,1024,1024,8," + ranks + ",30\n");
+        REQUIRE(read.points.size() == 1);
+        const MeasuredPoint& point = read.points[0];
+        return fmt::format("{}; {} requests", text_of(point.cut.tensor, point.cut.parallel), point.batch);
+    };
     CHECK(reason("8,1,1,8,1").empty());
-    CHECK(reason("8,1,1,1,8") == "expert parallelism");
-    CHECK(reason("1,1,8,1,8") == "attention data parallelism");
-    CHECK(reason("4,2,1,4,1") == "pipeline parallelism");
+    CHECK(cut("8,1,1,1,8") == "tensor 8, experts 8; 8 requests");
+    // Eight groups of one rank, each with the eight requests of the row.
+    CHECK(cut("1,1,8,1,8") == "attention data 8, experts 8; 64 requests");
+    CHECK(cut("64,1,1,8,8") == "tensor 8, experts 8; 8 requests");
+    CHECK(cut("4,2,1,4,1") == "tensor 4, pipeline 2; 8 requests");
     CHECK(reason("8,1,,8,1") == "parallelism is not stated");
+    CHECK(reason("8,1,1,4,1") == "parallelism of attention and experts disagrees");
 }
 
 TEST_CASE("a speculative row keeps its draft, accept length and lengths") {

@@ -81,15 +81,29 @@ TEST_CASE("families are predicted by what was fitted without them") {
         }
         return [mean = sum / static_cast<double>(training.size())](std::size_t) { return mean; };
     };
-    const std::vector<HeldOutRow> rows = leave_families_out(family, measured, fit);
+    const std::vector<HeldOutRow> rows = leave_families_out({family, family}, measured, fit);
     CHECK(rows[0].predicted == 22.0);
     CHECK(rows[2].predicted == 11.0);
-    // Ratios of a are 10/11 and 12/11; the 10 % and 90 % quantiles lie a tenth inside.
-    CHECK(rows[2].low == Approx(11.0 * (10.0 + 0.2) / 11.0));
-    CHECK(rows[2].high == Approx(11.0 * (12.0 - 0.2) / 11.0));
+    // Ratios of a are 10/11 and 12/11: one of two rows is more than 10 % of the weight.
+    CHECK(rows[2].low == Approx(10.0));
+    CHECK(rows[2].high == Approx(12.0));
     CHECK(coverage(rows, measured) == 0.0);
     const std::vector<double> other = {10.0, 22.0, 10.5, 40.0, 11.0};
     CHECK(coverage(rows, other) == Approx(0.6));  // 22, 10.5 and 11
+}
+
+TEST_CASE("a deployment with many rows does not outvote others") {
+    // Left out: x. Of the others nine rows of one deployment are predicted exactly and one of another is 1.5 times as slow:
+    // each deployment has half of the weight, so that the 90 % quantile is the slow one's. By rows it would be 1.
+    std::vector<std::string> family(11, "y"), deployment(11, "many");
+    std::vector<double> measured(11, 1.0);
+    family[0] = deployment[0] = "x";
+    deployment[10] = "one";
+    measured[10] = 1.5;
+    const FitRows exact = [](std::span<const std::size_t>) -> PredictRow { return [](std::size_t) { return 1.0; }; };
+    const std::vector<HeldOutRow> rows = leave_families_out({family, deployment}, measured, exact);
+    CHECK(rows[0].low == 1.0);
+    CHECK(rows[0].high == 1.5);
 }
 
 TEST_CASE("groups have names") {

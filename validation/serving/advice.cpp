@@ -71,7 +71,8 @@ void count_choices(std::span<const AdvisedRow> rows, Advice& advice) {
         }
     }
     std::vector<double> regrets;
-    for (const auto& [name, lengths] : conditions) {
+    for (const auto& condition : conditions) {
+        const std::map<double, SpeedUps>& lengths = condition.second;
         if (lengths.size() < 2) {
             continue;
         }

@@ -47,6 +47,14 @@ std::string drafter_of(const MeasuredPoint& point) {
     return point.drafter_kind + (tree ? ", tree" : "");
 }
 
+std::string name_of_cut(const DeviceCut& cut) {
+    return cut.parallel.pipeline > 1.0  ? "pipeline stages"
+           : cut.parallel.data > 1.0    ? "attention data parallel"
+           : cut.parallel.experts > 1.0 ? "experts dealt out"
+           : cut.tensor > 1.0           ? "tensor parallel"
+                                        : "one device";
+}
+
 }  // namespace
 
 std::string kind_of_model(const Model& model) {
@@ -71,7 +79,9 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
         case Grouping::format:
             return format_of(point.precision);
         case Grouping::ranks:
-            return fmt::format("{}", point.ranks);
+            return fmt::format("{}", point.cut.devices());
+        case Grouping::cut:
+            return name_of_cut(point.cut);
         case Grouping::batch:
             return batch_class(point.batch);
         case Grouping::answer:

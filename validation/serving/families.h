@@ -9,7 +9,7 @@
 
 namespace treeline {
 
-enum class Grouping { engine, device, kind, model, format, ranks, batch, answer, drafter, draft_length, context };
+enum class Grouping { engine, device, kind, model, format, ranks, cut, batch, answer, drafter, draft_length, context };
 constexpr auto names_in(Grouping) {
     using enum Grouping;
     return enum_names<Grouping>({{engine, "engine"},
@@ -17,7 +17,8 @@ constexpr auto names_in(Grouping) {
                                  {kind, "kind of model"},
                                  {model, "model"},
                                  {format, "format"},
-                                 {ranks, "ranks"},
+                                 {ranks, "devices"},
+                                 {cut, "cut"},
                                  {batch, "batch"},
                                  {answer, "answer"},
                                  {drafter, "drafter"},

@@ -18,11 +18,17 @@ struct HeldOutRow {
     double low = 0.0, high = 0.0;  ///< interval for the measured value
 };
 
+/// What rows belong to: the family that is left out as a whole, and the deployment within which errors resemble each other.
+struct RowGroups {
+    std::span<const std::string> family, deployment;
+};
+
 /// For each row: fitted on the rows of all other families. Its interval spans the nominal share of measured / predicted among
-/// those rows, with equal tails. A family of which no other exists has no rows to fit on: its rows are predicted by a fit on
+/// those rows, with equal tails; each deployment weighs the same, however many rows it has, since errors lie between
+/// deployments rather than within. A family of which no other exists has no rows to fit on: its rows are predicted by a fit on
 /// all, and their interval is unbounded.
-std::vector<HeldOutRow> leave_families_out(std::span<const std::string> family_of_row, std::span<const double> measured,
-                                           const FitRows& fit, double nominal = 0.8);
+std::vector<HeldOutRow> leave_families_out(const RowGroups& groups, std::span<const double> measured, const FitRows& fit,
+                                           double nominal = 0.8);
 
 /// Share of rows whose measured value lies in its interval.
 double coverage(std::span<const HeldOutRow> rows, std::span<const double> measured);

@@ -36,11 +36,12 @@ Mapped<MeasuredPoint> mapped(const ServingRun& row, const ServingParts& parts) {
     point.stack = std::get<std::string>(stack);
     const EngineEntry& engine = *engine_for(parts.names, row.engine);
     point.precision = precision_on(engine, parts, point.model, row.format + " " + row.expert_format);
-    const Mapped<double> ranks = ranks_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
-    if (const auto* unmapped = std::get_if<Unmapped>(&ranks)) {
+    const Mapped<DeviceCut> cut = cut_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
+    if (const auto* unmapped = std::get_if<Unmapped>(&cut)) {
         return *unmapped;
     }
-    point.ranks = std::get<double>(ranks);
+    point.cut = std::get<DeviceCut>(cut);
+    point.batch *= point.cut.parallel.data;  // a row states the requests of one group
     return point;
 }
 
@@ -61,7 +62,7 @@ double least_utilisation(const ServingRun& row, const MeasuredPoint& point, cons
     const double flops = 2.0 * static_cast<double>(active_body_parameters(parts.models.at(point.model))) *
                          (row.prompt_tokens + row.output_tokens);
     const double seconds = 1e-3 * (row.output_tokens * row.tpot_ms + row.ttft_ms.value_or(0.0));
-    return row.batch * flops / seconds / (point.ranks * device.peak_for(point.precision.math).value());
+    return point.batch * flops / seconds / (point.cut.devices() * device.peak_for(point.precision.math).value());
 }
 
 /// The deployment of a row: all but its load.
@@ -74,8 +75,9 @@ std::string deployment_of(const ServingRun& row) {
 
 /// What two rows must share to measure the same thing; the engine's version apart.
 std::string conditions_of(const ServingRun& row, const MeasuredPoint& point) {
-    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.device, row.engine, row.format, point.ranks,
-                       row.prompt_tokens, row.output_tokens, row.batch);
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.device, row.engine, row.format,
+                       text_of(point.cut.tensor, point.cut.parallel) + fmt::format(" {}", point.cut.devices()),
+                       row.prompt_tokens, row.output_tokens, point.batch);
 }
 
 /// Mixtures whose deployment somewhere is more than `twin_ratio` faster than another one under the same conditions: such twins

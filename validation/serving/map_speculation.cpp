@@ -51,9 +51,17 @@ Mapped<Speculation> speculation_of(const SpeculationRow& row) {
     return Speculation{ChainShape{static_cast<int>(k)}, Verification::unrolled, fmt::format("chain {}", k)};
 }
 
-Mapped<Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, int heads, const ServingParts& parts) {
+Mapped<Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, int drafts, const ServingParts& parts) {
     if (kind == "eagle3") {
         return Drafter{OneLayerDrafter::published_eagle3()};
+    }
+    if (kind == "p-eagle") {
+        return Drafter{OneLayerDrafter::published_p_eagle()};
+    }
+    if (kind == "dflash" || kind == "dspark") {
+        ParallelDrafter drafter = kind == "dflash" ? ParallelDrafter{} : ParallelDrafter::published_dspark();
+        drafter.block = std::max(drafter.block, static_cast<Count>(drafts) + 1);
+        return Drafter{drafter};
     }
     if (kind == "eagle" || kind == "mtp") {
         OneLayerDrafter drafter;
@@ -64,15 +72,15 @@ Mapped<Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, i
         return Drafter{NgramDrafter{}};
     }
     if (kind == "medusa") {
-        return Drafter{MedusaDrafter{heads, 1}};
+        return Drafter{MedusaDrafter{drafts, 1}};
     }
-    if (kind == "model") {
+    if (kind == "model" || kind == "pard") {
         const Mapped<std::string> model = model_named(parts, row.drafter_model);
         if (const auto* unmapped = std::get_if<Unmapped>(&model)) {
             return Unmapped{"no description of the draft model", unmapped->detail.empty() ? row.drafter : unmapped->detail};
         }
         const Model& draft = parts.models.at(std::get<std::string>(model));
-        return Drafter{IndependentDrafter{draft, draft.precision}};
+        return Drafter{IndependentDrafter{draft, draft.precision, kind == "pard"}};
     }
     return Unmapped{"drafter kind is not known", row.drafter};
 }
@@ -108,11 +116,11 @@ std::optional<Unmapped> set_platform(const SpeculationRow& row, const ServingPar
     // Quantisation is often part of the model's or the device's text: "Qwen3.8-27B (FP8)", "RTX 3090 24GB (Q4_K_M, 128K)".
     const EngineEntry& engine = *engine_for(parts.names, row.engine);
     point.precision = precision_on(engine, parts, point.model, row.format + " " + row.model + " " + row.device);
-    const Mapped<double> ranks = ranks_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
-    if (const auto* unmapped = std::get_if<Unmapped>(&ranks)) {
+    const Mapped<DeviceCut> cut = cut_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
+    if (const auto* unmapped = std::get_if<Unmapped>(&cut)) {
         return *unmapped;
     }
-    point.ranks = std::get<double>(ranks);
+    point.cut = std::get<DeviceCut>(cut);
     return std::nullopt;
 }
 

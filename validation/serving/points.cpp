@@ -74,6 +74,30 @@ Precision quantised(const Model& published, const FormatEntry& format, bool fp4_
     return precision;
 }
 
+/// The rollback policy of the stack that is fastest at the point, as estimate_point() chooses.
+void choose_rollback(RoundSetup& setup, const DesignPoint& point) {
+    const std::vector<Rollback> rollbacks = rollbacks_for(setup.target, setup.platform.stack);
+    setup.rollback = rollbacks.empty() ? Rollback::truncate : rollbacks.front();
+    if (rollbacks.size() < 2 || point.speculation == 0) {
+        return;
+    }
+    Rollback best = setup.rollback;
+    double most = 0.0;
+    for (const Rollback rollback : rollbacks) {
+        setup.rollback = rollback;
+        if (!problems_of(setup).empty()) {
+            continue;
+        }
+        const CompiledRound round = compile_round(setup);
+        const double gain = round.runs(point.speculation) ? evaluate(round, point).throughput_multiplier : 0.0;
+        if (gain > most) {
+            most = gain;
+            best = rollback;
+        }
+    }
+    setup.rollback = best;
+}
+
 /// Further children share what the first one leaves, each half of the rest: the surer a drafter, the deeper its tree.
 RankAcceptance siblings_of(double first) {
     std::vector<double> by_rank = {first};
@@ -163,35 +187,32 @@ Precision precision_on(const EngineEntry& engine, const ServingParts& parts, con
     return precision;
 }
 
-Mapped<double> ranks_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
-                        const Precision& precision, const std::string& device, bool splits_layers) {
-    const auto above_one = [](const std::optional<double>& ranks) { return ranks && *ranks > 1.0; };
-    const auto is_zero = [](const std::optional<double>& ranks) { return ranks && *ranks <= 0.0; };
-    if (is_zero(stated.tensor) || is_zero(stated.attention_data) || is_zero(stated.expert_tensor) || is_zero(stated.expert)) {
-        return Unmapped{"parallelism is not stated", "a zero"};
+namespace {
+
+/// Degrees as a file states them, read as data/serving's README says: tp (or attention_dp) n² with moe_tp n and moe_ep n ran on
+/// n devices with the experts dealt out over them (upstream multiplied the two), and so did tp n with attention_dp n and moe_ep
+/// n² (n devices, each a group of its own).
+struct StatedCut {
+    double tensor = 1.0, data = 1.0, expert_tensor = 1.0, experts = 1.0;
+};
+
+StatedCut read_as_documented(StatedCut cut) {
+    const bool squared = cut.expert_tensor == cut.experts && cut.experts > 1.0;
+    if (squared && cut.tensor == cut.experts * cut.experts && cut.data == 1.0) {
+        return {cut.experts, 1.0, 1.0, cut.experts};
     }
-    if (above_one(stated.pipeline)) {
-        return Unmapped{"pipeline parallelism", fmt::format("pp {}", *stated.pipeline)};
+    if (squared && cut.data == cut.experts * cut.experts && cut.tensor == 1.0) {
+        return {1.0, cut.experts, 1.0, cut.experts};
     }
-    if (above_one(stated.attention_data)) {
-        return Unmapped{"attention data parallelism", fmt::format("dp {}", *stated.attention_data)};
+    if (cut.tensor == cut.data && cut.tensor > 2.0 && cut.experts == cut.tensor * cut.tensor) {
+        return {1.0, cut.data, 1.0, cut.data};
     }
-    if (above_one(stated.expert)) {
-        return Unmapped{"expert parallelism", fmt::format("ep {}", *stated.expert)};
-    }
-    if (above_one(stated.data)) {
-        return Unmapped{"replicas", fmt::format("dp {}", *stated.data)};
-    }
-    if (splits_layers && above_one(stated.devices)) {
-        return Unmapped{"layers split over devices", fmt::format("{} devices", *stated.devices)};
-    }
-    if (stated.tensor && stated.expert_tensor && *stated.tensor != *stated.expert_tensor) {
-        return Unmapped{"parallelism of attention and experts disagrees",
-                        fmt::format("tp {}, moe_tp {}", *stated.tensor, *stated.expert_tensor)};
-    }
-    if (stated.tensor || stated.devices) {
-        return stated.tensor.value_or(stated.devices.value_or(1.0));
-    }
+    return cut;
+}
+
+/// As many ranks as the weights need, for a run that does not say.
+double fewest_ranks(const ServingParts& parts, const std::string& model, const Precision& precision,
+                    const std::string& device) {
     constexpr double share_for_weights = 0.85;  // caches and workspace need the rest
     const Bytes weights = stored_weights(parts.models.at(model), precision, 1.0);
     double ranks = 1.0;
@@ -199,6 +220,35 @@ Mapped<double> ranks_of(const ServingParts& parts, const StatedParallelism& stat
         ranks *= 2.0;
     }
     return ranks;
+}
+
+}  // namespace
+
+Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
+                         const Precision& precision, const std::string& device, bool splits_layers) {
+    const auto above_one = [](const std::optional<double>& ranks) { return ranks && *ranks > 1.0; };
+    const auto is_zero = [](const std::optional<double>& ranks) { return ranks && *ranks <= 0.0; };
+    if (is_zero(stated.tensor) || is_zero(stated.attention_data) || is_zero(stated.expert_tensor) || is_zero(stated.expert)) {
+        return Unmapped{"parallelism is not stated", "a zero"};
+    }
+    if (above_one(stated.data)) {
+        return Unmapped{"replicas", fmt::format("dp {}", *stated.data)};
+    }
+    if (splits_layers && above_one(stated.devices)) {
+        return Unmapped{"layers split over devices", fmt::format("{} devices", *stated.devices)};
+    }
+    if (!stated.tensor && !stated.devices) {
+        return DeviceCut{fewest_ranks(parts, model, precision, device), {}};
+    }
+    const double tensor = stated.tensor.value_or(stated.devices.value_or(1.0));
+    const double data = stated.attention_data.value_or(1.0), experts = stated.expert.value_or(1.0);
+    const StatedCut cut = read_as_documented({tensor, data, stated.expert_tensor.value_or(tensor * data / experts), experts});
+    if (cut.tensor * cut.data != cut.expert_tensor * cut.experts) {
+        return Unmapped{
+            "parallelism of attention and experts disagrees",
+            fmt::format("tp {}, dp {}, moe_tp {}, moe_ep {}", cut.tensor, cut.data, cut.expert_tensor, cut.experts)};
+    }
+    return DeviceCut{cut.tensor, {cut.data, cut.experts, stated.pipeline.value_or(1.0)}};
 }
 
 double draft_depth(const MeasuredPoint& point) {
@@ -229,7 +279,8 @@ RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostM
     setup.precision = point.precision;
     setup.platform.device = parts.devices.at(point.device);
     setup.platform.stack = parts.stacks.at(point.stack);
-    setup.platform.ranks = point.ranks;
+    setup.platform.ranks = point.cut.tensor;
+    setup.platform.parallel = point.cut.parallel;
     setup.platform.mode = mode;
     setup.drafter = point.drafter;
     setup.prompt_tokens = point.prompt_tokens;
@@ -239,8 +290,7 @@ RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostM
         setup.speculations.push_back(*point.speculation);
         setup.acceptance = acceptance_for(point, accept_length);
     }
-    const std::vector<Rollback> rollbacks = rollbacks_for(setup.target, setup.platform.stack);
-    setup.rollback = rollbacks.empty() ? Rollback::truncate : rollbacks.front();
+    choose_rollback(setup, {static_cast<int>(setup.speculations.size()) - 1, point.batch, point.context});
     return setup;
 }
 

@@ -30,6 +30,14 @@ enum class MeasuredQuantity {
     throughput_gain  ///< of all tokens per second: each request's own prompt counts
 };
 
+/// How a run is shared out over devices.
+struct DeviceCut {
+    double tensor = 1.0;
+    Parallelism parallel;
+
+    [[nodiscard]] double devices() const { return devices_of(tensor, parallel); }
+};
+
 /// A row that can be priced. Everything is by name, so that a fit may change ServingParts and ask again.
 struct MeasuredPoint {
     std::size_t row = 0;  ///< index into the rows
@@ -37,8 +45,8 @@ struct MeasuredPoint {
     Precision precision;
     Drafter drafter = NoDrafter{};
     std::string drafter_kind;  ///< "eagle3", "mtp", "model", …; empty without speculation
-    double ranks = 1.0;
-    double batch = 1.0;
+    DeviceCut cut;
+    double batch = 1.0;    ///< over all groups of attention data parallelism
     double context = 0.0;  ///< mean over the answer
     double prompt_tokens = 0.0;
     double output_tokens = 0.0;              ///< 0: decoding alone
@@ -67,7 +75,7 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
 
 /// The setup that prices a point: plain decoding first and, if it speculates, its draft second, with as many drafts accepted as
 /// makes up `accept_length` (the bonus token counted; for a chain, with the same rate at each position). Where the target has a
-/// recurrent state, with the first rollback that the stack has.
+/// recurrent state, with the rollback policy of the stack that is fastest there.
 RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostMode mode, double accept_length = 1.0);
 
 /// As many drafts of a point accepted as make up this accept length. For a tree, which grows from the best candidates, the
@@ -98,8 +106,8 @@ Precision precision_named(const ServingParts& parts, const std::string& model, c
 /// The same on an engine, which may have a format of its own for the cache.
 Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model, const std::string& text);
 /// Tensor-parallel ranks; where the row does not say, the least power of two whose memory holds the weights.
-Mapped<double> ranks_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
-                        const Precision& precision, const std::string& device, bool splits_layers);
+Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
+                         const Precision& precision, const std::string& device, bool splits_layers);
 /// Adds the point, or the reason why it cannot be priced.
 void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& result);
 

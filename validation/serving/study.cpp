@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include <fmt/format.h>
@@ -84,20 +85,28 @@ std::vector<FamilyCoverage> coverage_of(const ErrorTable& table, const std::vect
     for (const ScoredPoint& row : table.rows) {
         measured.push_back(row.error.measured);
     }
+    std::vector<std::string> deployments;
+    for (const ScoredPoint& row : table.rows) {
+        const MeasuredPoint& point = points[row.point];
+        deployments.push_back(point.model + "|" + point.device + "|" + group_of(point, parts, Grouping::engine));
+    }
     std::vector<FamilyCoverage> result;
     for (const Grouping grouping : {Grouping::model, Grouping::device, Grouping::engine}) {
         std::vector<std::string> families;
         for (const ScoredPoint& row : table.rows) {
             families.push_back(group_of(points[row.point], parts, grouping));
         }
-        const std::vector<HeldOutRow> held_out = leave_families_out(families, measured, fit);
+        const std::vector<HeldOutRow> held_out = leave_families_out({families, deployments}, measured, fit);
         std::vector<RowError> errors;
+        std::vector<double> widths;
         for (std::size_t i = 0; i < held_out.size(); ++i) {
             errors.push_back({measured[i], held_out[i].predicted});
+            widths.push_back(held_out[i].low > 0.0 ? held_out[i].high / held_out[i].low : 0.0);
         }
         std::sort(families.begin(), families.end());
         const auto distinct = std::unique(families.begin(), families.end()) - families.begin();
-        result.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, measured), summary_of(errors)});
+        result.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, measured), quantile(widths, 0.5),
+                          summary_of(errors)});
     }
     return result;
 }
@@ -136,7 +145,7 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
 
 std::string series_of(const MeasuredPoint& point) {
     return fmt::format("{}|{}|{}|{}|{}|{}|{}", point.model, point.device, point.stack, name_of(point.precision.weights.format),
-                       point.ranks, point.prompt_tokens, point.output_tokens);
+                       text_of(point.cut.tensor, point.cut.parallel), point.prompt_tokens, point.output_tokens);
 }
 
 ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {

@@ -35,6 +35,7 @@ struct FamilyCoverage {
     Grouping left_out = Grouping::engine;
     std::size_t families = 0;
     double covered = 0.0;  ///< share of rows
+    double width = 0.0;    ///< median of the interval's upper end / its lower end
     ErrorSummary errors;   ///< of predictions by what was fitted without the family
 };
 

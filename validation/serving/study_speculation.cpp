@@ -18,7 +18,8 @@ std::string sweep_of(const SpeculationRow& row, const MeasuredPoint& point) {
 /// Equal where only the draft length differs.
 std::string conditions_of(const SpeculationRow& row, const MeasuredPoint& point) {
     return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.model, row.device, row.engine, row.engine_version, row.format,
-                       row.dataset, row.drafter, row.drafter_model, row.metric, point.ranks, point.context, point.batch);
+                       row.dataset, row.drafter, row.drafter_model, row.metric, point.cut.devices(), point.context,
+                       point.batch);
 }
 
 StepCostTable cost_table_of(const std::vector<MeasuredPoint>& points) {
