@@ -114,11 +114,9 @@ void describe_hardware(const HardwareFlags& flags, const std::filesystem::path& 
 
 void describe(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
-    std::vector<std::string> stacks = stack_names(catalogue);
+    const std::vector<std::string> stacks = stack_names(catalogue);
     const std::vector<std::string> engines = engines_of(stacks);  // each stands for its newest version
-    stacks.insert(stacks.end(), engines.begin(), engines.end());
     const bool path = looks_like_path(flags.name);
-    const std::vector<std::string> engines = engines_of(stacks);
     const bool names_stack = std::count(stacks.begin(), stacks.end(), flags.name) > 0 ||
                              std::count(engines.begin(), engines.end(), stack_version(flags.name).engine) > 0;
     if (path ? describes_a_stack(flags.name) : names_stack) {

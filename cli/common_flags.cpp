@@ -7,6 +7,7 @@
 
 #include "json/reader.h"
 #include "json/wording.h"
+#include "requests/fpga/fpga_run_reader.h"
 #include "text/output_file.h"
 
 namespace treeline {
@@ -31,6 +32,13 @@ void add_key_flags(CLI::App& app, const std::vector<KeyFlag>& flags, FlagTexts& 
     for (const KeyFlag& flag : flags) {
         app.add_option(flag.name, texts[flag.path], flag.help)->type_name(flag.value);
     }
+}
+
+void add_change_flags(CLI::App& app, FpgaFlags& flags) {
+    app.add_option("--set", flags.changes,
+                   "Override a number of the design; repeatable: lanes=64, state_bits=16, tile_outputs=32, ...")
+        ->type_name("KEY=NUMBER");
+    app.add_flag("--no-overlap", flags.no_overlap, "Let Linear and SSM unit work in turn");
 }
 
 void add_common_flags(CLI::App& app, CommonFlags& flags) {

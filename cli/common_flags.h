@@ -13,6 +13,8 @@ class App;
 
 namespace treeline {
 
+struct FpgaFlags;
+
 enum class Format { table, json, csv };
 constexpr auto names_in(Format) {
     using enum Format;
@@ -34,6 +36,8 @@ struct CommonFlags {
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags);
 /// Declares the flags of a table; `texts`, which must outlive the app, receives what is given.
 void add_key_flags(CLI::App& app, const std::vector<KeyFlag>& flags, FlagTexts& texts);
+/// --set and --no-overlap of an accelerator.
+void add_change_flags(CLI::App& app, FpgaFlags& flags);
 /// --catalogue, --format and --output.
 void add_common_flags(CLI::App& app, CommonFlags& flags);
 

@@ -1,7 +1,4 @@
 // Flags of `treeline estimate` as keys of a point.
-#include <algorithm>
-#include <array>
-
 #include "json/wording.h"
 #include "requests/keys/point_keys.h"
 #include "requests/keys/setup_keys.h"
@@ -95,11 +92,11 @@ FlagJson with_flags(FlagJson point, const FlagTexts& flags) {
     if (!given(flags, "platform.device").empty() && point.contains("platform") && point["platform"].is_object()) {
         point["platform"].erase("design");  // the file's design belongs to the file's board
     }
-    // A flag of the load takes the place of the file's load, however that is stated.
-    constexpr std::array loads = {"batch", "concurrency", "arrival_rate"};
-    if (std::any_of(loads.begin(), loads.end(), [&](const char* load) { return !given(flags, load).empty(); })) {
-        for (const char* load : loads) {
-            point.erase(load);
+    for (const char* load : {"batch", "concurrency", "arrival_rate"}) {
+        if (!given(flags, load).empty()) {  // takes the place of the file's load, however that is stated
+            for (const char* key : {"batch", "concurrency", "arrival_rate"}) {
+                point.erase(key);
+            }
         }
     }
     set_given(point, point_flags(), flags);

@@ -11,11 +11,11 @@ namespace {
 
 /// A request in its steady state has, in the mean, its prompt and half of its answer in the cache.
 void read_lengths(json::Reader& root, PointInput& input) {
-    constexpr std::int64_t usual_context = *shared_keys::context.fallback;
-    const auto output = read(root, point_keys::output_tokens);
+    const std::int64_t output = read(root, point_keys::output_tokens);
     const bool steady = output > 0 && root.has(point_keys::prompt_tokens);
-    const std::int64_t in_the_mean = steady ? read(root, point_keys::prompt_tokens) + output / 2 : usual_context;
-    const auto context = read_or(root, point_keys::context, in_the_mean);
+    const std::int64_t in_the_mean =
+        steady ? read_or(root, point_keys::prompt_tokens, 0) + output / 2 : point_keys::usual_context;
+    const std::int64_t context = read_or(root, point_keys::context, in_the_mean);
     input.context = static_cast<double>(context);
     input.prompt_tokens = read_or<double>(root, point_keys::prompt_tokens, context);
     input.output_tokens = static_cast<double>(output);
@@ -23,9 +23,8 @@ void read_lengths(json::Reader& root, PointInput& input) {
 }
 
 void read_load(json::Reader& root, PointInput& input) {
-    input.batch = read<double>(root, point_keys::batch);
     if (root.has(point_keys::concurrency)) {
-        input.load.concurrency = read<double>(root, point_keys::concurrency);
+        input.load.concurrency = read_or<double>(root, point_keys::concurrency, 1);
     }
     if (root.has(point_keys::arrival_rate)) {
         input.load.arrival_rate = read(root, point_keys::arrival_rate);
@@ -60,6 +59,7 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
         root.problem(root.has(point_keys::shape) ? point_keys::shape.key : point_keys::draft_tokens.key,
                      "is set, but there is no drafter");
     }
+    input.batch = read<double>(root, point_keys::batch);
     read_lengths(root, input);
     read_load(root, input);
     input.rollback = read_rollback(root, point_keys::rollback);

@@ -6,9 +6,9 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/fpga/run_flags.h"
 #include "reports/estimate/estimate_output.h"
 #include "reports/fpga/fpga_output.h"
+#include "requests/fpga/fpga_run_reader.h"
 #include "requests/point_file.h"
 #include "text/output_file.h"
 

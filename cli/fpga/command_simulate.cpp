@@ -6,8 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/fpga/run_flags.h"
 #include "reports/fpga/fpga_simulation_output.h"
+#include "requests/fpga/fpga_run_reader.h"
 #include "text/output_file.h"
 
 namespace treeline {

@@ -15,21 +15,24 @@ inline constexpr CountKey draft_tokens{"draft_tokens",    0, most_draft_tokens, 
 inline constexpr PartKey shape{"shape", "text or object", "a tree, instead of `draft_tokens`", "none"};
 inline constexpr PartKey verification{"verification", "name, list, `auto`", "how drafts are verified",
                                       "`auto`: the fastest that applies"};
-/// The context of a point has a mean of its own where prompt and answer are given.
+inline constexpr CountKey concurrency{"concurrency",
+                                      1,
+                                      largest_batch,
+                                      {},
+                                      "instead of a batch: requests that clients keep in flight; needs `output_tokens`",
+                                      "none",
+                                      ". Those that memory does not hold wait"};
+inline constexpr NumberKey arrival_rate{"arrival_rate",
+                                        "1/s",
+                                        1e-9,
+                                        1e9,
+                                        {},
+                                        "instead of a batch: requests that arrive at random; needs `output_tokens`",
+                                        "none",
+                                        ". The batch follows by Little's law ([formula](cost-model.md#35-prompts))"};
+inline constexpr std::int64_t usual_context = 2048;
 inline constexpr CountKey context{
     "context", 0, longest_context, {}, "tokens cached for a sequence", "2048; prompt and half the answer if both are given"};
-inline constexpr CountKey concurrency{
-    "concurrency", 1, largest_batch, {}, "instead of a `batch`: requests that clients keep in flight; needs `output_tokens`",
-    "none"};
-inline constexpr NumberKey arrival_rate{
-    "arrival_rate",
-    "1/s",
-    1e-9,
-    1e9,
-    {},
-    "instead of a `batch`: requests per second that arrive at random; needs `output_tokens`",
-    "none"};
-inline constexpr NumberKey prefix_hit{"prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds"};
 inline constexpr CountKey prompt_tokens{
     "prompt_tokens", 0, longest_context, {}, "length of prompts: for TTFT, for memory and for `output_tokens`",
     "the `context`"};

@@ -24,4 +24,7 @@ inline constexpr ChoiceKey<Decoding> decoding{"decoding", Decoding::greedy, "how
 inline constexpr CountKey batch{"batch", 1, largest_batch, 1, "sequences decoded together"};
 inline constexpr CountKey context{"context", 0, longest_context, 2048, "tokens cached for a sequence"};
 
+inline constexpr NumberKey prefix_hit{
+    "prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds", {}, ", below 1: only the rest is read"};
+
 }  // namespace treeline::shared_keys
