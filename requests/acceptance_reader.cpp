@@ -6,6 +6,7 @@
 
 #include "json/wording.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
@@ -15,8 +16,9 @@
 namespace treeline {
 namespace {
 
-const std::array<std::string_view, 4> acceptance_kinds = {acceptance_keys::geometric, acceptance_keys::per_position,
-                                                          acceptance_keys::mean_length, acceptance_keys::curve};
+const std::array<std::string_view, 5> acceptance_kinds = {acceptance_keys::geometric, acceptance_keys::per_position,
+                                                          acceptance_keys::mean_length, acceptance_keys::curve,
+                                                          acceptance_keys::published};
 
 Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = read(at, acceptance_keys::geometric);
@@ -98,6 +100,52 @@ std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance&
     return measured;
 }
 
+TrafficKind read_traffic_kind(json::Reader& at) {
+    TrafficKind traffic;
+    if (std::optional<json::Reader> categories = at.optional_object(acceptance_keys::categories)) {
+        for (const std::string& category : categories->keys()) {
+            traffic.categories.emplace_back(category, categories->number(category, 1e-6, 1e6));
+        }
+        categories->finish();
+    }
+    if (at.has(acceptance_keys::temperature)) {
+        traffic.temperature = read(at, acceptance_keys::temperature);
+    }
+    if (at.has(acceptance_keys::thinking)) {
+        traffic.thinking = read(at, acceptance_keys::thinking);
+    }
+    return traffic;
+}
+
+/// What others measured of a drafter, in this traffic. Trees that were measured in all of it keep their accept lengths.
+void read_published(json::Reader& at, Descriptions& descriptions, AcceptanceChoice& choice) {
+    const std::string name = descriptions.resolved(read(at, acceptance_keys::published));
+    const TrafficKind traffic = read_traffic_kind(at);
+    try {
+        const PublishedDrafter drafter = load_published_drafter(descriptions.drafters_folder(), name);
+        const AcceptanceOfTraffic found = acceptance_of_traffic(drafter.measured, traffic);
+        choice.acceptance.chain = found.chain;
+        choice.text = fmt::format("{}: {} tokens per round with {} drafts", drafter.title,
+                                  fixed_text(found.chain.accept_length(found.chain.measured_positions()), 2),
+                                  found.chain.measured_positions());
+        std::string source = "measured on " + drafter.target + ": " + listed(found.sources, "and");
+        for (const std::string& remark : found.remarks) {
+            source += "; " + remark;
+        }
+        choice.source = choice.source.empty() ? source : choice.source + "; " + source;
+        for (const auto& [shape_text, length] : found.shapes) {
+            json::Document document = json::Document::of({{"shape", shape_text}}, name);
+            json::Reader root = document.root();
+            const TreeShape shape = read_shape_under(root, measured_shape_keys::shape, descriptions);
+            choice.acceptance.measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed({})), length});
+        }
+    } catch (const InputError& failure) {
+        for (const std::string& problem : failure.problems()) {
+            at.problem(acceptance_keys::published, problem);
+        }
+    }
+}
+
 }  // namespace
 
 AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
@@ -114,8 +162,10 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
     acceptance.chain = Acceptance::geometric(0.0);
     if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
-        at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length and curve, or per_rank"
+        at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length, curve and published, or per_rank"
                                      : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+    } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
+        read_published(at, descriptions, choice);
     } else if (named.size() == 1) {
         acceptance.chain = read_chain(at, named.front(), choice.text);
     }
@@ -126,7 +176,8 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
         }
     }
     if (at.has(acceptance_keys::measured)) {
-        acceptance.measured = read_measured(at, acceptance.siblings, descriptions, choice.text);
+        std::vector<MeasuredShape> shapes = read_measured(at, acceptance.siblings, descriptions, choice.text);
+        acceptance.measured.insert(acceptance.measured.end(), shapes.begin(), shapes.end());
     }
     at.finish();
     for (const std::string& problem : acceptance.problems()) {

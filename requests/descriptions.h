@@ -32,6 +32,7 @@ public:
     /// A path as the file means it; a name unchanged.
     [[nodiscard]] std::string resolved(const std::string& name_or_path) const;
     [[nodiscard]] std::filesystem::path trees_folder() const { return catalogue_.trees(); }
+    [[nodiscard]] std::filesystem::path drafters_folder() const { return catalogue_.models / "drafters"; }
     /// Devices of the catalogue whose kernels were measured.
     [[nodiscard]] std::vector<std::string> calibrated_devices() const;
     void add_provenance(const std::vector<Provenance>& more);

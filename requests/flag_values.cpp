@@ -169,7 +169,9 @@ FlagJson drafter_of_flag(const std::string& text) {
 FlagJson acceptance_of_flag(const std::string& text) {
     if (opens_object(text) || text.find(',') == std::string::npos) {
         FlagJson value = value_of_flag(text);
-        return value.is_object() ? value : FlagJson{{"geometric", value}};
+        return value.is_object()   ? value
+               : value.is_string() ? FlagJson{{"published", value}}  // the name of a drafter that was measured
+                                   : FlagJson{{"geometric", value}};
     }
     return FlagJson{{"per_position", axis_of_flag(text)}};
 }

@@ -207,6 +207,17 @@ inline constexpr NumberKey mean_length{
     most_draft_tokens + 1.0, {},       "mean per round, bonus token included, for chains of `draft_tokens`"};
 inline constexpr CountKey draft_tokens{"draft_tokens", 1, most_draft_tokens, {}, "with `mean_length`"};
 inline constexpr PartKey curve{"curve", "object", "the same by length of the chain: `{\"1\": 1.8, \"2\": 2.4, \"4\": 3.1}`"};
+inline constexpr TextKey published{
+    "published", "name or path", {}, "as others measured it: a file of [models/drafters](../models/drafters)"};
+inline constexpr PartKey categories{"categories", "object",
+                                    "with `published`: kinds of requests with their shares of generated tokens: "
+                                    "`{\"chat\": 0.6, \"code\": 0.4}`",
+                                    "all that were measured, alike"};
+inline constexpr NumberKey temperature{"temperature", "", 0.0, 10.0, {}, "with `published`: the nearest measured one counts",
+                                       "any"};
+inline constexpr std::array<std::string_view, 2> thinking_words = {"on", "off"};
+inline constexpr WordKey thinking{
+    "thinking", thinking_words, {}, "with `published`: whether the model reasons first", "either"};
 inline constexpr NumbersKey per_rank{"per_rank", 0.0,
                                      1.0,        "for trees, P(the child of rank r is the accepted one): `[0.63, 0.11, 0.06]`",
                                      "none",     ". If given alone, its first rank is the rate of chains"};
@@ -215,7 +226,8 @@ inline constexpr PartKey measured{"measured", "list of objects", "accept lengths
 inline constexpr TextKey source{"source", "text", "", "where it was measured; results repeat it", "none"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(geometric, per_position, mean_length, draft_tokens, curve, per_rank, measured, source);
+    return rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, categories, temperature, thinking,
+                   per_rank, measured, source);
 }
 
 }  // namespace treeline::acceptance_keys

@@ -182,6 +182,9 @@ void read_fragments(Known& known) {
                       R"(", "precision": {}, "acceptance": {"measured": [{}]}}})",
                   as_point);
     }
+    read_text(known, "treeline estimate",
+              R"({"drafter": {"kind": "eagle3", "acceptance": {"published": "eagle3-llama-3.1-8b", "categories": {}}}})",
+              as_point);
     for (const TreeKind& kind : tree_kinds()) {
         const std::string fields = "{\"" + kind.key + "\": {}}";
         read_text(known, "treeline estimate", R"({"shape": )" + fields + "}", as_point);

@@ -1,0 +1,89 @@
+#include "requests/published_acceptance.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json/reader.h"
+#include "json/wording.h"
+#include "requests/descriptions.h"
+#include "requests/keys/shared_keys.h"
+
+namespace treeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double hottest = 10.0;  ///< temperature: anything above is a slip of the pen
+
+MeasuredAcceptance read_measurement(json::Reader& at) {
+    MeasuredAcceptance row;
+    row.category = at.text("category");
+    row.dataset = at.text_or("dataset", "");
+    row.thinking = at.text_or("thinking", "");
+    row.shape = at.text_or("shape", "");
+    row.source = at.text("source");
+    row.runs = at.number_or("runs", 1.0, 1.0, 1e9);
+    if (at.has("temperature")) {
+        row.temperature = at.number("temperature", 0.0, hottest);
+    }
+    if (at.has("context")) {
+        row.context = at.number("context", 0.0, longest_context);
+    }
+    if (row.shape.empty()) {
+        row.draft_tokens = static_cast<int>(at.count("draft_tokens", 1, most_draft_tokens));
+    }
+    if (at.has("per_position")) {
+        row.per_position = at.numbers("per_position", 0.0, 1.0);
+    } else {
+        const double most = row.draft_tokens > 0 ? row.draft_tokens : static_cast<double>(most_draft_tokens);
+        row.accept_length = at.number("accept_length", 1.0, most + 1.0);
+    }
+    at.finish();
+    return row;
+}
+
+}  // namespace
+
+std::vector<std::string> published_drafters(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().extension() == ".json") {
+            names.push_back(entry->path().stem().string());
+        }
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+PublishedDrafter load_published_drafter(const fs::path& folder, const std::string& name_or_path) {
+    const bool path = looks_like_path(name_or_path);
+    if (const std::vector<std::string> names = published_drafters(folder);
+        !path && std::find(names.begin(), names.end(), name_or_path) == names.end()) {
+        throw InputError({fmt::format("no measured acceptance is called \"{}\"{}; known are {}", name_or_path,
+                                      did_you_mean(name_or_path, names), listed(names, "and"))});
+    }
+    json::Document document = json::Document::load(path ? fs::path(name_or_path) : folder / (name_or_path + ".json"));
+    json::Reader root = document.root();
+    PublishedDrafter drafter;
+    drafter.title = root.text("title");
+    drafter.target = root.text("target");
+    static_cast<void>(root.text_or("checkpoint", ""));
+    static_cast<void>(root.has("drafter"));  // for people: how such a drafter is written
+    for (json::Reader& element : root.objects("measured")) {
+        drafter.measured.push_back(read_measurement(element));
+    }
+    root.finish();
+    if (document.problems().empty() && std::none_of(drafter.measured.begin(), drafter.measured.end(),
+                                                    [](const MeasuredAcceptance& row) { return row.shape.empty(); })) {
+        root.problem("measured", "holds no chain");
+    }
+    document.throw_if_problems();
+    return drafter;
+}
+
+}  // namespace treeline
