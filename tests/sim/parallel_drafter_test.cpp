@@ -25,7 +25,7 @@ RoundSetup setup_with(Drafter drafter, const char* target = "qwen3-8b") {
     return setup;
 }
 
-double draft_ms(const CompiledRound& round, std::uint32_t speculation) {
+double draft_ms(const CompiledRound& round, int speculation) {
     return 1e3 * evaluate(round, {speculation, 1.0, 1024.0}).draft.value();
 }
 
