@@ -299,8 +299,9 @@ void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& r
         setup_of(point, parts, CostMode::roofline, point.accept_length.value_or(1.0 + 0.5 * draft_depth(point)));
     std::vector<std::string> problems = problems_of(setup);
     if (problems.empty() && point.speculation) {
-        if (const RoundRow& row = compile_round(setup).row(1); !row.problem.empty()) {
-            problems = {row.problem};
+        const CompiledRound round = compile_round(setup);
+        if (!round.row(1).problem.empty()) {
+            problems = {round.row(1).problem};
         }
     }
     if (!problems.empty()) {
