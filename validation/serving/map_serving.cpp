@@ -23,24 +23,11 @@ Mapped<MeasuredPoint> mapped(const ServingRun& row, const ServingParts& parts) {
     point.context = row.prompt_tokens + 0.5 * row.output_tokens;
     point.batch = row.batch;
     point.measured = 1e-3 * row.tpot_ms;
-    const Mapped<std::string> model = model_named(parts, row.model);
-    const Mapped<std::string> device = device_named(parts, row.device);
-    const Mapped<std::string> stack = stack_named(parts, row.engine, row.engine_version);
-    for (const Mapped<std::string>* name : {&model, &device, &stack}) {
-        if (const auto* unmapped = std::get_if<Unmapped>(name)) {
-            return *unmapped;
-        }
-    }
-    point.model = std::get<std::string>(model);
-    point.device = std::get<std::string>(device);
-    point.stack = std::get<std::string>(stack);
-    const EngineEntry& engine = *engine_for(parts.names, row.engine);
-    point.precision = precision_on(engine, parts, point.model, row.format + " " + row.expert_format);
-    const Mapped<DeviceCut> cut = cut_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
-    if (const auto* unmapped = std::get_if<Unmapped>(&cut)) {
+    if (const auto unmapped =
+            set_place({row.model, row.device, row.engine, row.engine_version, row.format + " " + row.expert_format, row.ranks},
+                      parts, point)) {
         return *unmapped;
     }
-    point.cut = std::get<DeviceCut>(cut);
     point.batch *= point.cut.parallel.data;  // a row states the requests of one group
     return point;
 }

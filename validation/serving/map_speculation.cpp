@@ -100,30 +100,6 @@ MeasuredQuantity quantity_of(const std::string& metric) {
     return of_a_user ? MeasuredQuantity::speed_up : MeasuredQuantity::throughput_gain;
 }
 
-/// What the row names: model, device, stack, precision, ranks.
-std::optional<Unmapped> set_platform(const SpeculationRow& row, const ServingParts& parts, MeasuredPoint& point) {
-    const Mapped<std::string> model = model_named(parts, row.model);
-    const Mapped<std::string> device = device_named(parts, row.device);
-    const Mapped<std::string> stack = stack_named(parts, row.engine, row.engine_version);
-    for (const Mapped<std::string>* name : {&model, &device, &stack}) {
-        if (const auto* unmapped = std::get_if<Unmapped>(name)) {
-            return *unmapped;
-        }
-    }
-    point.model = std::get<std::string>(model);
-    point.device = std::get<std::string>(device);
-    point.stack = std::get<std::string>(stack);
-    // Quantisation is often part of the model's or the device's text: "Qwen3.8-27B (FP8)", "RTX 3090 24GB (Q4_K_M, 128K)".
-    const EngineEntry& engine = *engine_for(parts.names, row.engine);
-    point.precision = precision_on(engine, parts, point.model, row.format + " " + row.model + " " + row.device);
-    const Mapped<DeviceCut> cut = cut_of(parts, row.ranks, point.model, point.precision, point.device, engine.splits_layers);
-    if (const auto* unmapped = std::get_if<Unmapped>(&cut)) {
-        return *unmapped;
-    }
-    point.cut = std::get<DeviceCut>(cut);
-    return std::nullopt;
-}
-
 std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts& parts, MeasuredPoint& point) {
     const NameEntry* kind = entry_for(parts.names.drafters, normalised(row.drafter));
     if (kind == nullptr || kind->name.empty()) {
@@ -155,7 +131,11 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
         if (Unmapped rule = rule_against(row); !rule.reason.empty()) {
             unmapped = rule;
         }
-        unmapped = unmapped ? unmapped : set_platform(row, parts, point);
+        // Quantisation is often part of the model's or the device's text: "Qwen3.8-27B (FP8)", "RTX 3090 24GB (Q4_K_M, 128K)".
+        const std::string format = row.format + " " + row.model + " " + row.device;
+        unmapped = unmapped
+                       ? unmapped
+                       : set_place({row.model, row.device, row.engine, row.engine_version, format, row.ranks}, parts, point);
         unmapped = unmapped ? unmapped : set_draft(row, parts, point);
         if (unmapped) {
             result.left_out.push_back({i, unmapped->reason, unmapped->detail, {}});

@@ -176,6 +176,9 @@ Precision precision_named(const ServingParts& parts, const std::string& model, c
     return precision;
 }
 
+namespace {
+
+/// precision_named() on an engine, which may have a format of its own for the cache.
 Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model,
                        const std::string& text) {
     Precision precision = precision_named(parts, model, text);
@@ -186,8 +189,6 @@ Precision precision_on(const EngineEntry& engine, const ServingParts& parts, con
     }
     return precision;
 }
-
-namespace {
 
 /// Degrees as a file states them, read as data/serving's README says: tp (or attention_dp) n² with moe_tp n and moe_ep n ran on
 /// n devices with the experts dealt out over them (upstream multiplied the two), and so did tp n with attention_dp n and moe_ep
@@ -222,8 +223,6 @@ double fewest_ranks(const ServingParts& parts, const std::string& model, const P
     return ranks;
 }
 
-}  // namespace
-
 Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
                          const Precision& precision, const std::string& device, bool splits_layers) {
     const auto above_one = [](const std::optional<double>& ranks) { return ranks && *ranks > 1.0; };
@@ -249,6 +248,30 @@ Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& sta
             fmt::format("tp {}, dp {}, moe_tp {}, moe_ep {}", cut.tensor, cut.data, cut.expert_tensor, cut.experts)};
     }
     return DeviceCut{cut.tensor, {cut.data, cut.experts, stated.pipeline.value_or(1.0)}};
+}
+
+}  // namespace
+
+std::optional<Unmapped> set_place(const StatedPlace& stated, const ServingParts& parts, MeasuredPoint& point) {
+    const Mapped<std::string> model = model_named(parts, stated.model);
+    const Mapped<std::string> device = device_named(parts, stated.device);
+    const Mapped<std::string> stack = stack_named(parts, stated.engine, stated.engine_version);
+    for (const Mapped<std::string>* name : {&model, &device, &stack}) {
+        if (const auto* unmapped = std::get_if<Unmapped>(name)) {
+            return *unmapped;
+        }
+    }
+    point.model = std::get<std::string>(model);
+    point.device = std::get<std::string>(device);
+    point.stack = std::get<std::string>(stack);
+    const EngineEntry& engine = *engine_for(parts.names, stated.engine);
+    point.precision = precision_on(engine, parts, point.model, stated.format);
+    const Mapped<DeviceCut> cut = cut_of(parts, stated.ranks, point.model, point.precision, point.device, engine.splits_layers);
+    if (const auto* unmapped = std::get_if<Unmapped>(&cut)) {
+        return *unmapped;
+    }
+    point.cut = std::get<DeviceCut>(cut);
+    return std::nullopt;
 }
 
 double draft_depth(const MeasuredPoint& point) {

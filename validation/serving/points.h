@@ -103,11 +103,15 @@ Mapped<std::string> stack_named(const ServingParts& parts, const std::string& en
 /// What a checkpoint of `model` holds where it is called `text`; as published where no word of it is a format. The cache is in
 /// fp8 where the text says so ("fp8 KV").
 Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text);
-/// The same on an engine, which may have a format of its own for the cache.
-Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model, const std::string& text);
-/// Tensor-parallel ranks; where the row does not say, the least power of two whose memory holds the weights.
-Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
-                         const Precision& precision, const std::string& device, bool splits_layers);
+/// What both kinds of rows say of where they ran.
+struct StatedPlace {
+    std::string model, device, engine, engine_version;
+    std::string format;  ///< every text that may hold a word of a format
+    StatedParallelism ranks;
+};
+/// Sets model, device, stack, precision and cut of `point`, or says what has no meaning here. Ranks that are not stated are the
+/// least power of two whose memory holds the weights.
+std::optional<Unmapped> set_place(const StatedPlace& stated, const ServingParts& parts, MeasuredPoint& point);
 /// Adds the point, or the reason why it cannot be priced.
 void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& result);
 

@@ -167,14 +167,14 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
         };
     };
     using enum Grouping;
-    summarise(table, points, series, parts, {engine, device, kind, model, format, ranks, batch, answer},
+    summarise(table, points, series, parts, {engine, device, kind, model, format, ranks, cut, batch, answer},
               fit ? fit_parts : as_predicted(table));
     return table;
 }
 
 void score_speculation(ServingStudy& study) {
     using enum Grouping;
-    const std::vector<Grouping> groupings = {engine, device, kind, model, drafter, draft_length, ranks, batch, context};
+    const std::vector<Grouping> groupings = {engine, device, kind, model, drafter, draft_length, ranks, cut, batch, context};
     for (SpeculativeTable& made : speculative_tables(study)) {
         ErrorTable& table = made.table;
         if (!table.rows.empty()) {
