@@ -1,5 +1,6 @@
 // Do the charts say what a reader needs: ticks that a person would choose, and what lies outside the given traffic?
 import assert from 'node:assert/strict';
+import { eventually } from '../eventually.mjs';
 
 /** The numbers along one axis of a chart; "10,000" is 10000. */
 const ticksOf = async (page, id, axis) => {
@@ -50,8 +51,10 @@ export const checks = ({ data, withReport, render }) => ({
         // Ticks follow the zoom.
         await page.getByRole('button', { name: /^Zoom in: Roofline/ }).click();
         await page.getByRole('button', { name: /^Zoom in: Roofline/ }).click();
-        const near = await ticksOf(page, 'roofline-chart', 'intensity');
-        assert.ok(near.length >= 2, `after zooming: ${near}`);
+        await eventually(async () => {
+          const near = await ticksOf(page, 'roofline-chart', 'intensity');
+          assert.ok(near.length >= 2, `after zooming: ${near}`);
+        });
       });
       await withReport(
         { width },
@@ -84,7 +87,9 @@ export const checks = ({ data, withReport, render }) => ({
         .evaluate((node) => getComputedStyle(node).backgroundColor);
       assert.equal((await fillsOf(page, '#pareto-chart svg g.mark-symbol > path'))[grey], outside);
       await page.locator('#pareto-chart button.series', { hasText: 'outside the given traffic' }).click();
-      assert.equal((await fillsOf(page, '#pareto-chart svg g.mark-symbol > path'))[grey], undefined);
+      await eventually(async () =>
+        assert.equal((await fillsOf(page, '#pareto-chart svg g.mark-symbol > path'))[grey], undefined),
+      );
 
       const lines = data.by_draft_length.filter((row) => row.context === data.by_draft_length[0].context);
       const points = await fillsOf(page, '#draft-length-chart svg g.mark-symbol > path');

@@ -1,5 +1,6 @@
 // Does everything show, inside its box, legibly: at each width, in both themes, on paper, by keyboard?
 import assert from 'node:assert/strict';
+import { eventually } from '../eventually.mjs';
 import { readCharts, worstContrast } from '../report_page.mjs';
 
 const WIDTHS = [360, 768, 1280];
@@ -59,9 +60,11 @@ export const checks = ({ data, withReport, noOverflow }) => ({
         assert.ok(ratio >= 4.5, `contrast ${ratio.toFixed(2)} of "${text}" in the ${dark ? 'dark' : 'light'} theme`);
         const before = await look();
         await page.getByLabel('Theme').selectOption(dark ? 'Light' : 'Dark');
-        const after = await look();
-        assert.notEqual(before[0], after[0]);
-        assert.notEqual(before[1], after[1]);
+        await eventually(async () => {
+          const after = await look();
+          assert.notEqual(before[0], after[0]);
+          assert.notEqual(before[1], after[1]);
+        });
         assert.ok((await worstContrast(page)).ratio >= 4.5);
       });
     }

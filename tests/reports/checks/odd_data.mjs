@@ -33,6 +33,7 @@ export const checks = ({ data, withReport, render, noOverflow }) => ({
         await page.locator('#pareto-chart svg g.mark-symbol > path').last().hover();
         assert.equal(await page.locator('#vg-tooltip-element img, #vg-tooltip-element script').count(), 0);
         await page.locator('#pareto-chart summary').click();
+        await page.locator('#pareto-chart .numbers tbody tr').first().waitFor();
         await noOverflow(page);
       },
       render('hostile', poison(data)),

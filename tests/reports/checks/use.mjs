@@ -1,6 +1,7 @@
 // Can a reader use the report: find, sort, filter, zoom, take along?
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { eventually } from '../eventually.mjs';
 
 const firstColumn = (page, index) => page.locator(`#candidates tbody tr td:nth-child(${index})`).allTextContents();
 
@@ -177,14 +178,14 @@ export const checks = ({ data, withReport, render }) => ({
       const ticks = async () => (await page.locator('#pareto-chart .role-axis-label text').allTextContents()).sort();
       const whole = await symbols();
       await chart.locator('button.series').first().click();
-      assert.ok((await symbols()) < whole);
+      await eventually(async () => assert.ok((await symbols()) < whole));
       await chart.getByRole('combobox').first().selectOption({ index: 1 });
-      assert.ok((await symbols()) < whole / 2);
+      await eventually(async () => assert.ok((await symbols()) < whole / 2));
       const before = await ticks();
       await page.getByRole('button', { name: /^Zoom in: Tokens/ }).click();
-      assert.notDeepEqual(await ticks(), before);
+      await eventually(async () => assert.notDeepEqual(await ticks(), before));
       await page.getByRole('button', { name: /^Reset zoom: Tokens/ }).click();
-      assert.deepEqual(await ticks(), before);
+      await eventually(async () => assert.deepEqual(await ticks(), before));
       await page.locator('#pareto-chart .plot').hover();
       const top = await page.evaluate(() => scrollY);
       await page.mouse.wheel(0, 200);
@@ -203,7 +204,8 @@ export const checks = ({ data, withReport, render }) => ({
   'the numbers behind each chart and pictures of it can be had': () =>
     withReport({}, async (page) => {
       await page.locator('#pareto-chart summary').click();
-      assert.equal(await page.locator('#pareto-chart .numbers tbody tr').count(), Math.min(100, data.pareto.length));
+      const rows = page.locator('#pareto-chart .numbers tbody tr');
+      await eventually(async () => assert.equal(await rows.count(), Math.min(100, data.pareto.length)));
       for (const [kind, start] of [
         ['SVG', '<svg'],
         ['PNG', '\x89PNG'],
