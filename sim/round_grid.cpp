@@ -135,7 +135,8 @@ bool same_shape(const RoundStep& a, const RoundStep& b) {
 
 }  // namespace
 
-RoundGrid::RoundGrid(const CompiledRound& round, std::span<const int> speculation, std::span<const double> batch)
+RoundGrid::RoundGrid(const CompiledRound& round, std::span<const int> speculation, std::span<const double> batch,
+                     std::size_t most_points)
     : round_(&round) {
     for (const int choice : speculation) {
         add_row(choice);
@@ -148,11 +149,11 @@ RoundGrid::RoundGrid(const CompiledRound& round, std::span<const int> speculatio
             unique.shared = shared_++;
         }
     }
-    contexts_ = std::max<std::size_t>(1, tile_size / std::max<std::size_t>(1, batch.size()));
-    for (std::size_t first = 0; first < batch.size(); first += tile_size) {
+    contexts_ = std::max<std::size_t>(1, most_points / std::max<std::size_t>(1, batch.size()));
+    for (std::size_t first = 0; first < batch.size(); first += most_points) {
         blocks_.emplace_back();
         blocks_.back().first = first;
-        blocks_.back().batches = std::min(tile_size, batch.size() - first);
+        blocks_.back().batches = std::min(most_points, batch.size() - first);
         fill(batch, blocks_.back());
     }
 }

@@ -68,13 +68,18 @@ struct TileWork {
 /// batches at several contexts: point i has batch i % block_size(b) of the block and context i / block_size(b).
 class RoundGrid {
 public:
-    /// `speculation`: indices that run; `batch`: at least 1 each. `round` must outlive the grid.
-    RoundGrid(const CompiledRound& round, std::span<const int> speculation, std::span<const double> batch);
+    /// `speculation`: indices that run; `batch`: at least 1 each. `round` must outlive the grid. `most_points` of a tile, at
+    /// most tile_size.
+    RoundGrid(const CompiledRound& round, std::span<const int> speculation, std::span<const double> batch,
+              std::size_t most_points = tile_size);
 
     [[nodiscard]] std::size_t blocks() const { return blocks_.size(); }
     [[nodiscard]] std::size_t block_size(std::size_t block) const { return blocks_[block].batches; }
+    [[nodiscard]] std::size_t first_batch(std::size_t block) const { return blocks_[block].first; }
     /// How many contexts a tile takes; above one only where a single block holds all batches.
     [[nodiscard]] std::size_t contexts_of_tile() const { return contexts_; }
+    /// The batches of the points of a tile.
+    [[nodiscard]] const double* batch_of(std::size_t block) const { return blocks_[block].all.device; }
 
     /// Prepares a tile: a block at these contexts, at most contexts_of_tile().
     void begin(std::size_t block, std::span<const double> contexts, TileWork& work) const;
