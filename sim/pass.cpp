@@ -330,13 +330,13 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms terms = terms_of(shape);
     PassTotals totals;
     totals.device = step_time(pass, terms);
-    for (const TimedOperation& timed : pass.operations) {
+    for_each_operation(pass, [&](const TimedOperation& timed) {
         dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
                  [&]<bool reads_context, bool has_experts, RowRule rule>() {
                      accumulate<reads_context, has_experts, rule>(timed.operation, timed.rates, timed.runs, timed.memory_runs,
                                                                   terms, totals);
                  });
-    }
+    });
     return totals;
 }
 

@@ -72,9 +72,8 @@ struct PassTotals {
     Bytes bytes;  ///< through main memory (collectives excluded)
 };
 
-/// A model's pass on a platform, ready to be evaluated at any shape.
-struct CompiledPass {
-    std::vector<TimedOperation> operations;
+/// The plain numbers of a CompiledPass, which loops over points copy.
+struct PassConstants {
     double launches = 0.0;    ///< kernels, the stack's launch factor included
     Seconds node_time;        ///< device-side gaps between all kernels, and what the stack adds to each layer
     Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
@@ -82,6 +81,11 @@ struct CompiledPass {
     Seconds step_time;        ///< latency that each new token of a sequence adds, over all scans that go token by token
     bool whole_pass = false;  ///< HOI mode: one max over the whole pass instead of one per operation
     Rates whole_pass_rates;
+};
+
+/// A model's pass on a platform, ready to be evaluated at any shape.
+struct CompiledPass : PassConstants {
+    std::vector<TimedOperation> operations;
 };
 
 /// Adds one operation's share of a pass at this shape. Both faces of the evaluator are built from this function.
@@ -100,15 +104,28 @@ inline void accumulate(const OperationCost& cost, const Rates& rates, double run
 inline Seconds step_time(const CompiledPass& pass, const ShapeTerms& shape) { return pass.step_time * shape.new_tokens; }
 
 /// HOI mode: the pass as a single operation.
-inline Seconds whole_pass_time(const CompiledPass& pass, Bytes bytes, Flops flops) {
+inline Seconds whole_pass_time(const PassConstants& pass, Bytes bytes, Flops flops) {
     const Rates& rates = pass.whole_pass_rates;
     return time_by({Seconds(0.0), bytes * rates.per_byte, flops * rates.per_flop}, rates.overlap);
 }
 
 /// Time of a pass from its totals: max(device + gaps, launches on the host) + host. Zero operations cost nothing.
-inline Seconds pass_time(const CompiledPass& pass, const PassTotals& totals) {
+inline Seconds pass_time(const PassConstants& pass, const PassTotals& totals) {
     const Seconds device = pass.whole_pass ? whole_pass_time(pass, totals.bytes, totals.flops) : totals.device + pass.node_time;
     return (device > pass.launch_time ? device : pass.launch_time) + pass.host;
+}
+
+/// Calls visit(operation) in the order in which all faces add them up: first what no context changes, so that a grid of points
+/// needs to do that part only once for all contexts.
+template <class Visit>
+inline void for_each_operation(const CompiledPass& pass, Visit visit) {
+    for (const bool reads_context : {false, true}) {
+        for (const TimedOperation& timed : pass.operations) {
+            if (timed.operation.reads_context == reads_context) {
+                visit(timed);
+            }
+        }
+    }
 }
 
 /// Calls visit<reads_context, has_experts, rule>() with the switches of this operation.

@@ -114,15 +114,11 @@ struct TurnPass {
     Bound bound = Bound::memory;
 };
 
-/// A speculation within a compiled round: its steps, what they yield, and what it keeps in memory for each sequence.
-struct RoundRow {
-    std::string problem;  ///< why it cannot be run, as a sentence; the rest is unset then
-
+/// The plain numbers of a RoundRow, which loops over points copy.
+struct RowConstants {
     double speculates = 0.0;    ///< 1, or 0 for plain decoding
     double draft_tokens = 0.0;  ///< nodes
     double depth = 0.0;
-    AcceptedTokens accepted;
-
     double target_states = 1.0;       ///< copies of the target's recurrent state, the live one included
     double draft_states = 0.0;        ///< of the drafter's
     double cached_activations = 0.0;  ///< tokens whose replay activations are kept
@@ -132,6 +128,12 @@ struct RoundRow {
     double branched = 0.0;            ///< 1 for a draft with branches
     double graphs = 1.0;              ///< captured graphs: one for each shape of a pass
     SequenceTurn turn;
+};
+
+/// A speculation within a compiled round: its steps, what they yield, and what it keeps in memory for each sequence.
+struct RoundRow : RowConstants {
+    std::string problem;  ///< why it cannot be run, as a sentence; the rest is unset then
+    AcceptedTokens accepted;
     std::vector<TurnPass> turn_passes;
 
     /// Its steps of pass p are CompiledRound::steps[begin[p]] … steps[begin[p + 1]] (exclusive).
@@ -151,7 +153,7 @@ struct PrefillMemory {
 
 /// Peak memory of one device: weights + captured graphs + workspace + b·(states and caches of a row) + activations and logits,
 /// of a round or of the prompts, whichever needs more.
-struct MemoryModel {
+struct MemoryConstants {
     Bytes target_weights, draft_weights, reserved;
     Bytes per_graph;                  ///< one captured graph, whatever the batch
     Bytes target_state, draft_state;  ///< one copy
@@ -159,8 +161,10 @@ struct MemoryModel {
     Bytes logits_per_token;           ///< fp32 logits
     Bytes activations_per_token;      ///< widest pair of layer inputs and outputs
     PrefillMemory prefill;
-    std::vector<CacheTerm> target_caches, draft_caches;
     Bytes capacity;
+};
+struct MemoryModel : MemoryConstants {
+    std::vector<CacheTerm> target_caches, draft_caches;
 };
 
 /// What reading the prompts of a steady state takes, for each generated token: the pass over a prompt / tokens of an answer.
@@ -169,11 +173,8 @@ struct PromptWork {
     Joules target_energy, drafter_energy;  ///< beside the idle power
 };
 
-struct CompiledRound {
-    std::array<CompiledPass, pass_count> passes;
-    CompiledPass prefill, draft_prefill;
-    std::vector<RoundRow> rows;  ///< one for each speculation, in the order of the setup
-    std::vector<RoundStep> steps;
+/// The plain numbers of a CompiledRound, which loops over points copy.
+struct RoundConstants {
     Seconds host_per_round;
     Seconds host_per_sequence;     ///< of the drafter (look-ups), per round and sequence
     Seconds host_per_tree;         ///< of a branched draft, per round
@@ -183,16 +184,23 @@ struct CompiledRound {
     PromptWork prompts;            ///< zero for decoding alone
     double prompt_wait = 1.0;      ///< share of the other requests' prompts that a request waits for after its first token
     double prefix_hit = 0.0;       ///< share of a prompt that need not be read
-    MemoryModel memory;
-    double ranks = 1.0;          ///< devices
-    double tensor = 1.0;         ///< of them, those that share each layer
-    double groups = 1.0;         ///< of attention data parallelism
-    double stages = 1.0;         ///< of the pipeline
-    double largest_stage = 1.0;  ///< part of the layers that the largest stage holds
+    double ranks = 1.0;            ///< devices
+    double tensor = 1.0;           ///< of them, those that share each layer
+    double groups = 1.0;           ///< of attention data parallelism
+    double stages = 1.0;           ///< of the pipeline
+    double largest_stage = 1.0;    ///< part of the layers that the largest stage holds
     Watts idle_power, board_power;
     JoulesPerByte energy_per_byte;
     JoulesPerFlop energy_per_flop;
     DollarsPerSecond price;  ///< of all ranks
+};
+
+struct CompiledRound : RoundConstants {
+    std::array<CompiledPass, pass_count> passes;
+    CompiledPass prefill, draft_prefill;
+    std::vector<RoundRow> rows;  ///< one for each speculation, in the order of the setup
+    std::vector<RoundStep> steps;
+    MemoryModel memory;
 
     [[nodiscard]] const CompiledPass& pass(PassId id) const { return passes[static_cast<std::size_t>(id)]; }
     [[nodiscard]] CompiledPass& pass(PassId id) { return passes[static_cast<std::size_t>(id)]; }
@@ -207,14 +215,22 @@ struct CompiledRound {
 CompiledRound compile_round(const RoundSetup& setup);
 
 /// The most sequences that one group of attention data parallel ranks serves, of a batch over all groups.
-inline double sequences_of_group(const CompiledRound& round, double batch) {
+inline double sequences_of_group(const RoundConstants& round, double batch) {
     return round.groups > 1.0 ? rounded_up(batch / round.groups) : batch;
 }
 
 /// Of these, in one pass: a pipeline keeps as many batches in flight as it has stages.
-inline double sequences_of_pass(const CompiledRound& round, double batch) {
+inline double sequences_of_pass(const RoundConstants& round, double batch) {
     const double of_group = sequences_of_group(round, batch);
     return round.stages > 1.0 ? rounded_up(of_group / round.stages) : of_group;
+}
+
+/// A batch, and what of it one group and one pass serve.
+struct Sequences {
+    double all = 1.0, of_group = 1.0, of_pass = 1.0;
+};
+inline Sequences sequences_of(const RoundConstants& round, double batch) {
+    return {batch, sequences_of_group(round, batch), sequences_of_pass(round, batch)};
 }
 
 /// A design point within a compiled round.
@@ -246,12 +262,12 @@ struct RoundEstimate {
 };
 
 /// The parts of a sequence's memory. This is the only place where they are added up.
-inline Bytes state_memory(const MemoryModel& memory, const RoundRow& row) {
+inline Bytes state_memory(const MemoryConstants& memory, const RowConstants& row) {
     return memory.target_state * row.target_states + memory.draft_state * row.draft_states +
            memory.replay_per_token * row.cached_activations;
 }
 
-inline Bytes cache_memory(const std::vector<CacheTerm>& caches, const RoundRow& row, double context) {
+inline Bytes cache_memory(const std::vector<CacheTerm>& caches, const RowConstants& row, double context) {
     Bytes sum;
     for (const CacheTerm& cache : caches) {
         sum += cached_bytes(cache, context + row.new_tokens);
@@ -260,7 +276,7 @@ inline Bytes cache_memory(const std::vector<CacheTerm>& caches, const RoundRow& 
 }
 
 /// Activations and logits of a round's verification.
-inline Bytes round_activations(const MemoryModel& memory, const RoundRow& row, double batch) {
+inline Bytes round_activations(const MemoryConstants& memory, const RowConstants& row, double batch) {
     return (memory.logits_per_token * row.logits + memory.activations_per_token * row.activations) * batch;
 }
 
@@ -272,13 +288,21 @@ inline Bytes prompt_activations(const PrefillMemory& prefill, double batch, doub
     return (prefill.per_token + prefill.per_pair * prompt) * at_once;
 }
 
-inline Bytes peak_memory(const MemoryModel& memory, const RoundRow& row, double batch, double context) {
-    const Bytes sequence = state_memory(memory, row) + cache_memory(memory.target_caches, row, context) +
-                           cache_memory(memory.draft_caches, row, context);
+/// Of one sequence of the batch: states and caches.
+inline Bytes sequence_memory(const MemoryModel& memory, const RowConstants& row, double context) {
+    return state_memory(memory, row) + cache_memory(memory.target_caches, row, context) +
+           cache_memory(memory.draft_caches, row, context);
+}
+
+inline Bytes peak_memory(const MemoryConstants& memory, const RowConstants& row, double batch, double context, Bytes sequence) {
     const Bytes round = round_activations(memory, row, batch);
     const Bytes prompts = prompt_activations(memory.prefill, batch, context);
     return memory.target_weights + memory.draft_weights + memory.reserved + memory.per_graph * row.graphs + row.turn.workspace +
            sequence * batch + (prompts > round ? prompts : round);
+}
+
+inline Bytes peak_memory(const MemoryModel& memory, const RowConstants& row, double batch, double context) {
+    return peak_memory(memory, row, batch, context, sequence_memory(memory, row, context));
 }
 
 /// The shape at which a step runs its pass; `sequences` are those of a pass.
@@ -307,14 +331,14 @@ inline void add_step(const CompiledPass& pass, const RoundStep& step, const Pass
 }
 
 /// Host time that the sequences of a step, and their tokens, add to it.
-inline Seconds step_host(const CompiledRound& round, double batch, double tokens_of_sequence) {
+inline Seconds step_host(const RoundConstants& round, double batch, double tokens_of_sequence) {
     return (round.step_per_sequence + round.step_per_token * tokens_of_sequence) * batch;
 }
 
 /// A round of a pipeline passes all stages, and meanwhile each serves the other batches: the round takes as long as they all
 /// together spend in the busiest stage, and at least the way of one through all stages. What drafts and rolls back sits in one
 /// stage, so nothing hides it.
-inline void pipeline_round(const CompiledRound& round, double of_group, RoundEstimate& estimate) {
+inline void pipeline_round(const RoundConstants& round, double of_group, RoundEstimate& estimate) {
     const double in_flight = of_group < round.stages ? of_group : round.stages;
     const auto cycle = [&](Seconds all_stages, Seconds one_stage) {
         const Seconds way = all_stages + one_stage;
@@ -327,13 +351,15 @@ inline void pipeline_round(const CompiledRound& round, double of_group, RoundEst
     estimate.verify = whole - in_one_stage;  // what waits for other batches counts as verification
 }
 
-/// From the totals of a round's steps to the estimate: docs/cost-model.md, sections 3.4 and 5. The only place where a round is
-/// put together.
-inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double all_sequences, double context,
-                                  const RoundTotals& totals) {
+/// From the totals of a round's steps to the estimate, memory apart: docs/cost-model.md, sections 3.4 and 5. The only place
+/// where a round is put together. `accept_length` is the row's; `has_stages` says that the round has several.
+template <bool has_stages>
+inline RoundEstimate finish_times(const RoundConstants& round, const RowConstants& row, double accept_length,
+                                  const Sequences& sequences, const RoundTotals& totals) {
     RoundEstimate estimate;
-    const double of_group = sequences_of_group(round, all_sequences);
-    const double batch = sequences_of_pass(round, all_sequences);
+    const double all_sequences = sequences.all;
+    const double of_group = sequences.of_group;
+    const double batch = sequences.of_pass;
     const double on = row.speculates;
     const double off = 1.0 - on;
     estimate.autoregressive = totals.of(Phase::plain) + row.turn.plain * batch + step_host(round, batch, 1.0);
@@ -343,13 +369,12 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     const Seconds per_sequence = round.host_per_sequence + round.host_per_draft_token * (row.draft_tokens + 1.0);
     estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch +
                           step_host(round, batch, row.logits));
-    if (round.stages > 1.0) {
+    if constexpr (has_stages) {
         pipeline_round(round, of_group, estimate);
     }
     const Seconds decoding = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 
     // While a request decodes, each of the others finishes one answer and begins another: their prompts are read in between.
-    const double accept_length = row.accept_length();
     const Seconds prompt = round.prompts.target + round.prompts.drafter * on;  // for each token of a request
     const double others = round.prompt_wait * (of_group - 1.0);
     const Seconds plain_prompts = round.prompts.target * others;
@@ -370,9 +395,6 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     estimate.decode_share = decoding / busy;
     estimate.tokens_per_second_device = all_sequences * estimate.tokens_per_second_user / round.ranks * (estimate.round / busy);
 
-    estimate.memory = peak_memory(round.memory, row, of_group, context);
-    estimate.fits = estimate.memory <= round.memory.capacity;
-
     const Bytes bytes = totals.bytes + off * totals.plain_bytes;
     const Flops flops = totals.flops + off * totals.plain_flops;
     const double tokens = all_sequences * accept_length;
@@ -383,6 +405,17 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     estimate.price_per_token = round.price * busy / tokens;
     const double rejected = row.draft_tokens - (accept_length - 1.0);
     estimate.wasted_draft_share = on * rejected / (row.draft_tokens + off);
+    return estimate;
+}
+
+/// The whole estimate.
+inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double batch, double context,
+                                  const RoundTotals& totals) {
+    const Sequences sequences = sequences_of(round, batch);
+    RoundEstimate estimate = round.stages > 1.0 ? finish_times<true>(round, row, row.accept_length(), sequences, totals)
+                                                : finish_times<false>(round, row, row.accept_length(), sequences, totals);
+    estimate.memory = peak_memory(round.memory, row, sequences.of_group, context);
+    estimate.fits = estimate.memory <= round.memory.capacity;
     return estimate;
 }
 

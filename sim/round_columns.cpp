@@ -54,12 +54,12 @@ void run(const CompiledPass& pass, PassBlock& block) {
     for (std::size_t i = 0; i < block.size; ++i) {
         block.device[i] = (pass.step_time * block.new_tokens[i]).value();
     }
-    for (const TimedOperation& timed : pass.operations) {
+    for_each_operation(pass, [&](const TimedOperation& timed) {
         dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
                  [&]<bool reads_context, bool has_experts, RowRule rule>() {
                      accumulate_block<reads_context, has_experts, rule>(timed, block);
                  });
-    }
+    });
 }
 
 /// Which step of which point a place in a pass block belongs to.

@@ -51,6 +51,8 @@ Condition::Condition(Condition&&) noexcept = default;
 Condition& Condition::operator=(Condition&&) noexcept = default;
 Condition::~Condition() = default;
 
+bool Condition::names(const std::string& variable) const { return parser_->parser.GetUsedVar().count(variable) > 0; }
+
 bool Condition::holds(double draft_tokens, double depth, double batch, double context, double tensor_parallel) {
     parser_->values = {draft_tokens, depth, batch, context, tensor_parallel};
     return parser_->parser.Eval() != 0.0;

@@ -26,6 +26,8 @@ public:
     Condition& operator=(Condition&&) noexcept;
     ~Condition();
 
+    /// Whether the expression uses this variable.
+    [[nodiscard]] bool names(const std::string& variable) const;
     [[nodiscard]] bool holds(double draft_tokens, double depth, double batch, double context, double tensor_parallel);
 
 private:

@@ -1,63 +1,93 @@
 #include "sweeps/kept_points.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace treeline {
+namespace {
 
-void BestPoints::add(Kept kept) {
-    const auto by_key = [](const Kept& a, const Kept& b) { return comes_first(a.key, b.key); };
+constexpr std::size_t most_guards = 8;
+
+bool by_rank(const RankedPoint& a, const RankedPoint& b) { return a.comes_before(b); }
+
+/// The point of a front of two columns that lies nearest before `per_user`.
+const Tradeoff* rival_of(const ParetoFront& front, const Tradeoff& point) {
+    const std::vector<Tradeoff>& points = front.points();
+    const auto slower =
+        std::partition_point(points.begin(), points.end(), [&](const Tradeoff& p) { return p.per_user >= point.per_user; });
+    return slower == points.begin() ? nullptr : &*std::prev(slower);
+}
+
+}  // namespace
+
+void BestPoints::add(const RankedPoint& point) {
     if (full()) {
-        std::pop_heap(heap_.begin(), heap_.end(), by_key);
-        heap_.back() = std::move(kept);
+        std::pop_heap(heap_.begin(), heap_.end(), by_rank);
+        heap_.back() = point;
     } else {
-        heap_.push_back(std::move(kept));
+        heap_.push_back(point);
     }
-    std::push_heap(heap_.begin(), heap_.end(), by_key);
+    std::push_heap(heap_.begin(), heap_.end(), by_rank);
 }
 
-void BestPoints::offer_all(const BestPoints& others) {
-    for (const Kept& kept : others.heap_) {
-        offer(kept.key.rank, kept.key.order, [&] { return kept.point; });
-    }
-}
-
-std::vector<SweepPoint> BestPoints::sorted() const {
-    std::vector<const Kept*> kept;
-    for (const Kept& point : heap_) {
-        kept.push_back(&point);
-    }
-    std::sort(kept.begin(), kept.end(), [](const Kept* a, const Kept* b) { return comes_first(a->key, b->key); });
-    std::vector<SweepPoint> points;
-    for (const Kept* point : kept) {
-        points.push_back(point->point);
-    }
+std::vector<RankedPoint> BestPoints::sorted() const {
+    std::vector<RankedPoint> points = heap_;
+    std::sort(points.begin(), points.end(), by_rank);
     return points;
 }
 
-void FrontPoints::add(std::uint64_t order, SweepPoint point) {
-    joined_.insert_or_assign(order, std::move(point));
-    constexpr std::size_t slack = 64;
-    if (joined_.size() > 2 * front_.points().size() + slack) {
-        std::unordered_map<std::uint64_t, SweepPoint> still_there;
-        for (const Tradeoff& tradeoff : front_.points()) {
-            still_there.insert(joined_.extract(tradeoff.id));
+void FrontPoints::guard_with(const FrontRanks& ranks) {
+    if (guards_.size() < most_guards) {
+        guards_.push_back(ranks);
+    } else {
+        guards_[next_guard_++ % most_guards] = ranks;
+    }
+}
+
+bool FrontPoints::beats(const FrontPoint& a, const FrontPoint& b) const {
+    bool ahead = false;
+    for (std::size_t c = 0; c < columns_; ++c) {
+        if (a.ranks[c] > b.ranks[c]) {
+            return false;
         }
-        joined_ = std::move(still_there);
+        ahead = ahead || a.ranks[c] < b.ranks[c];
     }
+    return ahead || a.order < b.order;
 }
 
-void FrontPoints::offer_all(const FrontPoints& others) {
-    for (const Tradeoff& tradeoff : others.front_.points()) {
-        offer(-tradeoff.per_user, -tradeoff.per_device, tradeoff.id, [&] { return others.joined_.at(tradeoff.id); });
+void FrontPoints::offer(const FrontPoint& point) {
+    if (columns_ == 2) {
+        const Tradeoff tradeoff{-point.ranks[0], -point.ranks[1], point.order};
+        if (!front_.insert(tradeoff)) {
+            if (const Tradeoff* rival = rival_of(front_, tradeoff)) {
+                guard_with({-rival->per_user, -rival->per_device});
+            }
+        }
+        return;
     }
+    // Who beats a point is not behind in the first rank, and whom it beats is not ahead.
+    const auto before = [](const FrontPoint& a, const FrontPoint& b) { return a.ranks[0] < b.ranks[0]; };
+    const auto equal = std::equal_range(points_.begin(), points_.end(), point, before);
+    const auto rival = std::find_if(points_.begin(), equal.second,
+                                    [&](const FrontPoint& p) { return beats(p, point) || p.order == point.order; });
+    if (rival != equal.second) {
+        guard_with(rival->ranks);
+        return;
+    }
+    const auto first = static_cast<std::size_t>(equal.first - points_.begin());
+    points_.erase(std::remove_if(equal.first, points_.end(), [&](const FrontPoint& p) { return beats(point, p); }),
+                  points_.end());
+    const auto place = std::upper_bound(points_.begin() + static_cast<std::ptrdiff_t>(first), points_.end(), point, before);
+    points_.insert(place, point);
 }
 
-std::vector<SweepPoint> FrontPoints::sorted() const {
-    std::vector<SweepPoint> points;
+std::vector<FrontPoint> FrontPoints::sorted() const {
+    std::vector<FrontPoint> points = points_;
     for (const Tradeoff& tradeoff : front_.points()) {
-        points.push_back(joined_.at(tradeoff.id));
+        points.push_back({{-tradeoff.per_user, -tradeoff.per_device}, tradeoff.id});
     }
+    std::sort(points.begin(), points.end(), [](const FrontPoint& a, const FrontPoint& b) {
+        return a.ranks != b.ranks ? a.ranks < b.ranks : a.order < b.order;
+    });
     return points;
 }
 

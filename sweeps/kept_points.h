@@ -1,90 +1,85 @@
-// The few points of a sweep that are kept while millions go by: the best by one column, and the Pareto set of two.
+// The few points of a sweep that are kept while millions go by: the best by one column, and the Pareto set of two to four.
+//
+// Kept are only ranks and numbers of points: who needs the estimates prices those points again, which gives the same bits. What
+// is kept does not depend on the order in which points are offered, so parts of a sweep can be reduced anywhere and merged.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <unordered_map>
 #include <vector>
 
+#include "sweeps/column_kernels.h"
 #include "sweeps/pareto.h"
-#include "sweeps/sweep_columns.h"
 
 namespace treeline {
 
-/// A point that a summary keeps.
-struct SweepPoint {
-    std::size_t variant = 0;  ///< index into DesignSpace::variants
-    DesignPoint point;
-    int draft_tokens = 0;     ///< nodes of its shape
-    std::uint64_t order = 0;  ///< its place in the design space: what breaks ties
-    RoundEstimate estimate;
+/// A point by its rank (less is better) and its number in the design space, which breaks ties.
+struct RankedPoint {
+    double rank = std::numeric_limits<double>::infinity();
+    std::uint64_t order = std::numeric_limits<std::uint64_t>::max();
 
-    [[nodiscard]] SweepFigures figures(const DesignSpace& space) const {
-        return {space.variants[variant], static_cast<double>(draft_tokens), point.batch, point.context, estimate};
+    [[nodiscard]] bool comes_before(const RankedPoint& other) const {
+        return rank < other.rank || (rank == other.rank && order < other.order);
     }
 };
 
-/// The `count` points of lowest rank among those offered; of equal ranks, those of lowest order. Which points are kept does not
-/// depend on the order in which they are offered. Points whose rank is not finite are skipped.
+/// The `count` points that come first. Points whose rank is not finite are skipped.
 class BestPoints {
 public:
-    /// Only ranks below `bar` are of interest.
-    explicit BestPoints(std::size_t count, double bar = std::numeric_limits<double>::infinity()) : count_(count), bar_(bar) {}
+    explicit BestPoints(std::size_t count) : count_(count) {}
 
-    /// `make` is called only for a point that is kept, at least for now.
-    template <class MakePoint>
-    void offer(double rank, std::uint64_t order, MakePoint make) {
-        if (count_ > 0 && std::isfinite(rank) && (full() ? comes_first({rank, order}, heap_.front().key) : rank < bar_)) {
-            add({{rank, order}, make()});
+    void offer(const RankedPoint& point) {
+        if (count_ > 0 && std::isfinite(point.rank) && (!full() || point.comes_before(heap_.front()))) {
+            add(point);
         }
     }
-    void offer_all(const BestPoints& others);
-
-    /// The rank that a point of a later order must stay below to be kept.
-    [[nodiscard]] double bar() const { return !heap_.empty() && full() ? heap_.front().key.rank : bar_; }
+    /// No point above this rank can be kept.
+    [[nodiscard]] double bar() const {
+        const double infinity = std::numeric_limits<double>::infinity();
+        return count_ == 0 ? -infinity : full() ? heap_.front().rank : infinity;
+    }
     /// Best first.
-    [[nodiscard]] std::vector<SweepPoint> sorted() const;
+    [[nodiscard]] std::vector<RankedPoint> sorted() const;
+    /// In no order.
+    [[nodiscard]] const std::vector<RankedPoint>& points() const { return heap_; }
 
 private:
-    struct Key {
-        double rank = 0.0;
-        std::uint64_t order = 0;
-    };
-    struct Kept {
-        Key key;
-        SweepPoint point;
-    };
-
-    static bool comes_first(const Key& a, const Key& b) { return a.rank < b.rank || (a.rank == b.rank && a.order < b.order); }
     [[nodiscard]] bool full() const { return heap_.size() >= count_; }
-    void add(Kept kept);
+    void add(const RankedPoint& point);
 
     std::size_t count_;
-    double bar_;
-    std::vector<Kept> heap_;  ///< a heap with the worst on top
+    std::vector<RankedPoint> heap_;  ///< the worst on top
 };
 
-/// The points that no other beats in two ranks at once; of equal points the one of lowest order. Holds the front and at most
-/// as many points that have left it.
+/// A point of a front of two to four ranks.
+struct FrontPoint {
+    FrontRanks ranks{};
+    std::uint64_t order = 0;
+};
+
+/// The points that no other beats in all ranks at once; of equal points the one of lowest number.
 class FrontPoints {
 public:
-    template <class MakePoint>
-    void offer(double first, double second, std::uint64_t order, MakePoint make) {
-        if (std::isfinite(first) && std::isfinite(second) && front_.insert({-first, -second, order})) {
-            add(order, make());
-        }
-    }
-    void offer_all(const FrontPoints& others);
+    explicit FrontPoints(std::size_t columns) : columns_(columns) {}
 
-    /// From the best in the first rank to the best in the second.
-    [[nodiscard]] std::vector<SweepPoint> sorted() const;
+    /// All ranks must be finite.
+    void offer(const FrontPoint& point);
+    /// A few points of the front that beat many: what they beat need not be offered.
+    [[nodiscard]] std::span<const FrontRanks> guards() const { return guards_; }
+    /// By rising first rank, then the second and so on.
+    [[nodiscard]] std::vector<FrontPoint> sorted() const;
+    [[nodiscard]] std::size_t size() const { return columns_ == 2 ? front_.points().size() : points_.size(); }
 
 private:
-    void add(std::uint64_t order, SweepPoint point);
+    [[nodiscard]] bool beats(const FrontPoint& a, const FrontPoint& b) const;
+    void guard_with(const FrontRanks& ranks);
 
-    ParetoFront front_;
-    std::unordered_map<std::uint64_t, SweepPoint> joined_;  ///< by order; points that have left are removed from time to time
+    std::size_t columns_;
+    ParetoFront front_;               ///< of two columns
+    std::vector<FrontPoint> points_;  ///< of more, by rising first rank
+    std::vector<FrontRanks> guards_;
+    std::size_t next_guard_ = 0;
 };
 
 }  // namespace treeline

@@ -1,15 +1,16 @@
-// Evaluates a whole design space on all cores, in chunks, with results in a fixed order and memory that does not grow with its
-// size.
+// Evaluates a whole design space on all cores, in tasks, with results that do not depend on threads, processes or
+// interruptions, and memory that does not grow with the size of the space.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "sweeps/kept_points.h"
+#include "sweeps/reductions.h"
 
 namespace treeline {
 
@@ -27,14 +28,19 @@ struct SweepChunk {
     std::span<const RoundEstimate> estimates;
 };
 
-struct SweepOptions {
-    unsigned threads = 0;         ///< 0 = all cores
-    std::size_t best_count = 10;  ///< how many of the best points the summary keeps
-    const SweepColumn* best_by = find_sweep_column("speedup");
-    /// What the Pareto set trades off.
-    std::array<const SweepColumn*, 2> pareto_of = {find_sweep_column("tokens_per_s_user"),
-                                                   find_sweep_column("tokens_per_s_device")};
-    bool ignore_memory = false;  ///< also keep points that do not fit
+/// How far a sweep has come: tasks below `next_task` are done, and what was kept of them.
+struct SweepState {
+    std::uint64_t next_task = 0;
+    std::string kept;  ///< ReductionState::bytes()
+};
+
+/// One of `count` shares of a sweep, from 0.
+struct SweepPart {
+    std::uint64_t index = 0, count = 1;
+};
+
+struct SweepOptions : Reductions {
+    unsigned threads = 0;  ///< 0 = all cores
     /// Called on the worker threads, for several chunks at once and in any order, with every chunk. May be empty.
     std::function<void(const SweepChunk&)> visit;
     /// The same; what it returns is passed to `write` in the order of the points. May be empty.
@@ -42,18 +48,75 @@ struct SweepOptions {
     std::function<void(const std::string&)> write;
     /// Called in order with points done and points in all. May be empty.
     std::function<void(std::uint64_t, std::uint64_t)> progress;
+    SweepPart part;                    ///< the tasks to run
+    std::optional<SweepState> resume;  ///< where an earlier run of the same part stopped
+    /// Called about every `save_seconds` and at the end, between tasks. May be empty.
+    std::function<void(const SweepState&)> save;
+    double save_seconds = 1.0;
+};
+
+/// A point that a summary keeps.
+struct SweepPoint {
+    std::size_t variant = 0;  ///< index into DesignSpace::variants
+    DesignPoint point;
+    int draft_tokens = 0;     ///< nodes of its shape
+    std::uint64_t order = 0;  ///< its place in the design space: what breaks ties
+    RoundEstimate estimate;
+
+    [[nodiscard]] SweepFigures figures(const DesignSpace& space) const {
+        return {space.variants[variant], static_cast<double>(draft_tokens), point.batch, point.context, estimate};
+    }
+};
+
+/// The best points of groups, in the order of the groups.
+struct GroupList {
+    struct Entry {
+        std::vector<std::string> values;  ///< on each axis
+        SweepPoint point;
+    };
+    std::vector<Entry> entries;
 };
 
 struct SweepSummary {
     std::uint64_t points = 0;         ///< evaluated
     std::uint64_t dropped = 0;        ///< left out by conditions, or because a variant cannot run the shape
     std::uint64_t too_large = 0;      ///< evaluated but not fitting in memory
+    std::uint64_t beyond_limits = 0;  ///< evaluated and fitting, but outside a limit
     std::vector<Exclusion> excluded;  ///< variants that cannot be priced
     std::vector<SweepPoint> best;     ///< by SweepOptions::best_by, best first, among points that fit
     std::vector<SweepPoint> pareto;   ///< of SweepOptions::pareto_of, the best in its first column first, among points that fit
-    double evaluation_seconds = 0.0;  ///< summed over threads: time inside the cost model
+    std::vector<GroupList> groups;    ///< one for each of SweepOptions::groups
+    std::vector<Distribution> distributions;  ///< one for each of SweepOptions::distributions
+    double evaluation_seconds = 0.0;          ///< summed over threads: time inside the cost model
     double wall_seconds = 0.0;
 };
+
+/// A sweep that can be run piece by piece, here or in several processes. The space must have no problems(); it and the options
+/// must outlive the run.
+class SweepRun {
+public:
+    /// Throws std::invalid_argument for reductions that cannot be (groups, columns).
+    SweepRun(const DesignSpace& space, const SweepOptions& options);
+    ~SweepRun();
+    SweepRun(const SweepRun&) = delete;
+    SweepRun& operator=(const SweepRun&) = delete;
+
+    /// The tasks of the whole sweep: the same for every number of threads and processes.
+    [[nodiscard]] std::uint64_t tasks() const;
+    [[nodiscard]] std::uint64_t points() const;  ///< of the priced variants, whatever conditions leave out
+    [[nodiscard]] ReductionState nothing() const;
+    /// Runs tasks [first, last) and adds what is kept of them to `state`.
+    void run(std::uint64_t first, std::uint64_t last, ReductionState& state);
+    /// Prices the points that were kept once more.
+    [[nodiscard]] SweepSummary summary(const ReductionState& state) const;
+
+private:
+    struct Inside;
+    std::unique_ptr<Inside> inside_;
+};
+
+/// The tasks of a part: consecutive, and all parts together are all tasks.
+std::pair<std::uint64_t, std::uint64_t> tasks_of(const SweepPart& part, std::uint64_t tasks);
 
 /// Points run by variant, then context, then batch, then shape (fastest). Shapes that a variant cannot run (longer than a
 /// drafter's heads, a tree on an engine of chains) are left out and counted as dropped; a variant that can run none is

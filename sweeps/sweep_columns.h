@@ -23,21 +23,17 @@ struct SweepFigures {
 struct SweepColumn {
     std::string_view name;  ///< its unit included
     Better better = Better::lower;
-    /// NaN if the device's description lacks what it needs (energy, price).
-    double (*value)(const SweepFigures&) = nullptr;
+    double (*figure)(const SweepFigures&) = nullptr;  ///< where it is known
+    bool (*known)(const Variant&) = nullptr;          ///< null: always
+
+    /// NaN if the device's description lacks what the figure needs (energy, price).
+    [[nodiscard]] double value(const SweepFigures& at) const {
+        return known == nullptr || known(at.variant) ? figure(at) : std::numeric_limits<double>::quiet_NaN();
+    }
 };
 
-/// Joules per token; NaN if the device's energy is unknown.
-inline double energy_of(const SweepFigures& at) {
-    return at.variant.setup.platform.device.knows_energy() ? at.estimate.energy_per_token.value()
-                                                           : std::numeric_limits<double>::quiet_NaN();
-}
-
-/// Dollars per million tokens; NaN if the device's price is unknown.
-inline double price_of(const SweepFigures& at) {
-    return at.variant.setup.platform.device.price > DollarsPerSecond(0.0) ? 1e6 * at.estimate.price_per_token.value()
-                                                                          : std::numeric_limits<double>::quiet_NaN();
-}
+inline bool knows_energy(const Variant& variant) { return variant.setup.platform.device.knows_energy(); }
+inline bool knows_price(const Variant& variant) { return variant.setup.platform.device.price > DollarsPerSecond(0.0); }
 
 /// In the order in which rows hold them. Of the axes, more users and more context count as better, and fewer drafted tokens.
 inline constexpr std::array<SweepColumn, 18> sweep_columns = {{
@@ -55,11 +51,17 @@ inline constexpr std::array<SweepColumn, 18> sweep_columns = {{
     {"tokens_per_s_user", Better::higher, [](const SweepFigures& at) { return at.estimate.tokens_per_second_user; }},
     {"tokens_per_s_device", Better::higher, [](const SweepFigures& at) { return at.estimate.tokens_per_second_device; }},
     {"memory_gb", Better::lower, [](const SweepFigures& at) { return 1e-9 * at.estimate.memory.value(); }},
-    {"energy_j_per_token", Better::lower, energy_of},
-    {"tokens_per_joule", Better::higher, [](const SweepFigures& at) { return 1.0 / energy_of(at); }},
-    {"usd_per_million_tokens", Better::lower, price_of},
+    {"energy_j_per_token", Better::lower, [](const SweepFigures& at) { return at.estimate.energy_per_token.value(); },
+     knows_energy},
+    {"tokens_per_joule", Better::higher, [](const SweepFigures& at) { return 1.0 / at.estimate.energy_per_token.value(); },
+     knows_energy},
+    {"usd_per_million_tokens", Better::lower, [](const SweepFigures& at) { return 1e6 * at.estimate.price_per_token.value(); },
+     knows_price},
     {"wasted_draft_share", Better::lower, [](const SweepFigures& at) { return at.estimate.wasted_draft_share; }},
 }};
+
+/// Its place in sweep_columns.
+inline std::size_t index_of(const SweepColumn& column) { return static_cast<std::size_t>(&column - sweep_columns.data()); }
 
 /// The column of that name; nullptr when there is none.
 constexpr const SweepColumn* find_sweep_column(std::string_view name) {

@@ -39,10 +39,7 @@ SweepOptions options_of(const std::string& best_by, std::size_t top, const std::
     options.threads = threads;
     options.best_count = top;
     options.best_by = sweep_column_of("best_by", best_by);
-    if (pareto_of.size() != 2) {
-        throw InputError({"pareto_of: needs two columns, as in (\"tokens_per_s_user\", \"tokens_per_s_device\")"});
-    }
-    options.pareto_of = tradeoff_columns("pareto_of", pareto_of[0], pareto_of[1]);
+    options.pareto_of = tradeoff_columns("pareto_of", pareto_of);
     options.ignore_memory = ignore_memory;
     options.progress = [caller = std::this_thread::get_id()](std::uint64_t, std::uint64_t) { check_signals(caller); };
     return options;

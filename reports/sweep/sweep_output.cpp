@@ -124,7 +124,15 @@ void append_json(const SweepChunk& chunk, std::string& text) {
     }
 }
 
-std::string sweep_csv(const SweepInput& input, const std::vector<SweepPoint>& points) {
+std::string sweep_csv(const SweepAnswer& answer) {
+    const SweepInput& input = answer.input;
+    std::vector<SweepPoint> points = answer.lists_pareto ? answer.summary.pareto : answer.summary.best;
+    if (!answer.summary.groups.empty()) {
+        points.clear();
+        for (const GroupList::Entry& entry : answer.summary.groups.front().entries) {
+            points.push_back(entry.point);
+        }
+    }
     std::string text = sweep_csv_header();
     for (const SweepPoint& point : points) {
         text +=

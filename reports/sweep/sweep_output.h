@@ -22,8 +22,8 @@ std::array<std::string, 2> sweep_labels(const Speculation& speculation);
 /// The first line of the CSV. Numbers in the lines below are the shortest decimals that are exact in single precision.
 std::string sweep_csv_header();
 void append_csv(const SweepChunk& chunk, std::string& text);
-/// A whole CSV of these points.
-std::string sweep_csv(const SweepInput& input, const std::vector<SweepPoint>& points);
+/// A whole CSV of the list that was asked for: groups, else the Pareto set, else the best points.
+std::string sweep_csv(const SweepAnswer& answer);
 
 /// Rows of the JSON's "points": arrays in the order of its "columns", each preceded by ",\n" except the very first of the file,
 /// whose separator the caller strips.

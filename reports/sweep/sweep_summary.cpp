@@ -1,8 +1,10 @@
 #include "reports/sweep/sweep_summary.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -82,6 +84,51 @@ std::string table_of(const SweepAnswer& answer, const std::vector<SweepPoint>& p
     return table.text();
 }
 
+std::vector<std::string_view> names_of_columns(const std::vector<const SweepColumn*>& columns) {
+    std::vector<std::string_view> names;
+    for (const SweepColumn* column : columns) {
+        names.push_back(column->name);
+    }
+    return names;
+}
+
+/// The best point of each group.
+std::string group_table(const SweepAnswer& answer, std::size_t list) {
+    std::vector<SweepPoint> points;
+    for (const GroupList::Entry& entry : answer.summary.groups[list].entries) {
+        points.push_back(entry.point);
+    }
+    const GroupBest& asked = answer.options.groups[list];
+    const std::string title =
+        fmt::format("\nThe best by {} of each {}\n\n", with_direction(*asked.by), listed(asked.axes, "and"));
+    return title + (points.empty() ? "  no point fits\n" : table_of(answer, points, {asked.by}));
+}
+
+std::string distribution_table(const SweepAnswer& answer) {
+    TextTable table({{"Distribution", Align::left},
+                     {"points"},
+                     {"least"},
+                     {"10 %"},
+                     {"25 %"},
+                     {"median"},
+                     {"75 %"},
+                     {"90 %"},
+                     {"99 %"},
+                     {"most"}});
+    for (std::size_t i = 0; i < answer.summary.distributions.size(); ++i) {
+        const Distribution& values = answer.summary.distributions[i];
+        std::vector<std::string> cells = {std::string(answer.options.distributions[i]->name),
+                                          grouped_text(static_cast<long long>(values.count()))};
+        cells.push_back(values.count() > 0 ? short_text(values.least()) : "");
+        for (const double share : {0.1, 0.25, 0.5, 0.75, 0.9, 0.99}) {
+            cells.push_back(values.count() > 0 ? short_text(values.quantile(share)) : "");
+        }
+        cells.push_back(values.count() > 0 ? short_text(values.most()) : "");
+        table.add(std::move(cells));
+    }
+    return "\n" + table.text();
+}
+
 std::string too_large_text(const SweepAnswer& answer) {
     const std::string count = grouped_text(static_cast<long long>(answer.summary.too_large));
     if (answer.summary.too_large == 0) {
@@ -107,6 +154,42 @@ std::string gaps_text(const SweepAnswer& answer, const std::vector<const SweepCo
 
 Json column_json(const SweepColumn& column) { return {{"column", column.name}, {"better", direction(column)}}; }
 
+Json groups_json(const SweepAnswer& answer) {
+    Json lists = Json::array();
+    for (std::size_t i = 0; i < answer.summary.groups.size(); ++i) {
+        Json best = Json::array();
+        for (const GroupList::Entry& entry : answer.summary.groups[i].entries) {
+            best.push_back(sweep_point_json(answer.input, entry.point));
+        }
+        const GroupBest& asked = answer.options.groups[i];
+        lists.push_back({{"group_by", asked.axes}, {"best_by", column_json(*asked.by)}, {"best", std::move(best)}});
+    }
+    return lists;
+}
+
+constexpr std::array shown_quantiles = {0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99};
+constexpr std::size_t bars_of_histogram = 40;
+
+Json distributions_json(const SweepAnswer& answer) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < answer.summary.distributions.size(); ++i) {
+        const Distribution& distribution = answer.summary.distributions[i];
+        Json json = {{"column", answer.options.distributions[i]->name}, {"points", distribution.count()}};
+        if (distribution.count() > 0) {
+            json["least"] = distribution.least();
+            json["most"] = distribution.most();
+            for (const double share : shown_quantiles) {
+                json["quantiles"].push_back({{"share", share}, {"value", distribution.quantile(share)}});
+            }
+            for (const Distribution::Bar& bar : distribution.histogram(bars_of_histogram)) {
+                json["histogram"].push_back({{"from", bar.from}, {"to", bar.to}, {"points", bar.count}});
+            }
+        }
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
 Json summary_json(const SweepAnswer& answer) {
     const SweepSummary& summary = answer.summary;
     Json best = Json::array(), pareto = Json::array(), excluded = Json::array(), pareto_of = Json::array();
@@ -122,15 +205,25 @@ Json summary_json(const SweepAnswer& answer) {
     for (const SweepColumn* column : answer.options.pareto_of) {
         pareto_of.push_back(column_json(*column));
     }
-    return {{"points", summary.points},
-            {"dropped", summary.dropped},
-            {"too_large", summary.too_large},
-            {"too_large_listed", answer.options.ignore_memory},
-            {"best_by", column_json(*answer.options.best_by)},
-            {"best", best},
-            {"pareto_of", pareto_of},
-            {"pareto", pareto},
-            {"excluded", excluded}};
+    Json json = {{"points", summary.points},
+                 {"dropped", summary.dropped},
+                 {"too_large", summary.too_large},
+                 {"too_large_listed", answer.options.ignore_memory},
+                 {"best_by", column_json(*answer.options.best_by)},
+                 {"best", best},
+                 {"pareto_of", pareto_of},
+                 {"pareto", pareto},
+                 {"excluded", excluded}};
+    if (!answer.options.limits.empty()) {
+        json["beyond_limits"] = summary.beyond_limits;
+    }
+    if (!summary.groups.empty()) {
+        json["groups"] = groups_json(answer);
+    }
+    if (!summary.distributions.empty()) {
+        json["distributions"] = distributions_json(answer);
+    }
+    return json;
 }
 
 }  // namespace
@@ -155,9 +248,11 @@ std::string sweep_table(const SweepAnswer& answer) {
     facts.add("Points", grouped_text(static_cast<long long>(summary.points)));
     facts.add("Left out by conditions", grouped_text(static_cast<long long>(summary.dropped)));
     facts.add("Do not fit in memory", too_large_text(answer));
-    facts.add("On the Pareto front",
-              fmt::format("{} ({} against {})", grouped_text(static_cast<long long>(summary.pareto.size())),
-                          options.pareto_of[0]->name, options.pareto_of[1]->name));
+    if (!options.limits.empty()) {
+        facts.add("Beyond the limits", grouped_text(static_cast<long long>(summary.beyond_limits)));
+    }
+    facts.add("On the Pareto front", fmt::format("{} ({})", grouped_text(static_cast<long long>(summary.pareto.size())),
+                                                 fmt::join(names_of_columns(options.pareto_of), " against ")));
     text += facts.text();
     if (answer.lists_best && !summary.best.empty()) {
         text += fmt::format("\nThe best {} by {}\n\n", grouped_text(static_cast<long long>(summary.best.size())),
@@ -166,8 +261,18 @@ std::string sweep_table(const SweepAnswer& answer) {
     }
     if (answer.lists_pareto && !summary.pareto.empty()) {
         const std::vector<const SweepColumn*> columns(options.pareto_of.begin(), options.pareto_of.end());
-        text += fmt::format("\nThe Pareto set of {} and {}\n\n", with_direction(*columns[0]), with_direction(*columns[1])) +
-                table_of(answer, summary.pareto, columns) + gaps_text(answer, columns);
+        std::vector<std::string> names;
+        for (const SweepColumn* column : columns) {
+            names.push_back(with_direction(*column));
+        }
+        text += fmt::format("\nThe Pareto set of {}\n\n", listed(names, "and")) + table_of(answer, summary.pareto, columns) +
+                gaps_text(answer, columns);
+    }
+    for (std::size_t i = 0; i < summary.groups.size(); ++i) {
+        text += group_table(answer, i);
+    }
+    if (!summary.distributions.empty()) {
+        text += distribution_table(answer);
     }
     for (const Exclusion& exclusion : summary.excluded) {
         text += wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), 110, "  ") + "\n";

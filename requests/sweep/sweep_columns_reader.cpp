@@ -39,19 +39,33 @@ const SweepColumn* sweep_column_of(const std::string& flag, const std::string& n
                                   suggestion.empty() ? "; it has " + fmt::format("{}", fmt::join(names, ", ")) : suggestion)});
 }
 
-std::array<const SweepColumn*, 2> tradeoff_columns(const std::string& flag, const std::string& first,
-                                                   const std::string& second) {
-    const std::array<const SweepColumn*, 2> columns = {sweep_column_of(flag, first), sweep_column_of(flag, second)};
-    if (columns[0] == columns[1]) {
-        throw InputError({fmt::format("{}: names {} twice; give two different columns", flag, first)});
+std::vector<const SweepColumn*> tradeoff_columns(const std::string& flag, const std::vector<std::string>& names) {
+    std::vector<const SweepColumn*> columns;
+    for (const std::string& name : names) {
+        const SweepColumn* column = sweep_column_of(flag, name);
+        if (std::find(columns.begin(), columns.end(), column) != columns.end()) {
+            throw InputError({fmt::format("{}: names {} twice; give different columns", flag, name)});
+        }
+        columns.push_back(column);
+    }
+    if (columns.size() < 2 || columns.size() > most_front_columns) {
+        throw InputError(
+            {fmt::format("{}: needs two columns, three or four, as in tokens_per_s_user,tokens_per_s_device", flag)});
     }
     return columns;
 }
 
 void check_columns(const SweepOptions& options, const SweepInput& input) {
     check_known(*options.best_by, input);
-    check_known(*options.pareto_of[0], input);
-    check_known(*options.pareto_of[1], input);
+    for (const SweepColumn* column : options.pareto_of) {
+        check_known(*column, input);
+    }
+    for (const SweepColumn* column : options.distributions) {
+        check_known(*column, input);
+    }
+    for (const FigureLimit& limit : options.limits) {
+        check_known(*limit.column, input);
+    }
 }
 
 }  // namespace treeline

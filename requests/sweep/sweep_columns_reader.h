@@ -1,8 +1,8 @@
 // Columns that a user names: what the points of a sweep are ordered by.
 #pragma once
 
-#include <array>
 #include <string>
+#include <vector>
 
 #include "sweeps/sweep_answer.h"
 
@@ -10,9 +10,8 @@ namespace treeline {
 
 /// The numeric column of that name. Throws InputError that begins with `flag` ("--by") and names the nearest or all.
 const SweepColumn* sweep_column_of(const std::string& flag, const std::string& name);
-/// Two different columns; throws likewise.
-std::array<const SweepColumn*, 2> tradeoff_columns(const std::string& flag, const std::string& first,
-                                                   const std::string& second);
+/// Two to four different columns; throws likewise.
+std::vector<const SweepColumn*> tradeoff_columns(const std::string& flag, const std::vector<std::string>& names);
 
 /// Throws InputError where the summary would be ordered by a column that no device of the input can fill.
 void check_columns(const SweepOptions& options, const SweepInput& input);

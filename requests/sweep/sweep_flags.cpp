@@ -1,0 +1,169 @@
+#include "requests/sweep/sweep_flags.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "json/wording.h"
+#include "requests/sweep/sweep_columns_reader.h"
+#include "text/parse_number.h"
+#include "text/split.h"
+#include "text/table.h"
+
+namespace treeline {
+namespace {
+
+std::vector<const SweepColumn*> columns_of(const std::string& flag, const std::string& text) {
+    std::vector<const SweepColumn*> columns;
+    for (const std::string& name : split(text, ',')) {
+        columns.push_back(sweep_column_of(flag, name));
+    }
+    return columns;
+}
+
+/// "tpot_ms<=20" or "speedup>=1.2".
+FigureLimit limit_of(const std::string& text) {
+    const std::size_t at = text.find_first_of("<>");
+    const bool whole = at != std::string::npos && text.compare(at + 1, 1, "=") == 0;
+    const std::optional<double> bound = whole ? parse_number(std::string_view(text).substr(at + 2)) : std::nullopt;
+    if (!bound) {
+        throw InputError({fmt::format("--where: cannot read \"{}\"; a limit is a column, <= or >=, and a number: tpot_ms<=20",
+                                      json::shown_key(text))});
+    }
+    FigureLimit limit;
+    limit.column = sweep_column_of("--where", text.substr(0, at));
+    (text[at] == '<' ? limit.most : limit.least) = *bound;
+    return limit;
+}
+
+GroupBest group_of(const std::string& text, const SweepColumn* by) {
+    GroupBest group{split(text, ','), by};
+    const std::vector<std::string> names = group_axis_names();
+    for (std::string& axis : group.axes) {
+        axis = axis == "draft_tokens" ? "shape" : axis;
+        if (std::find(names.begin(), names.end(), axis) == names.end()) {
+            const std::string hint = did_you_mean(axis, names);
+            throw InputError({fmt::format("--group-by: a sweep has no axis \"{}\"{}", json::shown_key(axis),
+                                          hint.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : hint)});
+        }
+        if (std::count(group.axes.begin(), group.axes.end(), axis) > 1) {
+            throw InputError({fmt::format("--group-by: names {} twice", axis)});
+        }
+    }
+    return group;
+}
+
+SweepPart part_of(const std::string& text) {
+    const std::vector<std::string> numbers = split(text, '/');
+    const auto index = parse_number<std::uint64_t>(numbers.front()), count = parse_number<std::uint64_t>(numbers.back());
+    if (numbers.size() != 2 || !index || !count || *index < 1 || *index > *count || *count > 1'000'000) {
+        throw InputError({fmt::format("--part: must be I/N with I from 1 to N, as in 3/8, not \"{}\"", json::shown_key(text))});
+    }
+    return {*index - 1, *count};
+}
+
+/// The names of the columns for which this direction is better, in lines.
+std::string columns_text(Better better) {
+    std::string names;
+    for (const SweepColumn& column : sweep_columns) {
+        if (column.better == better) {
+            names += (names.empty() ? "" : ", ") + std::string(column.name);
+        }
+    }
+    return "  " + wrapped(names, 110, "  ");
+}
+
+}  // namespace
+
+const std::vector<KeyFlag>& sweep_flags() {
+    static const std::vector<KeyFlag> flags = {
+        {"--csv", "FILE", "csv", "Write every point to this CSV file; - is standard output"},
+        {"--json", "FILE", "json", "Write every point to this JSON file; - is standard output"},
+        {"--threads", "N", "threads", "Threads to use; 0 = one per core (default 0)"},
+        {"--top", "N", "top", "Points to list, best first (default 10)"},
+        {"--by", "COLUMN", "by", "Column to rank by (default speedup)"},
+        {"--pareto", "COLUMN,COLUMN", "pareto", "List the points that no other point beats in all of 2 to 4 columns"},
+        {"--group-by", "AXIS,...", "group_by",
+         "List the best point of every group by --by: batch, or device,batch; several lists as batch;device"},
+        {"--where", "LIMIT,...", "where", "Only points within limits on figures: tpot_ms<=20,speedup>=1.2"},
+        {"--quantiles", "COLUMN,...", "quantiles", "How the values of these columns are distributed"},
+        {"--report", "FILE", "report", "Write a page with charts: heat map, Pareto front, parallel coordinates, sensitivity"},
+        {"--store", "FILE", "store",
+         "Database that keeps the question and its answer: a repeated question is answered from it, an interrupted sweep goes "
+         "on"},
+        {"--part", "I/N", "part", "Run only this share of the sweep, into --store; `treeline results merge` joins the shares"},
+    };
+    return flags;
+}
+
+std::string sweep_footer() {
+    return "The axes: target, precision, platform (or device, tensor_parallel, stack, mode), drafter, rollback, draft_tokens,\n"
+           "shapes, verification, batch, context; numbers as [1, 2, 4], {\"from\": 1, \"to\": 8} or {\"powers_of_two\": "
+           "{\"from\": 1, \"to\": 256}}.\n"
+           "A condition keeps only points for which its expression of draft_tokens, depth, batch, context and tensor_parallel\n"
+           "holds.\n\n"
+           "Columns for --by, --pareto, --where and --quantiles where higher is better:\n" +
+           columns_text(Better::higher) + "\nand where lower is better:\n" + columns_text(Better::lower) +
+           "\nAxes for --group-by:\n  " + wrapped(fmt::format("{}", fmt::join(group_axis_names(), ", ")), 110, "  ") +
+           "\n\nPoints that do not fit in memory are listed only with --ignore-memory. --format json and csv hold every point, "
+           "or\n"
+           "with --top, --by, --pareto or --group-by the lists; --csv and --json always hold every point.\n"
+           "Memory grows with the lists, not with the design space.\n"
+           "Under `mpirun -n N` the processes share the sweep, where treeline was built with MPI.\n\n"
+           "Examples:\n"
+           "  treeline sweep examples/spire-study.json --csv spire.csv\n"
+           "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device --where 'tpot_ms<=20'\n"
+           "  treeline sweep examples/spire-study.json --group-by batch --store results.sqlite\n"
+           "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json\n"
+           "  treeline sweep examples/fpga/explore-vck190.json";
+}
+
+SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {
+    const auto number = [&](const char* flag, const char* path, const char* otherwise, long long low, long long high) {
+        return whole_number(flag, given(texts, path).empty() ? otherwise : given(texts, path), low, high);
+    };
+    SweepOptions options;
+    options.threads = static_cast<unsigned>(number("--threads", "threads", "0", 0, 1024));
+    options.best_count = static_cast<std::size_t>(number("--top", "top", "10", 0, 100'000));
+    options.ignore_memory = ignore_memory;
+    if (!given(texts, "by").empty()) {
+        options.best_by = sweep_column_of("--by", given(texts, "by"));
+    }
+    if (!given(texts, "pareto").empty()) {
+        options.pareto_of = tradeoff_columns("--pareto", split(given(texts, "pareto"), ','));
+    }
+    if (!given(texts, "group_by").empty()) {
+        for (const std::string& axes : split(given(texts, "group_by"), ';')) {
+            options.groups.push_back(group_of(axes, options.best_by));
+        }
+    }
+    if (!given(texts, "where").empty()) {
+        for (const std::string& limit : split(given(texts, "where"), ',')) {
+            options.limits.push_back(limit_of(limit));
+        }
+    }
+    if (!given(texts, "quantiles").empty()) {
+        options.distributions = columns_of("--quantiles", given(texts, "quantiles"));
+    }
+    if (!given(texts, "part").empty()) {
+        options.part = part_of(given(texts, "part"));
+        if (given(texts, "store").empty()) {
+            throw InputError({"--part: needs --store, where the share is kept until `treeline results merge` joins all"});
+        }
+    }
+    return options;
+}
+
+void check_groups(const SweepOptions& options, const SweepInput& input) {
+    for (const GroupBest& group : options.groups) {
+        try {
+            const Groups groups(input.space, group.axes);
+        } catch (const std::invalid_argument& error) {
+            throw InputError({std::string("--group-by: ") + error.what()});
+        }
+    }
+}
+
+}  // namespace treeline

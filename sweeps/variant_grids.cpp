@@ -1,0 +1,74 @@
+#include "sweeps/variant_grids.h"
+
+#include <algorithm>
+
+namespace treeline {
+namespace {
+
+bool applies_to(const ConditionText& condition, const VariantLabels& labels) {
+    return std::all_of(condition.when.begin(), condition.when.end(), [&](const auto& match) {
+        const std::string* label = labels.find(match.first);
+        return label != nullptr && *label == match.second;
+    });
+}
+
+}  // namespace
+
+RoundSetup setup_of(const DesignSpace& space, std::size_t variant) {
+    RoundSetup setup = space.variants[variant].setup;
+    setup.speculations = space.speculations;
+    return setup;
+}
+
+VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::size_t most_points)
+    : variant(of_variant), round(compile_round(setup_of(space, of_variant))) {
+    std::vector<int> choices;
+    for (std::size_t i = 0; i < space.speculation.size(); ++i) {
+        if (round.runs(space.speculation[i])) {
+            shapes.push_back(i);
+            choices.push_back(space.speculation[i]);
+        }
+    }
+    grid = std::make_unique<RoundGrid>(round, choices, space.batch, most_points);
+    std::vector<Condition> conditions;
+    for (const ConditionText& condition : space.conditions) {
+        if (applies_to(condition, space.variants[variant].labels)) {
+            Condition compiled(condition.require);
+            if (compiled.names("context")) {
+                of_context.push_back(condition.require);
+            } else {
+                conditions.push_back(std::move(compiled));
+            }
+        }
+    }
+    if (conditions.empty() && of_context.empty()) {
+        return;
+    }
+    for (const int choice : choices) {
+        const RoundRow& row = round.row(choice);
+        for (const double batch : space.batch) {
+            keeps.push_back(std::all_of(conditions.begin(), conditions.end(), [&](Condition& condition) {
+                return condition.holds(row.draft_tokens, row.depth, batch, 0.0, round.tensor);
+            }));
+        }
+    }
+}
+
+std::shared_ptr<const VariantGrid> VariantGrids::of(std::size_t variant) {
+    std::shared_ptr<Entry> entry;
+    {
+        const std::scoped_lock lock(mutex_);
+        std::shared_ptr<Entry>& known = entries_[variant];
+        if (!known) {
+            known = std::make_shared<Entry>();
+        }
+        entry = known;
+        while (entries_.size() > kept_ && entries_.begin()->first != variant) {
+            entries_.erase(entries_.begin());  // tasks come by rising variant
+        }
+    }
+    std::call_once(entry->once, [&] { entry->grid = std::make_shared<VariantGrid>(*space_, variant, most_points_); });
+    return entry->grid;
+}
+
+}  // namespace treeline

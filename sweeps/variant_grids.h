@@ -1,0 +1,53 @@
+// The variants of a sweep, compiled when their turn comes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "sim/round_grid.h"
+#include "sweeps/design_space.h"
+
+namespace treeline {
+
+/// A compiled variant as a grid, with its conditions.
+struct VariantGrid {
+    VariantGrid(const DesignSpace& space, std::size_t variant, std::size_t most_points);
+
+    std::size_t variant = 0;
+    CompiledRound round;
+    std::vector<std::size_t> shapes;  ///< places on the axis of the shapes that run; rows of the grid
+    std::unique_ptr<RoundGrid> grid;
+    /// Whether conditions that do not name the context keep a point, by row of the grid, then batch. Empty without conditions.
+    std::vector<std::uint8_t> keeps;
+    std::vector<std::string> of_context;  ///< conditions that name it
+};
+
+/// The variant's setup with the shapes of the space.
+RoundSetup setup_of(const DesignSpace& space, std::size_t variant);
+
+/// Grids of the variants that are in work; the others are dropped. Safe to use from several threads.
+class VariantGrids {
+public:
+    /// Keeps at least the last `kept` variants asked for.
+    VariantGrids(const DesignSpace& space, std::size_t most_points, std::size_t kept)
+        : space_(&space), most_points_(most_points), kept_(kept) {}
+
+    std::shared_ptr<const VariantGrid> of(std::size_t variant);
+
+private:
+    struct Entry {
+        std::once_flag once;
+        std::shared_ptr<const VariantGrid> grid;
+    };
+
+    const DesignSpace* space_;
+    std::size_t most_points_, kept_;
+    std::mutex mutex_;
+    std::map<std::size_t, std::shared_ptr<Entry>> entries_;
+};
+
+}  // namespace treeline
