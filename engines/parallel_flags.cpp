@@ -14,6 +14,7 @@ std::string vllm_degrees(const Platform& platform) {
     return degree_flag("--tensor-parallel-size", platform.ranks) +
            degree_flag("--pipeline-parallel-size", platform.parallel.pipeline) +
            degree_flag("--data-parallel-size", platform.parallel.data) +
+           degree_flag("--decode-context-parallel-size", platform.parallel.context) +
            (platform.parallel.experts > 1.0 ? "--enable-expert-parallel " : "");
 }
 

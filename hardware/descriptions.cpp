@@ -91,6 +91,9 @@ Device read_device(Reader& reader, std::string name) {
     if (reader.has("multiprocessors")) {
         device.multiprocessors = reader.ratio("multiprocessors", 1.0, 1e6);
     }
+    if (reader.has("latent_heads_per_read")) {
+        device.latent_heads_per_read = reader.ratio("latent_heads_per_read", 1.0, 1024.0);
+    }
     if (reader.has("operational_intensity")) {
         device.operational_intensity = reader.flops_per_byte("operational_intensity");
     }
@@ -144,6 +147,7 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_sequence = seconds_or("host_per_sequence", Seconds(0.0));
     stack.host_per_verified_token = seconds_or("host_per_verified_token", Seconds(0.0));
     stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
+    stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
     stack.per_layer = seconds_or("per_layer", Seconds(0.0));
     stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));
     stack.scan_step = seconds_or("scan_step", Seconds(0.0));
@@ -152,6 +156,8 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.memory_efficiency = share_or_one("memory_efficiency");
     stack.compute_efficiency = share_or_one("compute_efficiency");
     stack.scan_efficiency = share_or_one("scan_efficiency");
+    stack.vector_rows = reader.has("vector_rows") ? reader.ratio("vector_rows", 1.0, 1024.0) : 0.0;
+    stack.vector_efficiency = share_or_one("vector_efficiency");
     stack.unhidden = reader.has("unhidden") ? reader.ratio("unhidden", 0.0, 1.0) : 0.0;
     stack.memory_per_graph = reader.has("memory_per_graph") ? reader.bytes("memory_per_graph", Zero::allowed) : Bytes(0.0);
     stack.launch_factor = reader.ratio("launch_factor", 0.01, 1000.0);

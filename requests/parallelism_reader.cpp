@@ -14,6 +14,7 @@ void read_parallelism(json::Reader& at, Platform& platform) {
     platform.parallel.experts = read<double>(at, platform_keys::expert_parallel);
     platform.parallel.data = read<double>(at, platform_keys::attention_data_parallel);
     platform.parallel.pipeline = read<double>(at, platform_keys::pipeline_parallel);
+    platform.parallel.context = read<double>(at, platform_keys::decode_context_parallel);
     platform.parallel.draft_tensor = read_or<double>(at, platform_keys::draft_tensor_parallel, 0);
     if (platform.parallel.draft_tensor == platform.ranks) {
         platform.parallel.draft_tensor = 0.0;
@@ -54,6 +55,7 @@ std::vector<Platform> read_cuts(json::Reader& at, const Platform& platform, cons
     }
     for (Platform& cut : cuts) {
         cut.parallel.draft_tensor = platform.parallel.draft_tensor;
+        cut.parallel.context = platform.parallel.context;
     }
     return cuts;
 }

@@ -56,6 +56,7 @@ const std::vector<KeyFlag>& point_flags() {
         {"--attention-data-parallel", "N", "platform.attention_data_parallel", help_of(platform_keys::attention_data_parallel)},
         {"--pipeline-parallel", "N", "platform.pipeline_parallel", help_of(platform_keys::pipeline_parallel)},
         {"--draft-tensor-parallel", "N", "platform.draft_tensor_parallel", help_of(platform_keys::draft_tensor_parallel)},
+        {"--decode-context-parallel", "N", "platform.decode_context_parallel", help_of(platform_keys::decode_context_parallel)},
         {"--interconnect", "NAME", "platform.interconnect", help_of(platform_keys::interconnect)},
         {"--stack", "NAME|PATH", "platform.stack", help_of(platform_keys::stack)},
         {"--mode", "MODE", "platform.mode", help_of(platform_keys::mode)},

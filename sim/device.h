@@ -33,6 +33,9 @@ struct Device {
     BytesPerSecond bandwidth;      ///< peak of the main memory
     Bytes cache;                   ///< last level; 0 = unknown
     double multiprocessors = 0.0;  ///< streaming multiprocessors, compute units or cores; 0 = unknown
+    /// Query heads of one token for which attention over a latent cache reads it, where kernels take one token at a time; 0
+    /// where they read it once for all heads and new tokens.
+    double latent_heads_per_read = 0.0;
     /// Dense matrix peak by format, in the order of all_number_formats; 0 = not native. fp32 is always stated.
     std::array<FlopsPerSecond, all_number_formats.size()> peak{};
     std::optional<FlopsPerByte> operational_intensity;  ///< HOI, if stated rather than peak / bandwidth

@@ -5,8 +5,15 @@
 namespace treeline {
 namespace {
 
+/// PCIe is no such link: whether all-reduces there pass a switch, peer memory or the host decides their time, not the device.
 bool same_kind_of_link(const Device& a, const Device& b) {
-    return !a.interconnects.empty() && !b.interconnects.empty() && a.interconnects.front().name == b.interconnects.front().name;
+    return !a.interconnects.empty() && !b.interconnects.empty() &&
+           a.interconnects.front().name == b.interconnects.front().name && a.interconnects.front().name != "pcie";
+}
+
+/// Kernels over latents are written for one architecture: their laws missed by more than their time wherever it was checked.
+bool belongs_to_one_architecture(KernelClass kernel) {
+    return kernel == KernelClass::latent_attention || kernel == KernelClass::latent_prompt;
 }
 
 /// Elements a second that a law streams, and FLOP/s that it reaches, on its device.
@@ -30,9 +37,29 @@ bool nobody_would_pick(const CalibratedKernel& kernel, const Device& device) {
 constexpr const char* transfer_error =
     "Carried over so between A100, H100 and L40S, laws of linear layers, decode attention, experts and scans missed by 16 % "
     "(median) and 39 % (90th percentile), between the two that have the same kind of multiprocessor by 8 and 24 %; of prompts "
-    "by 23 and 78 %, all-reduces 21 and 47 %, latent attention by more than its time";
+    "by 23 and 78 %, all-reduces over NVLink 21 and 47 %; laws of latent attention, which missed by more than its time, and of "
+    "all-reduces over PCIe are not carried over";
 
-KernelLaw transferred(KernelLaw law, const Device& measured, const Device& other) {
+/// FLOPs that a device can do while it reads a byte.
+double balance(const Device& device, NumberFormat format) { return device.peak_for(format).value() / device.bandwidth.value(); }
+
+/// Rows of a tile: halved as often as the other device computes half as much while it reads. A kernel picks its tile so that
+/// rows that only fill it hide behind the weights.
+double tile_on(double tile, double relative_balance) {
+    constexpr double least = 16.0;  // rows of one instruction of the matrix units
+    while (tile > least && relative_balance <= 0.5) {
+        tile *= 0.5;
+        relative_balance *= 2.0;
+    }
+    return tile;
+}
+
+KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, const Device& other) {
+    KernelLaw law = kernel.law;
+    if (kernel.kernel == KernelClass::gemm && law.row_tile > 1.0) {
+        law.row_tile = tile_on(law.row_tile, balance(other, kernel.format) / balance(measured, kernel.format));
+        law.least_tile = std::min(law.least_tile, law.row_tile);
+    }
     law.ramp_bytes = law.ramp_bytes * (other.cache / measured.cache);
     if (measured.multiprocessors > 0.0 && other.multiprocessors > 0.0) {
         const double share = measured.multiprocessors / other.multiprocessors;
@@ -55,9 +82,10 @@ Calibration transferred_laws(const Device& measured, const Device& other) {
             left_out += (left_out.empty() ? "; left out, as slower than in a wider format: " : ", ") +
                         std::string(name_of(kernel.kernel)) + " in " + std::string(name_of(kernel.format)) +
                         (kernel.family.empty() ? "" : " (" + kernel.family + ")");
-        } else if (kernel.kernel != KernelClass::all_reduce || same_kind_of_link(measured, other)) {
+        } else if (!belongs_to_one_architecture(kernel.kernel) &&
+                   (kernel.kernel != KernelClass::all_reduce || same_kind_of_link(measured, other))) {
             result.kernels.push_back(kernel);
-            result.kernels.back().law = transferred(kernel.law, measured, other);
+            result.kernels.back().law = transferred(kernel, measured, other);
         }
     }
     result.source = "as on " + measured.name + ", as shares of the data sheet (" + measured.calibration->source + ")" +

@@ -8,11 +8,12 @@ namespace treeline {
 /// The laws of `measured`, which has a calibration, as they are expected to hold on `other`:
 ///   - shares of bandwidth, peaks and links stay shares, now of the other data sheet;
 ///   - launches and startups stay times; so do costs of each head or activation, but more multiprocessors share them;
+///   - tiles of linear layers are halved where the other device computes half as much, or less, while it reads;
 ///   - tiles are divided among the other device's multiprocessors, and startups grow over traffic in proportion to its cache;
 ///   - laws of kernels that no engine would pick, slower than the same class in a wider format, are left out: they belong to
-///   one
-///     release of one engine, and the wider format's law stands in;
-///   - all-reduces carry over only where the fastest link of both is of one kind (NVLink to NVLink, PCIe to PCIe).
+///     one release of one engine, and the wider format's law stands in;
+///   - laws of latent attention are left out: its kernels are written for one architecture;
+///   - all-reduces carry over only where the fastest link of both is of one kind, and not over PCIe.
 /// `kind` of the result is "derived". tests/validation/kernel_times.cpp measures what this misses, with devices left out.
 Calibration transferred_laws(const Device& measured, const Device& other);
 

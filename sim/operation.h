@@ -87,10 +87,12 @@ struct OperationCost {
     ContextReach reach;         ///< the part of the context that it sees (attention only)
     double expert_count = 0.0;  ///< E; 0 = not a mixture of experts
     double log_miss = 0.0;      ///< ln(1 − active/E): a token leaves an expert untouched with probability exp(log_miss)
+    double own_routing = 1.0;   ///< of a token after the first of its sequence: the rest of its choice is the one before it
     double expert_rows = 0.0;   ///< rows of experts for each token: the active experts of one rank
     // Experts dealt out over ranks: M tokens of the pass bring the busiest rank what share·M + spread·√M tokens, at most
     // most·M, would bring a rank in the mean (BusiestRank; tokens of all attention data parallel groups reach the experts).
     double busiest_share = 1.0, busiest_spread = 0.0, busiest_most = 1.0;
+    double reads_per_token = 0.0;  ///< how often a cache is read for each new token of its sequence; 0 = once for all
 };
 
 struct Operation : OperationCost {
@@ -154,9 +156,18 @@ inline double exp_of_nonpositive(double x) {
     return sum;
 }
 
+/// Tokens that would touch as many experts if each chose for itself: b·(1 + own_routing·(n − 1)) of b·n.
+inline double independent_tokens(const OperationCost& cost, const ShapeTerms& shape) {
+    const double first = shape.new_tokens > 1.0 ? 1.0 / shape.new_tokens : 1.0;
+    return shape.tokens * (cost.own_routing + (1.0 - cost.own_routing) * first);
+}
+
 /// Expected number of distinct experts that `tokens` tokens touch under uniform routing: E·(1 − (1 − active/E)^tokens).
 inline double expected_experts(const OperationCost& cost, double tokens) {
     return cost.expert_count * (1.0 - exp_of_nonpositive(cost.log_miss * tokens));
+}
+inline double expected_experts(const OperationCost& cost, const ShapeTerms& shape) {
+    return expected_experts(cost, independent_tokens(cost, shape));
 }
 
 /// The shape with which experts are priced: tokens are those that the busiest rank seems to have.
@@ -197,10 +208,11 @@ inline Bytes bytes_of(const OperationCost& cost, const ShapeTerms& shape) {
     Bytes sum = c.fixed + c.per_token * shape.tokens + c.per_logit * shape.logits + c.per_sequence * shape.sequences +
                 c.per_token_pair * shape.token_pairs;
     if constexpr (reads_context) {
-        sum += c.per_context * (shape.sequences * visible_context(cost.reach, shape.context));
+        const double reads = cost.reads_per_token * shape.new_tokens;
+        sum += c.per_context * (shape.sequences * visible_context(cost.reach, shape.context) * (reads > 1.0 ? reads : 1.0));
     }
     if constexpr (has_experts) {
-        sum += c.per_expert * expected_experts(cost, shape.tokens);
+        sum += c.per_expert * expected_experts(cost, shape);
     }
     return sum;
 }

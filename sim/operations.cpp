@@ -25,6 +25,7 @@ LayerContext context_of(const Model& model, std::size_t kind, const Precision& p
     context.pass = options.kind;
     context.writes = options.writes;
     context.verification = options.verification;
+    context.latent_heads_per_read = options.latent_heads_per_read;
     context.occurrences = static_cast<double>(occurrences(model, kind));
     const Count distinct = model.kinds[kind].distinct_copies;
     context.copies = distinct > 0 ? static_cast<double>(distinct) : context.occurrences;
@@ -122,9 +123,10 @@ Bytes stored_weights(const Model& model, const Precision& precision, double rank
     return (sum - first - last) * largest_stage(model, parallel.pipeline) + std::max(first, last);
 }
 
-std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision, double ranks) {
+std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision, double ranks, const Parallelism& parallel) {
     std::vector<CacheTerm> caches;
-    for (const Operation& operation : layer_operations(model, precision, {PassKind::decode, StateWrites::final_state, ranks})) {
+    const PassOptions options{PassKind::decode, StateWrites::final_state, ranks, Verification::unrolled, parallel};
+    for (const Operation& operation : layer_operations(model, precision, options)) {
         if (operation.reads_context) {
             caches.push_back({operation.bytes.per_context * operation.count, operation.reach});
         }

@@ -15,7 +15,8 @@ struct PassOptions {
     StateWrites writes = StateWrites::final_state;
     double ranks = 1.0;  ///< tensor-parallel degree; operations are of one rank
     Verification verification = Verification::unrolled;
-    Parallelism parallel = {};  ///< who shares the experts
+    Parallelism parallel = {};           ///< who shares the experts, and the cached tokens of a sequence
+    double latent_heads_per_read = 0.0;  ///< Device::latent_heads_per_read
 };
 
 /// Operations of one forward pass, from embedding to LM head; identical layers are merged into one operation with a count.
@@ -39,7 +40,8 @@ struct CacheTerm {
     Bytes per_token;
     ContextReach reach;  ///< a sliding window keeps no more than it can see
 };
-std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision, double ranks);
+std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision, double ranks,
+                                 const Parallelism& parallel = {});
 
 /// Bytes that a sequence with `tokens` tokens occupies in these caches.
 inline Bytes cached_bytes(const CacheTerm& cache, double tokens) {

@@ -62,6 +62,7 @@ std::string text_of(double tensor, const Parallelism& parallel) {
     add("attention data", parallel.data);
     add("experts", parallel.experts);
     add("pipeline", parallel.pipeline);
+    add("context", parallel.context);
     return text;
 }
 
@@ -80,6 +81,10 @@ std::vector<std::string> problems_of(const Model& model, double tensor, const Pa
     }
     if (parallel.draft_tensor > tensor || (parallel.draft_tensor > 0.0 && std::fmod(tensor, parallel.draft_tensor) != 0.0)) {
         problems.push_back("draft_tensor_parallel is " + whole(parallel.draft_tensor) +
+                           ", which does not divide tensor_parallel " + whole(tensor));
+    }
+    if (std::fmod(tensor, parallel.context) != 0.0) {
+        problems.push_back("decode_context_parallel is " + whole(parallel.context) +
                            ", which does not divide tensor_parallel " + whole(tensor));
     }
     return problems;

@@ -17,6 +17,8 @@ struct Parallelism {
     double experts = 1.0;       ///< ranks among which experts are dealt out; each is cut over the rest of a stage's ranks
     double pipeline = 1.0;      ///< stages, each with an equal part of the layers
     double draft_tensor = 0.0;  ///< ranks that share the drafter's layers; 0 = as many as share the target's
+    double context =
+        1.0;  ///< ranks of tensor parallelism that share the cached tokens of a sequence (decode context parallelism)
 
     friend bool operator==(const Parallelism&, const Parallelism&) = default;
 };

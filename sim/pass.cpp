@@ -1,6 +1,7 @@
 #include "sim/pass.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace treeline {
@@ -99,6 +100,28 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     return rates;
 }
 
+/// The kernel that multiplies few rows with quantised weights on vector units (Stack::vector_rows); nothing where there is
+/// none. Matrix units take over where they are as fast.
+std::optional<Rates> vector_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const Stack& stack = platform.stack;
+    if (operation.kind != OperationKind::linear || stack.vector_rows <= 0.0 ||
+        bits_of(weight_format(precision, operation.name, precision.weights).storage.format) > 8.0) {
+        return std::nullopt;
+    }
+    const double on_matrix_units = stack.compute_efficiency * platform.device.peak_for(operation.math).value();
+    const double on_vector_units = stack.vector_efficiency * platform.device.peak_for(NumberFormat::fp32).value();
+    const double slower = std::max(1.0, on_matrix_units / on_vector_units);
+    KernelLaw law;
+    law.bandwidth_share = stack.memory_efficiency;
+    law.peak_share = stack.compute_efficiency;
+    law.overlap = 1.0;
+    law.startup = stack.startup_of_kernels(by_laws(platform)) * (0.5 * operation.launches);
+    law.first_row = slower;
+    law.knots[0] = {stack.vector_rows, slower};
+    law.knots[1] = {stack.vector_rows * slower, 0.0};
+    return measured_rates(law, data_sheet_rates(operation, platform), operation);
+}
+
 /// All-reduces were measured over the fastest link of one host. Another link, or more hosts, is priced from its own figures.
 /// Exchanges of experts' rows have laws of their own; gathers and hops between stages have none.
 const KernelLaw* law_of_collective(const Operation& operation, const Precision& precision, const Platform& platform) {
@@ -190,6 +213,9 @@ struct PricedKernel {
 PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_of(operation, precision, platform)) {
         return {rates_in_engine(*law, operation, platform), true};
+    }
+    if (const std::optional<Rates> rates = vector_rates(operation, precision, platform)) {
+        return {*rates, false};
     }
     return {stack_rates(operation, platform), false};
 }
@@ -308,6 +334,7 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
                           const std::vector<Operation>& extra) {
     options.pass.ranks = platform.ranks;
     options.pass.parallel = platform.parallel;
+    options.pass.latent_heads_per_read = platform.device.latent_heads_per_read;
     std::vector<Operation> operations = operations_of(model, precision, options.pass);
     append_hops(model, precision, platform, operations);
     if (options.sampling == Sampling::none) {  // no logits are wanted: the pass ends with the last layer

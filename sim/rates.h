@@ -168,7 +168,7 @@ inline Seconds time_of_lines(const CollectiveLines& lines, Bytes bytes) {
 
 /// An expert that is touched computes at least one tile; beyond, half a tile of each is empty in the mean.
 inline OperationSides sides_of_experts(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes) {
-    const double touched = expected_experts(cost, shape.tokens), rows = cost.expert_rows * shape.tokens;
+    const double touched = expected_experts(cost, shape), rows = cost.expert_rows * shape.tokens;
     const Bytes weights = cost.bytes.per_expert * touched;
     const ExpertTiles& tiles = rates.experts;
     const double more = rows - cost.expert_count * (0.5 * (tiles.tile + 1.0));
@@ -238,7 +238,7 @@ inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, co
         double rows = rates.costs.rows.at(shape);
         if constexpr (has_experts) {
             // Of one expert that is touched at all.
-            rows *= expected_experts(cost, 1.0) / expected_experts(cost, shape.tokens > 1.0 ? shape.tokens : 1.0);
+            rows *= expected_experts(cost, 1.0) / expected_experts(cost, std::max(independent_tokens(cost, shape), 1.0));
         }
         if constexpr (reads_context) {
             const double beyond = visible_context(cost.reach, shape.context) - rates.steps.step_after;

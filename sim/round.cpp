@@ -86,6 +86,7 @@ Platform platform_of_drafter(Platform platform) {
     if (parallel.draft_tensor > 0.0 && parallel.draft_tensor != platform.ranks) {
         platform.ranks = parallel.draft_tensor;
         parallel.experts = 1.0;
+        parallel.context = 1.0;
     }
     return platform;
 }
@@ -108,12 +109,12 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     memory.logits_per_token = Bytes(4.0 * static_cast<double>(setup.target.vocabulary_size) / ranks);
     memory.activations_per_token = widest_activation(target_pass);
     memory.prefill = prefill_memory(setup, prefill, memory.logits_per_token);
-    memory.target_caches = caches_of(setup.target, setup.precision, ranks);
+    memory.target_caches = caches_of(setup.target, setup.precision, ranks, parallel);
     for (CacheTerm& cache : memory.target_caches) {
         cache.per_token = cache.per_token * stage;
     }
     if (drafter.model && drafter.has_cache) {
-        memory.draft_caches = caches_of(*drafter.model, drafter.precision, draft_platform.ranks);
+        memory.draft_caches = caches_of(*drafter.model, drafter.precision, draft_platform.ranks, draft_platform.parallel);
         memory.draft_state = recurrent_memory(*drafter.model, drafter.precision, draft_platform.ranks).state;
     }
     return memory;
@@ -297,6 +298,25 @@ std::vector<Speculation> chains_up_to(int longest) {
     return chains;
 }
 
+namespace {
+
+/// Host time of a round between the pieces of a verification that is not captured as a whole.
+Seconds host_between_pieces(const RoundSetup& setup) {
+    if (setup.platform.device.latent_heads_per_read <= 0.0) {
+        return Seconds(0.0);
+    }
+    double layers = 0.0;
+    for (const std::size_t kind : setup.target.order) {
+        const std::vector<Block>& blocks = setup.target.kinds[kind].blocks;
+        layers += static_cast<double>(std::count_if(blocks.begin(), blocks.end(), [](const Block& block) {
+            return std::holds_alternative<LatentAttention>(block.kind);
+        }));
+    }
+    return setup.platform.stack.host_per_piecewise_layer * layers;
+}
+
+}  // namespace
+
 CompiledRound compile_round(const RoundSetup& setup) {
     if (setup.platform.accelerator) {
         return compile_turns(setup);
@@ -313,7 +333,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
         append_row({setup, drafter, rollback, trees}, speculation, round);
     }
     if (setup.platform.mode != CostMode::hoi) {
-        round.host_per_round = setup.platform.stack.host_per_round;
+        round.host_per_round = setup.platform.stack.host_per_round + host_between_pieces(setup);
         round.host_per_sequence = drafter.host_per_round_and_sequence;
         round.host_per_tree = setup.platform.stack.host_per_tree;
         round.host_per_draft_token = setup.platform.stack.host_per_draft_token;

@@ -69,6 +69,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.host_per_rollback, 10.0, "host_per_rollback");
     require_overhead(stack.host_per_tree, 10.0, "host_per_tree");
     require_overhead(stack.host_per_draft_token, 1.0, "host_per_draft_token");
+    require_overhead(stack.host_per_piecewise_layer, 0.01, "host_per_piecewise_layer");
     require_overhead(stack.host_per_sampling, 10.0, "host_per_sampling");
     require_overhead(stack.kernel_startup, 0.01, "kernel_startup");
     require_overhead(stack.eager_launch, 0.01, "eager_launch");
@@ -79,6 +80,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_share(stack.memory_efficiency, "memory_efficiency");
     require_share(stack.compute_efficiency, "compute_efficiency");
     require_share(stack.scan_efficiency, "scan_efficiency");
+    require_share(stack.vector_efficiency, "vector_efficiency");
     require(std::isfinite(stack.unhidden) && stack.unhidden >= 0.0 && stack.unhidden <= 1.0,
             "unhidden must lie between 0 and 1");
     require(stack.memory_per_graph >= Bytes(0.0) && stack.memory_per_graph <= Bytes(1e11),

@@ -67,7 +67,10 @@ struct Stack {
     Seconds host_per_rollback;     ///< launch and bookkeeping of a rollback policy's own pass (replay)
     Seconds host_per_tree;         ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
     Seconds host_per_draft_token;  ///< host work on each token of a draft, root included, one sequence after the other
-    Seconds host_per_sampling;     ///< for each pass that samples: distributions, random numbers, residuals
+    /// For each layer of latent attention in a round, where kernels take one token at a time (Device::latent_heads_per_read):
+    /// such a verification is not captured as a whole, but in pieces between which the host launches attention.
+    Seconds host_per_piecewise_layer;
+    Seconds host_per_sampling;  ///< for each pass that samples: distributions, random numbers, residuals
     /// The drafter's passes are replayed from captured graphs, although the target's may be launched kernel by kernel.
     bool draft_graphs = false;
     Seconds graph_node_cost;           ///< node_cost of such a graph
@@ -78,8 +81,12 @@ struct Stack {
     double memory_efficiency = 1.0;   ///< share of the device's peak bandwidth that its kernels reach
     double compute_efficiency = 1.0;  ///< share of its peak FLOP/s that its matrix kernels reach
     double scan_efficiency = 1.0;     ///< share of its fp32 peak that scans reach
-    double unhidden = 0.0;            ///< share of the shorter of memory and compute time that kernels fail to hide: the
-                                      ///< overlap law's r, 0 for the roofline
+    /// Products of so few rows with weights of 8 bits or fewer run on vector units, row by row, at vector_efficiency of the
+    /// fp32 peak and after their weights are read (llama.cpp's mul_mat_vec_q); 0 = none do.
+    double vector_rows = 0.0;
+    double vector_efficiency = 1.0;
+    double unhidden = 0.0;  ///< share of the shorter of memory and compute time that kernels fail to hide: the
+                            ///< overlap law's r, 0 for the roofline
     /// Latency of one step of a scan that goes token by token with the state in registers: each step waits for the state of the
     /// one before, whatever the bandwidth. Snakes and Ladders, Table 1: 7.4, 16 and 27 us for 1, 5 and 10 tokens of one
     /// sequence.

@@ -238,7 +238,9 @@ MemoryCount Validation::memory_count(bool measured_fits) const {
     return count;
 }
 
-Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms) {
+namespace {
+
+Validation scored(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms) {
     Validation result;
     result.papers = std::move(papers);
     Run run(result, platforms);
@@ -246,6 +248,21 @@ Validation validate(std::vector<Experiments> papers, const std::vector<Experimen
     run.fit_and_predict();
     compare_choices(result);
     score(result, platforms);
+    return result;
+}
+
+}  // namespace
+
+Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms) {
+    std::vector<ExperimentPlatform> as_described = platforms;
+    for (ExperimentPlatform& platform : as_described) {
+        platform.free.clear();
+    }
+    const Validation unfitted = scored(papers, as_described);
+    Validation result = scored(std::move(papers), platforms);
+    result.unfitted = {unfitted.measured, unfitted.choices.size(),
+                       static_cast<std::size_t>(std::count_if(unfitted.choices.begin(), unfitted.choices.end(),
+                                                              [](const ComparedChoices& c) { return c.outcome.right; }))};
     return result;
 }
 

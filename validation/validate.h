@@ -49,6 +49,12 @@ struct MemoryCount {
     std::size_t cells = 0, right = 0;
 };
 
+/// What the same rows come to with the platforms as described, before any number is fitted.
+struct UnfittedScore {
+    ErrorSummary measured;
+    std::size_t choices = 0, right_choices = 0;
+};
+
 struct Validation {
     std::vector<Experiments> papers;
     std::vector<PlatformFit> fits;
@@ -59,6 +65,7 @@ struct Validation {
     std::vector<TableScore> tables;
     std::vector<PaperScore> scores;
     ErrorSummary measured, memory, not_measured;  ///< tables that are measurements; of these, sizes; other models and counts
+    UnfittedScore unfitted;
     double choices_right = 0.0;                   ///< share
     double regret = 0.0;                          ///< mean of all comparisons
     std::vector<std::string> problems;            ///< bad input that left something out: sentences with file, table and row

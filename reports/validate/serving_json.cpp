@@ -53,6 +53,10 @@ Json table_json(const ErrorTable& table) {
     }
     if (table.advice) {
         json["advice"] = advice_json(*table.advice);
+        const auto count = [](const Verdicts::Count& of) { return Json{{"cells", of.cells}, {"losing", of.losing}}; };
+        json["verdicts"] = {{"pays", count(table.verdicts->pays)},
+                            {"unsure", count(table.verdicts->unsure)},
+                            {"loses", count(table.verdicts->loses)}};
         json["advice_by_median_step_costs"] = advice_json(*table.advice_by_cost_table);
     }
     return json;

@@ -33,9 +33,47 @@ std::string kinds_of(const ErrorTable& table, const std::string& mode) {
     return text;
 }
 
+/// Rows beside the kinds of models that have a goal of their own.
+std::string other_groups_of(const ErrorTable& table, const std::string& mode) {
+    std::string text;
+    for (const GroupScore& score : table.groups) {
+        if (score.grouping == Grouping::sources || score.grouping == Grouping::load) {
+            const std::string prefix = score.grouping == Grouping::load ? "batch " : "";
+            text += markdown_line("… " + prefix + score.group, mode, score.errors, "");
+        }
+    }
+    return text;
+}
+
+/// Models, engines, devices and kinds of drafters whose median is above 13 %.
+std::string worst_sentence(const ErrorTable& table) {
+    constexpr double limit = 0.13;
+    constexpr std::size_t fewest = 5;
+    std::string text;
+    for (const GroupScore& score : table.groups) {
+        using enum Grouping;
+        const bool named = score.grouping == engine || score.grouping == device || score.grouping == model ||
+                           score.grouping == kind || score.grouping == drafter;
+        if (named && score.errors.rows >= fewest && score.errors.median > limit) {
+            text += fmt::format("{}{} {} ({}, {:+.0f} %)", text.empty() ? "" : ", ", name_of(score.grouping), score.group,
+                                score.errors.rows, 100.0 * score.errors.bias);
+        }
+    }
+    return text.empty() ? "" : "  Median above 13 % (rows, bias): " + text + ".\n";
+}
+
+std::string verdicts_sentence(const Verdicts& verdicts) {
+    return fmt::format(
+        "  By the errors on other devices, speculation pays in {} cells with 8 chances in 10 ({} of them lose), loses in {} "
+        "({} do),\n"
+        "  and {} are left open ({} lose).\n",
+        verdicts.pays.cells, verdicts.pays.losing, verdicts.loses.cells, verdicts.loses.losing, verdicts.unsure.cells,
+        verdicts.unsure.losing);
+}
+
 std::string table_lines(const ErrorTable& table, const std::string& mode) {
     std::string text = markdown_line(table.what, mode, table.errors, covered_text(table)) + kinds_of(table, mode) +
-                       markdown_line("… one vote a series", mode, table.by_series, "");
+                       other_groups_of(table, mode) + markdown_line("… one vote a series", mode, table.by_series, "");
     if (table.by_cost_table) {
         text += markdown_line("… without a model: median step costs", "", *table.by_cost_table, "");
     }
@@ -49,14 +87,17 @@ std::string advice_sentence(const ErrorTable& table) {
     const Advice& advice = *table.advice;
     const Advice& naive = *table.advice_by_cost_table;
     return fmt::format(
-        "- {}: speculation loses in {} of {} cells; {} of them are found, with {} false alarms (median step costs: {} and "
-        "{}).\n"
-        "  The batch from which it loses is within one measured step in {} of {} series (median step costs: {}). The best "
-        "draft\n"
-        "  length is within one in {} of {} choices, mean regret {} (median step costs: {}, {}).\n",
-        table.what, advice.losing, advice.cells, advice.found, advice.false_alarms, naive.found, naive.false_alarms,
-        advice.switch_right, advice.series, naive.switch_right, advice.best_within, advice.choices,
-        percent_text(advice.mean_regret), naive.best_within, percent_text(naive.mean_regret));
+               "- {}: speculation loses in {} of {} cells; {} of them are found, with {} false alarms (median step costs: {} "
+               "and "
+               "{}).\n"
+               "  The batch from which it loses is within one measured step in {} of {} series (median step costs: {}). The "
+               "best "
+               "draft\n"
+               "  length is within one in {} of {} choices, mean regret {} (median step costs: {}, {}).\n",
+               table.what, advice.losing, advice.cells, advice.found, advice.false_alarms, naive.found, naive.false_alarms,
+               advice.switch_right, advice.series, naive.switch_right, advice.best_within, advice.choices,
+               percent_text(advice.mean_regret), naive.best_within, percent_text(naive.mean_regret)) +
+           verdicts_sentence(*table.verdicts) + worst_sentence(table);
 }
 
 std::string reasons_lines(const char* of_what, const std::vector<ReasonCount>& reasons) {
@@ -89,7 +130,8 @@ std::string serving_markdown(const std::vector<ServingStudy>& studies) {
         }
     }
     text += "\n";
-    for (const ErrorTable* table : tables_of(first)) {
+    const ServingStudy& last = studies.back();  // as the product prices by default
+    for (const ErrorTable* table : tables_of(last)) {
         text += table->advice ? advice_sentence(*table) : "";
     }
     return text + "\n| left out | why | rows |\n|---|---|---|\n" +

@@ -59,6 +59,14 @@ std::string advice_line(const std::string& who, const Advice& advice) {
     return text + "\n";
 }
 
+std::string verdicts_line(const Verdicts& verdicts) {
+    const auto text = [](const char* said, const Verdicts::Count& count) {
+        return fmt::format("{} {} cells, of which {} lose", said, count.cells, count.losing);
+    };
+    return "By the errors on other devices, 8 in 10 sure that it " + text("pays in", verdicts.pays) + ", " +
+           text("loses in", verdicts.loses) + "; " + text("unsure in", verdicts.unsure) + "\n";
+}
+
 std::string left_out_text(const std::string& heading, const std::vector<ReasonCount>& reasons) {
     if (reasons.empty()) {
         return "";
@@ -124,6 +132,7 @@ std::string serving_table(const ServingStudy& study, bool all_rows) {
         text += "\n" + table->what + "\n" + errors_text(*table) + coverage_text(*table);
         if (table->advice) {
             text += advice_line("Advice by these predictions", *table->advice);
+            text += verdicts_line(*table->verdicts);
             text += advice_line("Advice by median step costs", *table->advice_by_cost_table);
         }
     }

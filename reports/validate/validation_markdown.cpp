@@ -40,15 +40,20 @@ std::string validation_markdown(const Validation& validation) {
     text += fmt::format("| of these, memory | {} | {} | {} | {:+.1f} % | | |\n", validation.memory.rows,
                         percent_text(validation.memory.median), percent_text(validation.memory.p90),
                         100.0 * validation.memory.bias);
+    const UnfittedScore& unfitted = validation.unfitted;
+    text += fmt::format("| the same, nothing fitted | {} | {} | {} | {:+.1f} % | 0 (0) | |\n", unfitted.measured.rows,
+                        percent_text(unfitted.measured.median), percent_text(unfitted.measured.p90),
+                        100.0 * unfitted.measured.bias);
     std::size_t right = 0;
     for (const ComparedChoices& choices : validation.choices) {
         right += choices.outcome.right ? 1 : 0;
     }
     text += fmt::format(
-        "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits in memory is "
-        "predicted\n"
-        "correctly for {}.\n",
-        right, validation.choices.size(), percent_text(validation.regret), memory_counts_text(validation));
+        "\nThe predicted winner is the measured one in {} of {} comparisons ({} of {} with nothing fitted); mean regret {}. "
+        "Whether a\n"
+        "run fits in memory is predicted correctly for {}.\n",
+        right, validation.choices.size(), unfitted.right_choices, unfitted.choices, percent_text(validation.regret),
+        memory_counts_text(validation));
     return text +
            "\nAccept lengths are inputs. The model was improved with its errors in sight, so errors on new results\n"
            "may be larger than these tables say.\n";

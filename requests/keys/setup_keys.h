@@ -96,6 +96,13 @@ inline constexpr CountKey attention_data_parallel{
 inline constexpr CountKey pipeline_parallel{"pipeline_parallel", 1, most_ranks, 1, "stages that hold some of the layers each"};
 inline constexpr CountKey draft_tensor_parallel{
     "draft_tensor_parallel", 1, most_ranks, {}, "ranks that share the drafter's layers", "as the target's"};
+inline constexpr CountKey decode_context_parallel{"decode_context_parallel",
+                                                  1,
+                                                  most_ranks,
+                                                  1,
+                                                  "ranks of `tensor_parallel` that share the cached tokens of a sequence",
+                                                  "1, each has all tokens of its heads",
+                                                  ". It divides `tensor_parallel`"};
 inline constexpr CountKey gpus{
     "gpus",
     1,
@@ -105,8 +112,8 @@ inline constexpr CountKey gpus{
     "the product of the degrees",
     ". In a workload it stands for every cut of so many that the stack's engine offers, or with some of the degrees given for "
     "every cut that has those; elsewhere it must be their product"};
-inline constexpr std::array<std::string_view, 5> degrees = {tensor_parallel, expert_parallel, attention_data_parallel,
-                                                            pipeline_parallel, draft_tensor_parallel};
+inline constexpr std::array<std::string_view, 6> degrees = {tensor_parallel,   expert_parallel,       attention_data_parallel,
+                                                            pipeline_parallel, draft_tensor_parallel, decode_context_parallel};
 inline constexpr TextKey interconnect{"interconnect",
                                       "text",
                                       "",
@@ -128,7 +135,7 @@ inline constexpr WordKey mode{"mode",
 
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
-                   draft_tensor_parallel, gpus, interconnect, stack, mode);
+                   draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, mode);
 }
 
 }  // namespace treeline::platform_keys

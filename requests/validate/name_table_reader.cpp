@@ -125,7 +125,10 @@ NameTable read_name_table(const std::filesystem::path& path) {
     read_models(root.object("models"), table);
     json::Reader experts_only = root.object("fp4_experts_only");
     table.fp4_experts_only = experts_only.texts("match");
+    json::Reader documented = root.object("documented_sources");
+    table.documented = documented.texts("match");
     finish_entry(experts_only);
+    finish_entry(documented);
     table.ignored_device_words = root.texts("ignored_device_words");
     table.devices = read_entries(root, "devices");
     table.drafters = read_entries(root, "drafters");

@@ -19,19 +19,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Beside those that the reader below takes: for people, or about other things than the speed-up.
-const std::vector<std::string> unread_fields = {"source",
-                                                "place",
-                                                "citation",
-                                                "better",
-                                                "accept_length_definition",
-                                                "notes",
-                                                "accept_rate",
-                                                "temperature",
-                                                "per_position_acceptance",
-                                                "time_fractions"};
+const std::vector<std::string> unread_fields = {
+    "place",         "citation", "better", "accept_length_definition", "accept_rate", "temperature", "per_position_acceptance",
+    "time_fractions"};
 
 const std::vector<std::string> read_fields = {"id",
                                               "series",
+                                              "source",
                                               "engine",
                                               "engine_version",
                                               "target_model",
@@ -48,6 +42,8 @@ const std::vector<std::string> read_fields = {"id",
                                               "tp",
                                               "dp",
                                               "ep",
+                                              "dcp",
+                                              "notes",
                                               "pp",
                                               "input_len",
                                               "output_len",
@@ -131,11 +127,25 @@ void read_draft(json::Reader& at, SpeculationRow& row) {
     }
 }
 
+/// Of decode context parallelism: a field of its own, or "decode-context-parallel 8" in the notes.
+std::optional<double> context_ranks_of(json::Reader& at) {
+    static constexpr std::string_view words = "decode-context-parallel ";
+    const std::string notes = at.text_or("notes", "");
+    const std::size_t place = notes.find(words);
+    if (at.has("dcp") || place == std::string::npos) {
+        return number_or_none(at, "dcp", 1.0);
+    }
+    const std::size_t begin = place + words.size();
+    const std::size_t end = notes.find_first_not_of("0123456789", begin);
+    return parse_number(notes.substr(begin, end == std::string::npos ? end : end - begin));
+}
+
 SpeculationRow read_row(json::Reader& at, RowPlace place) {
     SpeculationRow row;
     row.place = std::move(place);
     row.id = at.text("id");
     row.series = at.text("series");
+    row.source = at.text_or("source", "");
     row.engine = at.text("engine");
     row.engine_version = at.text_or("engine_version", "");
     row.model = at.text("target_model");
@@ -148,12 +158,14 @@ SpeculationRow read_row(json::Reader& at, RowPlace place) {
     row.ranks.data = number_or_none(at, "dp", 1.0);
     row.ranks.expert = number_or_none(at, "ep", 1.0);
     row.ranks.pipeline = number_or_none(at, "pp", 1.0);
+    row.ranks.context = context_ranks_of(at);
     row.prompt_tokens = length_of(at, "input_len");
     row.output_tokens = length_of(at, "output_len");
     row.context = length_of(at, "context_len");
     row.batch = number_or_none(at, "batch_or_concurrency", 1.0);
     row.batch_kind = at.text_or("concurrency_kind", "");
     row.metric = at.text("metric");
+    row.value_without = number_or_none(at, "value_without", 0.0);
     row.speed_up = speed_up_of(at);
     row.is_pair = at.flag_or("is_pair", false);
     row.suspect = at.text_or("suspect", "");
@@ -172,6 +184,13 @@ std::vector<SpeculationRow> read_speculation_rows(const std::filesystem::path& p
     }
     if (!parsed.tree.is_array() || parsed.tree.empty()) {
         throw InputError({name + ": must hold a list of rows in brackets"});
+    }
+    for (Json& row : parsed.tree) {  // an empty text says as little as a missing one
+        for (const char* field : {"notes", "source"}) {
+            if (row.is_object() && row.contains(field) && row[field] == "") {
+                row.erase(field);
+            }
+        }
     }
     json::Document document = json::Document::of(Json{{"rows", std::move(parsed.tree)}}, name);
     for (const std::string& key : parsed.duplicate_keys) {

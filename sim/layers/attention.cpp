@@ -14,8 +14,8 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
     Operation operation = start_operation(context, "index scores", OperationKind::attention);
     operation.math = NumberFormat::fp8;
     operation.reads_context = true;
-    operation.flops.per_visible = Flops(2.0 * heads * dim / indexer.tokens_per_key);
-    operation.bytes.per_context = Bytes(dim / indexer.tokens_per_key);
+    operation.flops.per_visible = Flops(2.0 * heads * dim / indexer.tokens_per_key / context.parallel.context);
+    operation.bytes.per_context = Bytes(dim / indexer.tokens_per_key / context.parallel.context);
     operation.rows_per_token = heads;
     operation.outputs = heads;
     operation.bytes.per_token = context.precision.activations.per_element() * (heads * dim) + Bytes(dim);
@@ -56,6 +56,30 @@ void add_tree_mask(const LayerContext& context, Operation& scores) {
     }
 }
 
+/// Cached tokens dealt out over `c` ranks: each computes all heads of those ranks over its share. Queries are gathered before,
+/// and outputs are merged after, which leaves each rank its own heads; `elements` are those of one rank's heads for a token.
+void append_context_exchange(const LayerContext& context, const char* name, double elements,
+                             std::vector<Operation>& operations) {
+    const double ranks = context.parallel.context;
+    if (ranks <= 1.0 || context.pass == PassKind::prefill) {
+        return;
+    }
+    Operation operation = start_operation(context, name, OperationKind::collective);
+    operation.kernel = KernelClass::all_gather;
+    operation.ranks = ranks;
+    operation.bytes.per_token = context.precision.activations.per_element() * ((ranks - 1.0) * elements);
+    operations.push_back(operation);
+}
+
+/// Gives an attention over `cached` bytes a token, with `elements` of queries and outputs a token, its share of the context.
+void share_context(const LayerContext& context, Bytes cached, double elements, Operation& scores) {
+    const double ranks = context.pass == PassKind::prefill ? 1.0 : context.parallel.context;
+    scores.bytes.per_context = cached / context.parallel.context;
+    scores.bytes.per_token = cached / ranks + context.precision.activations.per_element() * (elements * ranks);
+    scores.rows_per_token *= ranks;
+    scores.outputs *= ranks;
+}
+
 }  // namespace
 
 void append(const Attention& attention, const LayerContext& context, std::vector<Operation>& operations) {
@@ -67,7 +91,6 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     const double input = attention.input_width > 0 ? static_cast<double>(attention.input_width) : context.width;
     const double query_copies = attention.output_gate ? 2.0 : 1.0;
     const double kv_projections = attention.keys_are_values ? 1.0 : 2.0;
-    const Bytes activation = context.precision.activations.per_element();
     const Bytes cached = context.precision.kv_cache.per_element() * (2.0 * local_kv_heads * dim);
 
     // Keys and values of a head that several ranks need are computed on each of them, so the local width is not out / ranks.
@@ -101,10 +124,11 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     scores.outputs = local_query_heads * dim;
     scores.items.per_sequence = local_kv_heads;
     scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
-    scores.bytes.per_context = cached;
-    scores.bytes.per_token = cached + activation * (2.0 * local_query_heads * dim);
+    share_context(context, cached, 2.0 * local_query_heads * dim, scores);
     add_tree_mask(context, scores);
+    append_context_exchange(context, "gather of queries", local_query_heads * dim, operations);
     operations.push_back(scores);
+    append_context_exchange(context, "merge of outputs", local_query_heads * dim, operations);
 
     operations.push_back(
         linear(context, "output projection", query_heads * dim, context.width, attention.output_bias, Cut::row));
@@ -119,7 +143,6 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     const double rope = static_cast<double>(attention.rope_dim);
     const double value = static_cast<double>(attention.value_dim);
     const double local_heads = heads / context.ranks;
-    const Bytes activation = context.precision.activations.per_element();
     const Bytes cached = context.precision.kv_cache.per_element() * (kv_rank + rope);  // one latent serves all heads
 
     // The two down-projections are replicated on every rank; RMSNorms sit on both latents.
@@ -151,10 +174,14 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     scores.items.per_sequence = 1.0;
     const double widths = context.pass == PassKind::prefill ? nope + rope + value : (kv_rank + rope) + kv_rank;
     scores.flops.per_visible = Flops(2.0 * local_heads * widths);
-    scores.bytes.per_context = cached;
-    scores.bytes.per_token = cached + activation * (2.0 * local_heads * kv_rank);
+    share_context(context, cached, 2.0 * local_heads * kv_rank, scores);
+    if (context.latent_heads_per_read > 0.0 && context.pass != PassKind::prefill) {
+        scores.reads_per_token = std::ceil(scores.rows_per_token / context.latent_heads_per_read);
+    }
     add_tree_mask(context, scores);
+    append_context_exchange(context, "gather of queries", local_heads * (kv_rank + rope), operations);
     operations.push_back(scores);
+    append_context_exchange(context, "merge of outputs", local_heads * kv_rank, operations);
 
     operations.push_back(linear(context, "output projection", heads * value, context.width, false, Cut::row));
     append_all_reduce(context, context.width, operations);

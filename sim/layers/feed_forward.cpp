@@ -16,6 +16,10 @@ void append_dense(double input, double hidden, bool gated, bool bias, const std:
     operations.push_back(linear(context, label + "down projection", hidden, context.width, bias, Cut::row));
 }
 
+/// Tokens that follow each other resemble each other: a verified draft touches fewer experts than as many sequences would.
+/// Fitted to speed-ups of mixtures (docs/cost-model.md, section 1.2).
+constexpr double own_routing_of_drafts = 0.7;
+
 /// Each rank of a stage holds experts / expert_parallel of them, cut over the rest of its ranks. Tokens of all groups enter.
 Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& context) {
     const double total = static_cast<double>(experts.experts);
@@ -37,6 +41,7 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
     operation.active_elements = active * elements;
     operation.expert_count = total / dealt;
     operation.expert_rows = local_active;
+    operation.own_routing = own_routing_of_drafts;
     operation.inputs = width + local_hidden;
     operation.log_miss = active < total ? std::log1p(-active / total) : -1e3;
     const Bytes one_expert = format.storage.per_element() * (elements / cuts);

@@ -22,7 +22,7 @@ enum class PassKind {
 enum class StateWrites { final_state, none, every_state };
 
 /// Everything a block needs to know about its surroundings. `ranks` devices share each layer (tensor parallelism); `parallel`
-/// says who shares the experts.
+/// says who shares the experts, and the cached tokens of a sequence.
 struct LayerContext {
     double width = 0.0;
     Precision precision;
@@ -31,9 +31,10 @@ struct LayerContext {
     PassKind pass = PassKind::decode;
     StateWrites writes = StateWrites::final_state;
     Verification verification = Verification::unrolled;
-    double occurrences = 1.0;  ///< times the layer runs in one pass
-    double copies = 1.0;       ///< distinct copies of its weights
-    std::string layer;         ///< the layer kind's name, the first half of each operation's name
+    double latent_heads_per_read = 0.0;  ///< Device::latent_heads_per_read
+    double occurrences = 1.0;            ///< times the layer runs in one pass
+    double copies = 1.0;                 ///< distinct copies of its weights
+    std::string layer;                   ///< the layer kind's name, the first half of each operation's name
 };
 
 /// How tensor parallelism cuts a linear layer: its outputs (column), its inputs (row: an all-reduce must follow), or not at

@@ -308,6 +308,15 @@ TEST_CASE("a device that nobody measured takes the laws of the relative that its
     const Calibration on_pcie = transferred_laws(h100, load_device(catalogue, "l4").value);
     CHECK(on_pcie.law(KernelClass::gemm, NumberFormat::bf16) != nullptr);
     CHECK(on_pcie.law(KernelClass::all_reduce, NumberFormat::bf16) == nullptr);
+    // PCIe cards differ by what lies between them, and kernels for latents by the architecture.
+    const Device l40s = load_device(catalogue, "l40s").value, rtx_3090 = load_device(catalogue, "rtx-3090").value;
+    REQUIRE(l40s.calibration->law(KernelClass::all_reduce, NumberFormat::bf16, "vllm") != nullptr);
+    CHECK(rtx_3090.calibration->law(KernelClass::all_reduce, NumberFormat::bf16, "vllm") == nullptr);
+    REQUIRE(l40s.calibration->law(KernelClass::latent_attention, NumberFormat::bf16) != nullptr);
+    CHECK(rtx_3090.calibration->law(KernelClass::latent_attention, NumberFormat::bf16) == nullptr);
+    // 71 TFLOP/s and 936 GB/s are 76 FLOP/byte, 0.18 of L40S's 419: its tiles of 128 rows are halved twice.
+    CHECK(l40s.calibration->law(KernelClass::gemm, NumberFormat::bf16)->row_tile == 128.0);
+    CHECK(rtx_3090.calibration->law(KernelClass::gemm, NumberFormat::bf16)->row_tile == 32.0);
 }
 
 TEST_CASE("a relative without measured kernels is refused", "[hardware]") {

@@ -1,6 +1,8 @@
 // Do compiled operations carry the FLOPs and bytes of docs/cost-model.md, section 1, worked out by hand here?
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "setups.h"
 #include "sim/operations.h"
 
@@ -126,6 +128,38 @@ TEST_CASE("a mixture of experts multiplies active FLOPs and streams the union of
     CHECK(flops(experts, shape) == 2.0 * 3 * 2 * expert);
     const double touched = 8.0 * (1.0 - 0.75 * 0.75 * 0.75);
     CHECK(experts.bytes.per_expert.value() * expected_experts(experts, 3.0) == Approx(2.0 * expert * touched).epsilon(1e-8));
+}
+
+TEST_CASE("tokens of one sequence touch fewer experts than as many sequences") {
+    const auto operations = operations_of(model("mixtral-8x7b"), uniform_precision(NumberFormat::bf16), {});
+    const Operation experts = find(operations, "routed experts");
+    // 3 sequences of 4 tokens choose like 3·(1 + 0.7·3) = 9.3 tokens; 12 sequences of one like 12.
+    const auto touched = [&](double sequences, double tokens) {
+        return expected_experts(experts, terms_of({sequences, tokens, 0.0, tokens}));
+    };
+    CHECK(touched(3.0, 4.0) == Approx(8.0 * (1.0 - std::pow(0.75, 9.3))).epsilon(1e-8));
+    CHECK(touched(12.0, 1.0) == Approx(8.0 * (1.0 - std::pow(0.75, 12.0))).epsilon(1e-8));
+    // Each row is computed all the same.
+    CHECK(flops(experts, {3.0, 4.0, 0.0, 4.0}) == flops(experts, {12.0, 1.0, 0.0, 1.0}));
+}
+
+TEST_CASE("a kernel that takes one token and 16 heads at a time reads a latent cache again for each") {
+    // DeepSeek-V3 on 4 ranks: 32 heads, so two blocks of 16, for each of 5 tokens; plain decoding reads it twice, too.
+    const Precision precision = uniform_precision(NumberFormat::bf16);
+    PassOptions options{PassKind::decode, StateWrites::final_state, 4.0};
+    const auto cached = [&](double tokens) {
+        const Operation attention = find(operations_of(model("deepseek-v3"), precision, options), "latent attention");
+        const auto bytes = [&](double context) {
+            return bytes_of<true, false>(attention, terms_of({1.0, tokens, context, tokens})).value();
+        };
+        return (bytes(1000.0) - bytes(0.0)) / 1000.0;
+    };
+    CHECK(cached(5.0) == Approx(576.0 * 2));
+    options.latent_heads_per_read = 16.0;
+    CHECK(cached(5.0) == Approx(5.0 * 2 * 576 * 2));
+    CHECK(cached(1.0) == Approx(2.0 * 576 * 2));
+    options.kind = PassKind::prefill;
+    CHECK(cached(5.0) == Approx(576.0 * 2));
 }
 
 TEST_CASE("latent attention caches one latent a token, whatever the number of heads") {

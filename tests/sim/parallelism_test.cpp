@@ -213,6 +213,36 @@ TEST_CASE("latent caches are replicated under tensor parallelism and not under a
     CHECK(cache(deepseek(2.0, {4.0, 8.0, 1.0})) == Approx(replicated / 4.0));
 }
 
+TEST_CASE("ranks that share the context hold a part of the cache, and gather queries and merge outputs") {
+    const RoundSetup whole = deepseek(8.0, {});
+    RoundSetup shared = whole;
+    shared.platform.parallel.context = 4.0;
+    REQUIRE(problems_of(shared).empty());
+    const auto cache = [](const RoundSetup& setup) {
+        for (const MemoryPart& part : memory_parts(compile_round(setup), {0, 64.0, 4096.0})) {
+            if (part.part == "target key-value cache") {
+                return part.bytes.value();
+            }
+        }
+        return 0.0;
+    };
+    CHECK(cache(shared) == Approx(cache(whole) / 4.0));
+    PassOptions options{PassKind::decode, StateWrites::final_state, 8.0};
+    options.parallel.context = 4.0;
+    const auto total = [&](const char* name) {
+        double bytes = 0.0;
+        for (const Operation& operation : operations_of(whole.target, whole.precision, options)) {
+            bytes += operation.name.ends_with(name) ? operation.bytes.per_token.value() * operation.count : 0.0;
+        }
+        return bytes;
+    };
+    // 128 heads on 8 ranks are 16; three other ranks' of 512 + 64 elements (queries) and of 512 (outputs), in 61 layers.
+    CHECK(total("gather of queries") == Approx(61.0 * 3 * 16 * 576 * 2));
+    CHECK(total("merge of outputs") == Approx(61.0 * 3 * 16 * 512 * 2));
+    shared.platform.parallel.context = 3.0;
+    CHECK(mentions(problems_of(shared), "decode_context_parallel is 3, which does not divide tensor_parallel 8"));
+}
+
 TEST_CASE("one request on eight groups costs what a group's own request costs, not less") {
     const CompiledRound round = compile_round(deepseek(1.0, {8.0, 8.0, 1.0}));
     const RoundEstimate one = evaluate(round, {0, 1.0, 2048.0}), eight = evaluate(round, {0, 8.0, 2048.0});

@@ -54,6 +54,24 @@ TEST_CASE("kernels that reach half of the bandwidth take twice as long where mem
     CHECK(half / whole < 2.0);
 }
 
+TEST_CASE("few rows of quantised weights run on vector units, one after the other") {
+    RoundSetup setup;
+    setup.target = model("llama-3.1-8b");
+    setup.precision = checkpoint_precision(NumberFormat::int4, NumberFormat::bf16);
+    setup.platform = platform("rtx-3090", "ideal");
+    setup.speculations = {chain(0)};
+    const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
+    CHECK(step(8.0) == Approx(step(1.0)).epsilon(0.05));
+    setup.platform.stack.vector_rows = 8.0;
+    setup.platform.stack.vector_efficiency = 0.5;
+    // A further row of the layers takes their FLOPs at half of 35.6 TFLOP/s; from 8 rows on, nothing until the matrix units
+    // (71 TFLOP/s) need as long, which they do at 32 rows. The head, in 16 bits, is not among them.
+    const double row = 2.0 * static_cast<double>(body_parameters(setup.target)) / (0.5 * 35.6e12);
+    CHECK(step(5.0) - step(3.0) == Approx(2.0 * row).epsilon(0.02));
+    CHECK(step(31.0) - step(9.0) < 0.5 * row);
+    CHECK(step(48.0) - step(40.0) == Approx(8.0 * row / 4.0).epsilon(0.2));
+}
+
 TEST_CASE("each token of a scan waits for the one before: layers x tokens x step, replay included") {
     const auto step = [](Stack& stack) { stack.scan_step = Seconds(1.0 * microsecond); };
     // Verification of 5 tokens, and a replay of the τ tokens that were accepted: 64·(5 + τ) us.

@@ -60,6 +60,17 @@ TEST_CASE("a false alarm is a predicted loss that did not happen") {
     CHECK(advice_of(rows).found == 1);
 }
 
+TEST_CASE("verdicts count what is said and what was measured") {
+    const std::vector<double> chances = {0.1, 0.2, 0.5, 0.79, 0.8, 1.0}, measured = {1.5, 0.9, 1.1, 0.9, 0.8, 1.2};
+    const Verdicts verdicts = verdicts_of(chances, measured);
+    CHECK(verdicts.pays.cells == 2);
+    CHECK(verdicts.pays.losing == 1);
+    CHECK(verdicts.unsure.cells == 2);
+    CHECK(verdicts.unsure.losing == 1);
+    CHECK(verdicts.loses.cells == 2);
+    CHECK(verdicts.loses.losing == 1);
+}
+
 TEST_CASE("step costs come from other families") {
     // Costs of family A: 2/1.6 = 1.25 and 3/1.5 = 2; of B: 2/1 = 2.
     const StepCostTable table({{"A", "1", "1", 2.0, 1.6}, {"A", "2 to 3", "1", 3.0, 1.5}, {"B", "1", "1", 2.0, 1.0}});
@@ -87,6 +98,7 @@ TEST_CASE("families are predicted by what was fitted without them") {
     // Ratios of a are 10/11 and 12/11: one of two rows is more than 10 % of the weight.
     CHECK(rows[2].low == Approx(10.0));
     CHECK(rows[2].high == Approx(12.0));
+    CHECK(rows[2].below_one == 0.0);
     CHECK(coverage(rows, measured) == 0.0);
     const std::vector<double> other = {10.0, 22.0, 10.5, 40.0, 11.0};
     CHECK(coverage(rows, other) == Approx(0.6));  // 22, 10.5 and 11

@@ -33,6 +33,18 @@ struct Advice {
     double p90_regret = 0.0;
 };
 
+/// Cells by what is said of them where the chance of a loss, from errors on other devices, is at most 20 %, at least 80 %, or
+/// in between; and how many of each were measured below 1.
+struct Verdicts {
+    struct Count {
+        std::size_t cells = 0, losing = 0;
+    };
+    Count pays, unsure, loses;
+};
+
+/// `chances` of a loss, and what was measured.
+Verdicts verdicts_of(std::span<const double> chances, std::span<const double> measured);
+
 Advice advice_of(std::span<const AdvisedRow> rows);
 
 }  // namespace treeline

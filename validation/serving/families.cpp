@@ -91,6 +91,10 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
             return drafter_of(point);
         case Grouping::draft_length:
             return draft_class(draft_tokens_of(point));
+        case Grouping::load:
+            return point.batch > 32.0 ? "33 and more" : "1 to 32";
+        case Grouping::sources:
+            return point.documented ? "every condition published" : "others";
         case Grouping::context:
             return class_of(point.context, std::array{2047.0, 16383.0, 65535.0});
     }

@@ -9,7 +9,22 @@
 
 namespace treeline {
 
-enum class Grouping { engine, device, kind, model, format, ranks, cut, batch, answer, drafter, draft_length, context };
+enum class Grouping {
+    engine,
+    device,
+    kind,
+    model,
+    format,
+    ranks,
+    cut,
+    batch,
+    answer,
+    drafter,
+    draft_length,
+    context,
+    load,
+    sources
+};
 constexpr auto names_in(Grouping) {
     using enum Grouping;
     return enum_names<Grouping>({{engine, "engine"},
@@ -23,7 +38,9 @@ constexpr auto names_in(Grouping) {
                                  {answer, "answer"},
                                  {drafter, "drafter"},
                                  {draft_length, "draft"},
-                                 {context, "context"}});
+                                 {context, "context"},
+                                 {load, "load"},
+                                 {sources, "sources"}});
 }
 
 /// The group of a point: "vllm" (whatever the version), "b200", "mixture", "17 to 64", …

@@ -62,11 +62,19 @@ std::vector<HeldOutRow> leave_families_out(const RowGroups& groups, std::span<co
         const bool alone = others.empty();
         const PredictRow predict = fit(alone ? rows : others);
         const std::vector<WeightedRatio> ratios = ratios_of(others, groups, measured, predict);
+        double weight = 0.0;
+        for (const WeightedRatio& ratio : ratios) {
+            weight += ratio.weight;
+        }
         const double low = alone ? 0.0 : weighted_quantile(ratios, 0.5 - 0.5 * nominal);
         const double high = alone ? std::numeric_limits<double>::infinity() : weighted_quantile(ratios, 0.5 + 0.5 * nominal);
         for (const std::size_t row : rows) {
             const double predicted = predict(row);
-            result[row] = {predicted, predicted * low, predicted * high};
+            double below = 0.0;
+            for (const WeightedRatio& ratio : ratios) {
+                below += predicted * ratio.ratio < 1.0 ? ratio.weight : 0.0;
+            }
+            result[row] = {predicted, predicted * low, predicted * high, below / weight};
         }
     }
     return result;

@@ -16,6 +16,7 @@ using FitRows = std::function<PredictRow(std::span<const std::size_t> training)>
 struct HeldOutRow {
     double predicted = 0.0;
     double low = 0.0, high = 0.0;  ///< interval for the measured value
+    double below_one = 0.0;        ///< chance that the measured value lies below 1, by the same ratios
 };
 
 /// What rows belong to: the family that is left out as a whole, and the deployment within which errors resemble each other.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "validation/serving/families.h"
 #include "validation/serving/points.h"
 
 namespace treeline {
@@ -100,6 +101,22 @@ MeasuredQuantity quantity_of(const std::string& metric) {
     return of_a_user ? MeasuredQuantity::speed_up : MeasuredQuantity::throughput_gain;
 }
 
+/// Whether plain decoding was measured faster than the weights can be read, so that the checkpoint was in another format than
+/// the row says. Looks at dense models alone: which experts a step reads is not known.
+bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& parts, const MeasuredPoint& point) {
+    if (!row.value_without || *row.value_without <= 0.0 || kind_of_model(parts.models.at(point.model)).ends_with("mixture")) {
+        return false;
+    }
+    const double value = *row.value_without;
+    const double step = row.metric == "output_tok_s"                                      ? point.batch / value
+                        : row.metric == "tok_s_per_user"                                  ? 1.0 / value
+                        : row.metric.starts_with("tpot") || row.metric.starts_with("itl") ? 1e-3 * value
+                                                                                          : 0.0;
+    constexpr double without_embedding = 0.9;  // rows of the embedding are looked up, not read
+    const Bytes weights = stored_weights(parts.models.at(point.model), point.precision, point.cut.tensor, point.cut.parallel);
+    return step > 0.0 && step < (weights * without_embedding / parts.devices.at(point.device).bandwidth).value();
+}
+
 std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts& parts, MeasuredPoint& point) {
     const NameEntry* kind = entry_for(parts.names.drafters, normalised(row.drafter));
     if (kind == nullptr || kind->name.empty()) {
@@ -143,8 +160,13 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
         }
         set_lengths(row, parts.names, point);
         point.batch = *row.batch;
+        if (reads_faster_than_memory(row, parts, point)) {
+            result.left_out.push_back({i, "faster than its checkpoint can be read: the format is not stated", row.format, {}});
+            continue;
+        }
         point.measured = *row.speed_up;
         point.quantity = quantity_of(row.metric);
+        point.documented = fits_any(parts.names.documented, normalised(row.source));
         if (row.accept_length && *row.accept_length <= draft_depth(point) + 1.0) {
             point.accept_length = row.accept_length;
         }

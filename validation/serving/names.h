@@ -56,6 +56,7 @@ struct NameTable {
     std::vector<DatasetEntry> datasets;         ///< the last one stands for all others
     double reasoning_output_tokens = 0.0;       ///< of a model that thinks first
     std::vector<ExclusionEntry> exclusions;
+    std::vector<std::string> documented;  ///< patterns of sources that publish every condition of their runs
 };
 
 /// Lower case; anything but letters, digits, '.', '+' and '#' becomes one '-'; none at either end.

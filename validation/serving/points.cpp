@@ -247,7 +247,7 @@ Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& sta
             "parallelism of attention and experts disagrees",
             fmt::format("tp {}, dp {}, moe_tp {}, moe_ep {}", cut.tensor, cut.data, cut.expert_tensor, cut.experts)};
     }
-    return DeviceCut{cut.tensor, {cut.data, cut.experts, stated.pipeline.value_or(1.0)}};
+    return DeviceCut{cut.tensor, {cut.data, cut.experts, stated.pipeline.value_or(1.0), 0.0, stated.context.value_or(1.0)}};
 }
 
 }  // namespace
@@ -304,7 +304,8 @@ RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostM
     setup.platform.stack = parts.stacks.at(point.stack);
     setup.platform.ranks = point.cut.tensor;
     setup.platform.parallel = point.cut.parallel;
-    setup.platform.mode = mode;
+    // As the product prices it: laws of kernels only where the stack was fitted with them.
+    setup.platform.mode = mode == CostMode::calibrated && !setup.platform.stack.calibrated ? CostMode::roofline : mode;
     setup.drafter = point.drafter;
     setup.prompt_tokens = point.prompt_tokens;
     setup.output_tokens = point.output_tokens;

@@ -54,6 +54,7 @@ struct MeasuredPoint {
     MeasuredQuantity quantity = MeasuredQuantity::time_per_token;
     double measured = 0.0;
     std::optional<double> accept_length;
+    bool documented = false;  ///< its source publishes every condition
 };
 
 /// A row that is left out, and why. Reasons are few, so that they can be counted; `detail` is this row's.

@@ -21,6 +21,7 @@ struct StatedParallelism {
     std::optional<double> attention_data;  ///< ranks with requests of their own, which share the experts
     std::optional<double> expert_tensor;   ///< ranks that cut each expert
     std::optional<double> expert;          ///< ranks that experts are dealt out to
+    std::optional<double> context;         ///< ranks that share the cached tokens of a sequence
 };
 
 /// A run without speculation: a line of a CSV file with the columns of `serving_columns`.
@@ -38,15 +39,16 @@ struct ServingRun {
 /// One cell of a speculative measurement: an object of a JSON file. What is missing is empty.
 struct SpeculationRow {
     RowPlace place;
-    std::string id, series, engine, engine_version, model, format, device, dataset;
+    std::string id, series, source, engine, engine_version, model, format, device, dataset;
     std::string drafter, drafter_model;
     std::optional<double> draft_tokens;                       ///< k, the bonus token not counted
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< SGLang's tree; its size counts the root
     StatedParallelism ranks;
     std::optional<double> prompt_tokens, output_tokens, context;
     std::optional<double> batch;
-    std::string batch_kind;  ///< "concurrency", "batch size", "request rate (QPS)", …
-    std::string metric;      ///< "output_tok_s", "tpot_ms", …
+    std::string batch_kind;               ///< "concurrency", "batch size", "request rate (QPS)", …
+    std::string metric;                   ///< "output_tok_s", "tpot_ms", …
+    std::optional<double> value_without;  ///< of the metric, without speculation
     std::optional<double> speed_up;
     std::optional<double> accept_length;            ///< printed or derived, the bonus token counted
     bool is_pair = false;                           ///< with and without speculation under the same conditions

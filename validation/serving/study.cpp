@@ -79,8 +79,8 @@ FitRows as_predicted(const ErrorTable& table) {
     };
 }
 
-std::vector<FamilyCoverage> coverage_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points,
-                                        const ServingParts& parts, const FitRows& fit) {
+/// Fills in table.coverage, and for speed-ups table.verdicts.
+void add_coverage(ErrorTable& table, const std::vector<MeasuredPoint>& points, const ServingParts& parts, const FitRows& fit) {
     std::vector<double> measured;
     for (const ScoredPoint& row : table.rows) {
         measured.push_back(row.error.measured);
@@ -90,7 +90,6 @@ std::vector<FamilyCoverage> coverage_of(const ErrorTable& table, const std::vect
         const MeasuredPoint& point = points[row.point];
         deployments.push_back(point.model + "|" + point.device + "|" + group_of(point, parts, Grouping::engine));
     }
-    std::vector<FamilyCoverage> result;
     for (const Grouping grouping : {Grouping::model, Grouping::device, Grouping::engine}) {
         std::vector<std::string> families;
         for (const ScoredPoint& row : table.rows) {
@@ -105,10 +104,16 @@ std::vector<FamilyCoverage> coverage_of(const ErrorTable& table, const std::vect
         }
         std::sort(families.begin(), families.end());
         const auto distinct = std::unique(families.begin(), families.end()) - families.begin();
-        result.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, measured), quantile(widths, 0.5),
-                          summary_of(errors)});
+        table.coverage.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, measured),
+                                  quantile(widths, 0.5), summary_of(errors)});
+        if (grouping == Grouping::device && table.advice) {
+            std::vector<double> chances;
+            for (const HeldOutRow& row : held_out) {
+                chances.push_back(row.below_one);
+            }
+            table.verdicts = verdicts_of(chances, measured);
+        }
     }
-    return result;
 }
 
 std::vector<ReasonCount> reasons_of(const MeasuredPoints& mapped, const ServingParts& parts, CostMode mode) {
@@ -138,7 +143,7 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
     table.errors = summary_of(errors_of(table.rows));
     table.by_series = summary_by_series(table.rows, series);
     table.groups = groups_of(table, points, parts, groupings);
-    table.coverage = coverage_of(table, points, parts, fit);
+    add_coverage(table, points, parts, fit);
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
     table.by_smallest_batch = summary_of_naive(table.rows, &ScoredPoint::by_smallest_batch);
 }
@@ -151,7 +156,7 @@ std::string series_of(const MeasuredPoint& point) {
 ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
     const ServingParts& parts = study.input.parts;
     const std::vector<MeasuredPoint>& points = study.serving.points;
-    ErrorTable table{"time-per-token", "Time per output token without speculation", {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    ErrorTable table{"time-per-token", "Time per output token without speculation", {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
     std::vector<std::string> series;
     for (std::size_t i = 0; i < points.size(); ++i) {
         table.rows.push_back({i, {points[i].measured, predicted_time_per_token(points[i], parts, study.input.mode)}});
@@ -174,7 +179,8 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
 
 void score_speculation(ServingStudy& study) {
     using enum Grouping;
-    const std::vector<Grouping> groupings = {engine, device, kind, model, drafter, draft_length, ranks, cut, batch, context};
+    const std::vector<Grouping> groupings = {engine, device, kind,  model, drafter, draft_length,
+                                             ranks,  cut,    batch, load,  context, sources};
     for (SpeculativeTable& made : speculative_tables(study)) {
         ErrorTable& table = made.table;
         if (!table.rows.empty()) {

@@ -58,6 +58,7 @@ struct ErrorTable {
     std::vector<FamilyCoverage> coverage;
     std::optional<ErrorSummary> by_cost_table, by_smallest_batch;  ///< of the naive tables, on the same rows
     std::optional<Advice> advice, advice_by_cost_table;
+    std::optional<Verdicts> verdicts;  ///< by errors on other devices
 };
 
 /// Rows that were left out for one reason, and the errors of those that could be priced all the same.
