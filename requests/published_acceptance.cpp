@@ -91,7 +91,8 @@ PublishedDrafter load_published_drafter(const fs::path& folder, const std::strin
     json::Document document = json::Document::load(path ? fs::path(name_or_path) : folder / (name_or_path + ".json"));
     json::Reader root = document.root();
     PublishedDrafter drafter;
-    drafter.name = fs::path(name_or_path).stem().string();
+    const std::string file = fs::path(name_or_path).filename().string();  // stem() would cut "llama-3.1-8b"
+    drafter.name = file.ends_with(".json") ? file.substr(0, file.size() - 5) : file;
     drafter.title = root.text("title");
     drafter.target = root.text("target");
     static_cast<void>(root.text_or("checkpoint", ""));

@@ -22,6 +22,7 @@ double normal(Random& random) {
 /// One sequence of the batch in one round.
 struct Draft {
     std::vector<double> chances;  ///< of each position, had it been reached
+    std::vector<double> luck;     ///< it is accepted if this is below its chance
     int drafted = 0;
     int verified = 0;
     int accepted = 0;
@@ -236,7 +237,8 @@ struct Tally {
     double tokens = 0.0, seconds = 0.0, drafted = 0.0, verified = 0.0, accepted = 0.0;
 };
 
-/// One repetition of one policy: the same seed gives every policy the same requests and drafts as long as its rounds agree.
+/// One repetition of one policy: the same seed gives every policy the same drafts in the same round, so that
+/// differences between policies are not luck.
 Tally run(const Policy& policy, const PolicyProblem& problem, const PolicyTimes& times, const std::vector<double>& logits,
           std::int64_t rounds, std::uint64_t seed) {
     Random random(seed);
@@ -252,21 +254,24 @@ Tally run(const Policy& policy, const PolicyProblem& problem, const PolicyTimes&
             batch[s] = {};
             for (const double logit : logits) {
                 batch[s].chances.push_back(chance_of(logit + level[s] + problem.draft_spread * normal(random)));
+                batch[s].luck.push_back(random.uniform());
             }
         }
         const int passes = controller.plan(batch);
         double verified = 0.0;
         for (std::size_t s = 0; s < batch.size(); ++s) {
             Draft& draft = batch[s];
-            while (draft.accepted < draft.verified && random.uniform() < draft.chances[static_cast<std::size_t>(draft.accepted)]) {
+            for (auto i = static_cast<std::size_t>(draft.accepted);
+                 draft.accepted < draft.verified && draft.luck[i] < draft.chances[i]; ++i) {
                 ++draft.accepted;
             }
             verified += draft.verified;
             tally.tokens += draft.accepted + 1.0;
             tally.drafted += draft.drafted;
             tally.accepted += draft.accepted;
-            if (random.uniform() < (draft.accepted + 1.0) / problem.output_tokens) {
-                level[s] = problem.request_spread * normal(random);
+            const double ends = random.uniform(), next = normal(random);
+            if (ends < (draft.accepted + 1.0) / problem.output_tokens) {
+                level[s] = problem.request_spread * next;
             }
         }
         const std::size_t priced = problem.parallel && passes > 0 ? times.draft.size() - 1 : static_cast<std::size_t>(passes);
