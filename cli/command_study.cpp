@@ -12,6 +12,7 @@ Run add_study(CLI::App& app) {
         app, {{"break-even", "find the accept length at which a tree beats a chain, by tree size", add_break_even},
               {"traffic", "simulate throughput and latency under arriving requests, by speculation schedule", add_traffic},
               {"bandit", "simulate choosing tree shapes while decoding", add_bandit},
+              {"policies", "simulate choosing draft lengths and what to verify while decoding", add_policies},
               {"acceptance", "compare verification methods over temperature on synthetic models", add_acceptance},
               {"fit", "fit runtime laws to measured times", add_fit},
               {"simulate", "run the C-simulation of an accelerator's passes: cycles by unit, stalls, FIFOs", add_fpga_simulate},

@@ -46,6 +46,7 @@ Run add_acceptance(CLI::App& app);
 Run add_fit(CLI::App& app);
 Run add_break_even(CLI::App& app);
 Run add_bandit(CLI::App& app);
+Run add_policies(CLI::App& app);
 Run add_traffic(CLI::App& app);
 Run add_calibrate(CLI::App& app);
 Run add_decode(CLI::App& app);

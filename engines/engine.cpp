@@ -161,16 +161,30 @@ DrafterKind kind_of(const Drafter& drafter) {
                 case OneLayerKind::eagle3:
                     return d.parallel ? DrafterKind::p_eagle : DrafterKind::eagle3;
                 case OneLayerKind::mtp:
-                    return DrafterKind::mtp;
+                    return d.reads_target_cache ? DrafterKind::mtp_on_target_cache : DrafterKind::mtp;
                 case OneLayerKind::generic:
                     break;
             }
             return d.draft_vocabulary > 0 || d.input_features >= 3 ? DrafterKind::eagle3 : DrafterKind::eagle;
         }
-        DrafterKind operator()(const MedusaDrafter&) const { return DrafterKind::medusa; }
-        DrafterKind operator()(const NgramDrafter&) const { return DrafterKind::ngram; }
+        DrafterKind operator()(const MedusaDrafter& d) const {
+            return d.kind == HeadsKind::medusa ? DrafterKind::medusa
+                   : d.kind == HeadsKind::mlp  ? DrafterKind::mlp_speculator
+                                               : DrafterKind::other;
+        }
+        DrafterKind operator()(const NgramDrafter& d) const {
+            return d.kind == LookupKind::ngram    ? DrafterKind::ngram
+                   : d.kind == LookupKind::suffix ? DrafterKind::suffix
+                                                  : DrafterKind::other;
+        }
+        DrafterKind operator()(const LookupFirstDrafter& d) const {
+            const auto* otherwise = std::get_if<OneLayerDrafter>(&d.otherwise);
+            return otherwise != nullptr && otherwise->kind == OneLayerKind::eagle3 ? DrafterKind::lookup_then_eagle3
+                                                                                  : DrafterKind::other;
+        }
+        DrafterKind operator()(const CascadeDrafter&) const { return DrafterKind::other; }
         DrafterKind operator()(const NoDrafter&) const { return DrafterKind::other; }
-        DrafterKind operator()(const SparseSelfDrafter&) const { return DrafterKind::other; }
+        DrafterKind operator()(const SelfDrafter&) const { return DrafterKind::other; }
         DrafterKind operator()(const SpireDrafter&) const { return DrafterKind::other; }
     };
     return std::visit(Visitor{}, drafter);

@@ -14,7 +14,23 @@ namespace treeline {
 enum class EngineName { vllm, sglang, tensorrt_llm, llama_cpp };
 
 /// Drafters as engines tell them apart.
-enum class DrafterKind { draft_model, pard, eagle, eagle3, p_eagle, mtp, dflash, dspark, medusa, ngram, other };
+enum class DrafterKind {
+    draft_model,
+    pard,
+    eagle,
+    eagle3,
+    p_eagle,
+    mtp,
+    mtp_on_target_cache,
+    dflash,
+    dspark,
+    medusa,
+    mlp_speculator,
+    ngram,
+    suffix,
+    lookup_then_eagle3,
+    other
+};
 constexpr auto names_in(DrafterKind) {
     using enum DrafterKind;
     return enum_names<DrafterKind>({{draft_model, "a draft model"},
@@ -23,10 +39,14 @@ constexpr auto names_in(DrafterKind) {
                                     {eagle3, "EAGLE-3"},
                                     {p_eagle, "P-EAGLE"},
                                     {mtp, "MTP"},
+                                    {mtp_on_target_cache, "MTP on the target's cache"},
                                     {dflash, "DFlash"},
                                     {dspark, "DSpark"},
                                     {medusa, "Medusa"},
+                                    {mlp_speculator, "an MLP speculator"},
                                     {ngram, "n-gram look-up"},
+                                    {suffix, "suffix decoding"},
+                                    {lookup_then_eagle3, "a look-up before EAGLE-3"},
                                     {other, "this drafter"}});
 }
 

@@ -19,6 +19,8 @@ std::vector<Engine> llama_cpp_engines() {
                        {DrafterKind::mtp, "draft-mtp"},
                        {DrafterKind::dflash, "draft-dflash", true},
                        {DrafterKind::dspark, "draft-dspark", true},
+                       {DrafterKind::mtp_on_target_cache, "draft-mtp", true},
+                       {DrafterKind::lookup_then_eagle3, "ngram-simple,draft-eagle3", true},
                        {DrafterKind::ngram, "ngram-simple"}};
     engine.keys = {"--spec-type",
                    "--spec-default",

@@ -86,6 +86,7 @@ Engine v0_5_23() {
     }
     engine.methods.insert(engine.methods.end(), {"DSPARK", "FROZEN_KV_MTP"});
     engine.drafters.push_back({DrafterKind::dspark, "DSPARK", true});
+    engine.drafters.push_back({DrafterKind::mtp_on_target_cache, "FROZEN_KV_MTP", true});
     add_keys(engine, {"--speculative-dspark-block-size", "--speculative-dspark-sps-table-path",
                       "--speculative-dspark-confidence-sts-path", "--speculative-dspark-align-verify-tokens-to-graph-tier",
                       "--speculative-use-rejection-sampling", "--speculative-draft-kv-cache-dtype",

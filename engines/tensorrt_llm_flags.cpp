@@ -46,6 +46,9 @@ EngineFlags write_tensorrt_llm(FlagPlan plan) {
     EngineFlags flags;
     flags.text =
         parallel_flags(engine, plan.platform) + fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
+    if (plan.drafter.kind == DrafterKind::lookup_then_eagle3) {
+        flags.text += "  use_sa_spec: true\n";
+    }
     const bool scheduled = !plan.schedule.empty() && can_be_written(plan.schedule);
     if (!plan.schedule.empty() && !scheduled) {
         plan.remarks.emplace_back(

@@ -76,6 +76,8 @@ Engine v1_3() {
                        {DrafterKind::eagle3, "Eagle3", true, true},
                        {DrafterKind::mtp, "MTP", false, true},
                        {DrafterKind::ngram, "NGram", false, true},
+                       {DrafterKind::suffix, "SA"},
+                       {DrafterKind::lookup_then_eagle3, "Eagle3", true, true},
                        {DrafterKind::pard, "PARD", true},
                        {DrafterKind::dflash, "DFlash", true}};
     add_keys(engine, {"acceptance_window",

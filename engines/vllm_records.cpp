@@ -36,6 +36,7 @@ Engine v0_10() {
                        {DrafterKind::eagle3, "eagle3", true},
                        {DrafterKind::mtp, "deepseek_mtp"},
                        {DrafterKind::medusa, "medusa", true},
+                       {DrafterKind::mlp_speculator, "mlp_speculator", true},
                        {DrafterKind::ngram, "ngram"}};
     engine.keys = joined(engine.keys, {"disable_logprobs", "disable_by_batch_size", "speculative_token_tree"});
     engine.retired.push_back({"num_speculative_tokens_per_batch_size", "was added in 0.24; this version drafts one length"});
@@ -56,7 +57,10 @@ std::vector<EngineDrafter> drafters(bool schedule) {
             {DrafterKind::eagle, "eagle", true, schedule},
             {DrafterKind::eagle3, "eagle3", true, schedule},
             {DrafterKind::mtp, "mtp", false, schedule},
+            {DrafterKind::mtp_on_target_cache, "mtp", true, schedule},
             {DrafterKind::medusa, "medusa", true, schedule},
+            {DrafterKind::mlp_speculator, "mlp_speculator", true, schedule},
+            {DrafterKind::suffix, "suffix", false, schedule},
             {DrafterKind::ngram, "ngram", false, schedule},
             {DrafterKind::pard, "draft_model", true},
             {DrafterKind::p_eagle, "eagle3", true},

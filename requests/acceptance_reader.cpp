@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -5,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
+#include "requests/acceptance/measured_file.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
@@ -16,9 +18,9 @@
 namespace treeline {
 namespace {
 
-const std::array<std::string_view, 5> acceptance_kinds = {acceptance_keys::geometric, acceptance_keys::per_position,
+const std::array<std::string_view, 6> acceptance_kinds = {acceptance_keys::geometric, acceptance_keys::per_position,
                                                           acceptance_keys::mean_length, acceptance_keys::curve,
-                                                          acceptance_keys::published};
+                                                          acceptance_keys::published,   acceptance_keys::file};
 
 Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = read(at, acceptance_keys::geometric);
@@ -100,45 +102,33 @@ std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance&
     return measured;
 }
 
-TrafficKind read_traffic_kind(json::Reader& at) {
-    TrafficKind traffic;
-    if (std::optional<json::Reader> categories = at.optional_object(acceptance_keys::categories)) {
-        for (const std::string& category : categories->keys()) {
-            traffic.categories.emplace_back(category, categories->number(category, 1e-6, 1e6));
-        }
-        categories->finish();
+/// Measurements of one drafter as an acceptance: chains, and trees with their own accept lengths.
+void set_measured(const AcceptanceOfTraffic& found, const std::string& name, Descriptions& descriptions,
+                  AcceptanceChoice& choice) {
+    choice.acceptance.chain = found.chain;
+    choice.acceptance.only_measured = !found.has_chain;
+    choice.acceptance.spread = found.spread;
+    std::string remarks;
+    for (const std::string& remark : found.remarks) {
+        remarks += "; " + remark;
     }
-    if (at.has(acceptance_keys::temperature)) {
-        traffic.temperature = read(at, acceptance_keys::temperature);
+    choice.acceptance.spread_text = found.remarks.empty() ? "" : found.remarks.front();
+    choice.source += remarks;
+    for (const auto& [shape_text, length] : found.shapes) {
+        json::Document document = json::Document::of({{"shape", shape_text}}, name);
+        json::Reader root = document.root();
+        const TreeShape shape = read_shape_under(root, measured_shape_keys::shape, descriptions);
+        choice.acceptance.measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed({})), length});
     }
-    if (at.has(acceptance_keys::thinking)) {
-        traffic.thinking = read(at, acceptance_keys::thinking);
-    }
-    return traffic;
 }
 
-/// What others measured of a drafter, in this traffic. Trees that were measured in all of it keep their accept lengths.
-void read_published(json::Reader& at, Descriptions& descriptions, AcceptanceChoice& choice) {
+void read_published(json::Reader& at, Descriptions& descriptions, const TrafficKind& traffic, AcceptanceChoice& choice) {
     const std::string name = descriptions.resolved(read(at, acceptance_keys::published));
-    const TrafficKind traffic = read_traffic_kind(at);
+    const TrafficKind kind = read_traffic_kind(at, traffic);
     try {
-        const PublishedDrafter drafter = load_published_drafter(descriptions.drafters_folder(), name);
-        const AcceptanceOfTraffic found = acceptance_of_traffic(drafter.measured, traffic);
-        choice.acceptance.chain = found.chain;
-        choice.text = fmt::format("{}: {} tokens per round with {} drafts", drafter.title,
-                                  fixed_text(found.chain.accept_length(found.chain.measured_positions()), 2),
-                                  found.chain.measured_positions());
-        std::string source = "measured on " + drafter.target + ": " + listed(found.sources, "and");
-        for (const std::string& remark : found.remarks) {
-            source += "; " + remark;
-        }
-        choice.source = choice.source.empty() ? source : choice.source + "; " + source;
-        for (const auto& [shape_text, length] : found.shapes) {
-            json::Document document = json::Document::of({{"shape", shape_text}}, name);
-            json::Reader root = document.root();
-            const TreeShape shape = read_shape_under(root, measured_shape_keys::shape, descriptions);
-            choice.acceptance.measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed({})), length});
-        }
+        const std::string stated = choice.source;
+        choice = published_acceptance(load_published_drafter(descriptions.drafters_folder(), name), kind, descriptions);
+        choice.source = stated.empty() ? choice.source : stated + "; " + choice.source;
     } catch (const InputError& failure) {
         for (const std::string& problem : failure.problems()) {
             at.problem(acceptance_keys::published, problem);
@@ -146,9 +136,102 @@ void read_published(json::Reader& at, Descriptions& descriptions, AcceptanceChoi
     }
 }
 
+/// Chains of exactly the measured lengths, with exactly these accept lengths.
+std::vector<MeasuredShape> measured_chains(const std::map<int, double>& lengths) {
+    std::vector<MeasuredShape> shapes;
+    for (const auto& [draft_tokens, length] : lengths) {
+        shapes.push_back({build_tree(ChainShape{draft_tokens}, RankAcceptance::known_or_assumed({})), length});
+    }
+    return shapes;
+}
+
+std::map<int, double> stated_lengths(const std::vector<MeasuredAcceptance>& rows) {
+    std::map<int, double> lengths;
+    for (const MeasuredAcceptance& row : rows) {
+        if (row.accept_length > 0.0 && row.draft_tokens > 0) {
+            lengths[row.draft_tokens] = row.accept_length;
+        }
+    }
+    return lengths;
+}
+
+/// As a measurement's file says.
+void read_file(json::Reader& at, Descriptions& descriptions, const TrafficKind& traffic, AcceptanceChoice& choice) {
+    const std::string path = descriptions.resolved(read(at, acceptance_keys::file));
+    const std::string of = read_or(at, acceptance_keys::of, "");
+    const TrafficKind kind = read_traffic_kind(at, traffic);
+    try {
+        const MeasuredFile file = read_measured_file(path);
+        if (!file.by_rank.empty()) {
+            choice.acceptance.siblings = RankAcceptance(file.by_rank);
+            choice.acceptance.chain = Acceptance::geometric(file.by_rank.front());
+            choice.text = fmt::format("{} ranks", file.by_rank.size());
+        } else {
+            const std::vector<MeasuredAcceptance>& rows = file.of(of);
+            const AcceptanceOfTraffic found = acceptance_of_traffic(rows, kind);
+            choice.source += (choice.source.empty() ? "" : "; ") + listed(found.sources, "and");
+            set_measured(found, path, descriptions, choice);
+            const int known = found.chain.measured_positions();
+            choice.text = fmt::format("{}: {} tokens per round with {} drafts", file.format,
+                                      fixed_text(found.chain.accept_length(known), 2), known);
+            if (file.only_measured) {
+                choice.acceptance.measured = measured_chains(stated_lengths(rows));
+                choice.acceptance.only_measured = true;
+            }
+        }
+    } catch (const InputError& failure) {
+        for (const std::string& problem : failure.problems()) {
+            at.problem(acceptance_keys::file, problem);
+        }
+    }
+}
+
 }  // namespace
 
-AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
+namespace {
+
+/// Where a curve says so, lengths between and beyond its own are unknown; of positions, those beyond the last.
+void forbid_extrapolation(json::Reader& at, DraftAcceptance& acceptance) {
+    std::map<int, double> lengths;
+    if (std::optional<json::Reader> curve = at.optional_object(acceptance_keys::curve)) {
+        for (const std::string& key : curve->keys()) {
+            lengths[parse_number<int>(key).value_or(0)] = curve->number(key, 1.0, most_draft_tokens + 1.0);
+        }
+    } else if (acceptance.chain.is_model()) {
+        at.problem(acceptance_keys::extrapolate, "is false, but a rate holds for any length: give a curve or positions");
+    } else {
+        for (int k = 1; k <= acceptance.chain.measured_positions(); ++k) {
+            lengths[k] = acceptance.chain.accept_length(k);
+        }
+    }
+    lengths.erase(0);
+    const std::vector<MeasuredShape> chains = measured_chains(lengths);
+    acceptance.measured.insert(acceptance.measured.end(), chains.begin(), chains.end());
+    acceptance.only_measured = true;
+}
+
+}  // namespace
+
+AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const TrafficKind& traffic, Descriptions& descriptions) {
+    const bool all_measured = std::all_of(traffic.categories.begin(), traffic.categories.end(), [&](const auto& entry) {
+        return std::any_of(drafter.measured.begin(), drafter.measured.end(),
+                           [&](const MeasuredAcceptance& row) { return row.category == entry.first; });
+    });
+    const AcceptanceOfTraffic found =
+        acceptance_of_traffic(drafter.measured, traffic,
+                              all_measured ? std::vector<std::vector<MeasuredAcceptance>>{}
+                                           : measured_of_others(descriptions.drafters_folder(), drafter.name));
+    AcceptanceChoice choice;
+    const int known = found.chain.measured_positions();
+    choice.text = found.has_chain ? fmt::format("{}: {} tokens per round with {} drafts", drafter.title,
+                                                fixed_text(found.chain.accept_length(known), 2), known)
+                                  : fmt::format("{}: trees alone were measured", drafter.title);
+    choice.source = "measured on " + drafter.target + ": " + listed(found.sources, "and");
+    set_measured(found, drafter.name, descriptions, choice);
+    return choice;
+}
+
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const TrafficKind& traffic) {
     AcceptanceChoice choice;
     choice.source = read(at, acceptance_keys::source);
     std::vector<std::string> named;
@@ -162,10 +245,12 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
     acceptance.chain = Acceptance::geometric(0.0);
     if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
-        at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length, curve and published, or per_rank"
+        at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length, curve, published and file, or per_rank"
                                      : "gives " + listed(named, "and") + ", but exactly one of them is needed");
     } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
-        read_published(at, descriptions, choice);
+        read_published(at, descriptions, traffic, choice);
+    } else if (!named.empty() && named.front() == acceptance_keys::file.key) {
+        read_file(at, descriptions, traffic, choice);
     } else if (named.size() == 1) {
         acceptance.chain = read_chain(at, named.front(), choice.text);
     }
@@ -178,6 +263,9 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
     if (at.has(acceptance_keys::measured)) {
         std::vector<MeasuredShape> shapes = read_measured(at, acceptance.siblings, descriptions, choice.text);
         acceptance.measured.insert(acceptance.measured.end(), shapes.begin(), shapes.end());
+    }
+    if (!read(at, acceptance_keys::extrapolate)) {
+        forbid_extrapolation(at, acceptance);
     }
     at.finish();
     for (const std::string& problem : acceptance.problems()) {

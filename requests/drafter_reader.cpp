@@ -1,122 +1,111 @@
-// A drafter of a kind of drafter_keys (requests/keys/setup_keys.h), each with the keys that it has.
+// A drafter with its acceptance: described in the input, or a published one (models/drafters).
+#include <algorithm>
+#include <cctype>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "requests/drafter_kinds.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
-#include "text/number_text.h"
 
 namespace treeline {
 namespace {
 
-Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
-    IndependentDrafter drafter;
-    drafter.parallel = parallel;
-    if (const Model* model = descriptions.model(at, drafter_keys::model)) {
-        drafter.model = *model;
+using FileJson = nlohmann::ordered_json;
+
+/// Keys that say how a published drafter is used, not what it is.
+bool is_about_use(const std::string& key) {
+    for (const std::string_view known :
+         {drafter_keys::published.key, drafter_keys::any_target.key, drafter_keys::acceptance.key,
+          traffic_kind_keys::categories.key, traffic_kind_keys::temperature.key, traffic_kind_keys::thinking.key}) {
+        if (key == known) {
+            return true;
+        }
     }
-    drafter.precision = read_precision(at, drafter_keys::precision, drafter.model.precision);
-    label = drafter.model.name;
-    return drafter;
+    return false;
 }
 
-/// "window" in tokens or "share" of the context, and "sink".
-ContextReach read_reach(json::Reader& at, std::string& label) {
-    ContextReach reach;
-    reach.sink = read(at, drafter_keys::sink);
-    if (at.has(drafter_keys::window) == at.has(drafter_keys::share)) {
-        at.problem({}, at.has(drafter_keys::window)
-                           ? "gives both window and share, but exactly one is needed"
-                           : "needs \"window\" (tokens) or \"share\" (of the context), the part of the cache it reads");
-        return reach;
+/// The file's drafter, with what the input says otherwise.
+FileJson described(json::Reader& at, const PublishedDrafter& drafter) {
+    FileJson json = FileJson::parse(drafter.description);
+    for (const std::string& key : at.keys()) {
+        if (!is_about_use(key)) {
+            json[key] = at.raw().at(key);
+            static_cast<void>(at.has(key));
+        }
     }
-    if (at.has(drafter_keys::window)) {
-        reach.window = read(at, drafter_keys::window);
-        label += fmt::format(" {}", exact_text(reach.window));
-    } else {
-        reach.scale = read(at, drafter_keys::share);
-        label += fmt::format(" {} of context", short_text(reach.scale));
-    }
-    if (reach.sink > 0.0) {
-        label += fmt::format(" + {}", exact_text(reach.sink));
-    }
-    return reach;
+    return json;
 }
 
-Drafter read_spire(json::Reader& at, std::string& label) {
-    SpireDrafter drafter;
-    drafter.layers = read(at, drafter_keys::layers);
-    label = fmt::format("spire {} layers", drafter.layers);
-    drafter.reach = read_reach(at, label);
-    drafter.feedback_memory = read(at, drafter_keys::feedback_memory);
-    return drafter;
+/// The same model under names of catalogue and Hugging Face: letters and digits alone count.
+std::string plain(const std::string& name) {
+    std::string text;
+    for (const char c : name) {
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+            text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }
+    }
+    return text;
 }
 
-/// Defaults of a kind of one-layer drafter.
-OneLayerDrafter one_layer_of(const std::string& kind) {
-    if (kind == "eagle3") {
-        return OneLayerDrafter::published_eagle3();
+void check_target(json::Reader& at, const PublishedDrafter& drafter, const DrafterUse& use) {
+    if (use.target != nullptr && !read(at, drafter_keys::any_target) && plain(use.target->name).find(plain(drafter.target)) == std::string::npos) {
+        at.problem(drafter_keys::published,
+                   fmt::format("{} drafts for {}, not for {}; \"any_target\": true takes it, and its acceptance, all the same",
+                               drafter.name, drafter.target, use.target->name));
     }
-    if (kind == "p-eagle") {
-        return OneLayerDrafter::published_p_eagle();
-    }
-    OneLayerDrafter drafter;
-    drafter.kind = kind == "eagle" ? OneLayerKind::eagle : kind == "mtp" ? OneLayerKind::mtp : OneLayerKind::generic;
-    return drafter;
 }
 
-Drafter read_one_layer(json::Reader& at, const std::string& kind) {
-    OneLayerDrafter drafter = one_layer_of(kind);
-    drafter.draft_vocabulary = read_or<Count>(at, drafter_keys::draft_vocabulary, drafter.draft_vocabulary);
-    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
-    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
-    if (drafter.parallel) {
-        drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
+void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use, DrafterChoice& choice) {
+    const std::string name = descriptions.resolved(read(at, drafter_keys::published));
+    const TrafficKind traffic = read_traffic_kind(at, use.traffic);
+    static_cast<void>(at.has(drafter_keys::any_target));
+    try {
+        const PublishedDrafter drafter = load_published_drafter(descriptions.drafters_folder(), name);
+        check_target(at, drafter, use);
+        json::Document document = json::Document::of(described(at, drafter), drafter.name);
+        json::Reader root = document.root();
+        const std::string kind = read(root, drafter_keys::kind);
+        choice.drafter = read_drafter_kind(root, kind, descriptions, choice.label);
+        choice.label = read_or(root, drafter_keys::name, drafter.name);
+        root.finish();
+        document.throw_if_problems();
+        AcceptanceChoice acceptance = at.has(drafter_keys::acceptance)
+                                          ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic)
+                                          : published_acceptance(drafter, traffic, descriptions);
+        choice.acceptance = acceptance.acceptance;
+        choice.acceptance_text = std::move(acceptance.text);
+        choice.acceptance_source = std::move(acceptance.source);
+    } catch (const InputError& failure) {
+        for (const std::string& key : at.keys()) {
+            static_cast<void>(at.has(key));
+        }
+        for (const std::string& problem : failure.problems()) {
+            at.problem(drafter_keys::published, problem);
+        }
     }
-    return drafter;
 }
 
-Drafter read_parallel(json::Reader& at, ParallelKind kind) {
-    ParallelDrafter drafter = kind == ParallelKind::dflash ? ParallelDrafter{} : ParallelDrafter::published_dspark();
-    drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
-    drafter.block = read_or<Count>(at, drafter_keys::block, drafter.block);
-    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
-    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
-    return drafter;
-}
-
-Drafter read_medusa(json::Reader& at) {
-    MedusaDrafter drafter;
-    drafter.heads = read(at, drafter_keys::heads);
-    drafter.layers_per_head = read(at, drafter_keys::layers_per_head);
-    return drafter;
-}
-
-Drafter read_ngram(json::Reader& at) {
-    NgramDrafter drafter;
-    const double microseconds = read_or(at, drafter_keys::lookup_us_per_sequence, 1e6 * drafter.lookup_per_sequence.value());
-    drafter.lookup_per_sequence = Seconds(1e-6 * microseconds);
-    return drafter;
-}
-
-Drafter read_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label) {
-    if (kind == "model" || kind == "pard") {
-        return read_model_drafter(at, descriptions, kind == "pard", label);
+/// Of a look-up tried first: rounds that it drafts, and rounds that the other drafter does.
+AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& descriptions, const Drafter& drafter,
+                                     const DrafterUse& use) {
+    const double hits = std::get<LookupFirstDrafter>(drafter).lookup.hit_rate;
+    json::Reader lookup = at.object(drafter_keys::lookup), otherwise = at.object(drafter_keys::otherwise);
+    AcceptanceChoice found = read_acceptance(lookup.object(drafter_keys::acceptance), descriptions, use.traffic);
+    const AcceptanceChoice other = read_acceptance(otherwise.object(drafter_keys::acceptance), descriptions, use.traffic);
+    const Acceptance &a = found.acceptance.chain, &b = other.acceptance.chain;
+    const int known = std::max({a.measured_positions(), b.measured_positions(), a.is_model() && b.is_model() ? 16 : 1});
+    std::vector<double> positions;
+    for (int i = 1; i <= known; ++i) {
+        positions.push_back(hits * a.position(i) + (1.0 - hits) * b.position(i));
     }
-    if (kind == "dflash" || kind == "dspark") {
-        return read_parallel(at, kind == "dflash" ? ParallelKind::dflash : ParallelKind::dspark);
-    }
-    if (kind == "sparse-self") {
-        return SparseSelfDrafter{read_reach(at, label)};
-    }
-    if (kind == "spire") {
-        return read_spire(at, label);
-    }
-    if (kind == "medusa") {
-        return read_medusa(at);
-    }
-    return kind == "ngram" ? read_ngram(at) : read_one_layer(at, kind);
+    found.acceptance = Acceptance::per_position(positions);
+    found.text = fmt::format("look-up ({:.0f} % of the rounds): {}; otherwise: {}", 100.0 * hits, found.text, other.text);
+    found.source += (found.source.empty() || other.source.empty() ? "" : "; ") + other.source;
+    return found;
 }
 
 }  // namespace
@@ -126,16 +115,24 @@ const std::vector<std::string>& drafter_kinds() {
     return kinds;
 }
 
-DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions) {
+DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const DrafterUse& use) {
     DrafterChoice choice;
+    if (at.has(drafter_keys::published)) {
+        read_published_drafter(at, descriptions, use, choice);
+        at.finish();
+        return choice;
+    }
     const bool has_kind = at.has(drafter_keys::kind);
     const std::string kind = read(at, drafter_keys::kind);
     choice.label = kind;
     if (has_kind) {
-        choice.drafter = read_kind(at, kind, descriptions, choice.label);
+        choice.drafter = read_drafter_kind(at, kind, descriptions, choice.label);
     }
     choice.label = read_or(at, drafter_keys::name, choice.label);
-    AcceptanceChoice acceptance = read_acceptance(at.object(drafter_keys::acceptance), descriptions);
+    const bool of_parts = std::holds_alternative<LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);
+    AcceptanceChoice acceptance = of_parts
+                                      ? acceptance_of_parts(at, descriptions, choice.drafter, use)
+                                      : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic);
     choice.acceptance = acceptance.acceptance;
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "requests/descriptions.h"
+#include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
 #include "text/parse_number.h"
 #include "text/split.h"
@@ -84,7 +85,7 @@ std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyF
 }
 
 bool names_a_description(std::string_view key) {
-    constexpr std::array<std::string_view, 9> keys = {"target", "platform", "platforms", "model", "device",
+    constexpr std::array<std::string_view, 11> keys = {"published", "file", "target", "platform", "platforms", "model", "device",
                                                       "design", "stack",    "shape",     "shapes"};
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
@@ -151,10 +152,31 @@ FlagJson shares_of_flag(const std::string& flag, const std::string& text) {
 
 FlagJson words_of_flag(const std::string& text) { return text == "auto" ? FlagJson(text) : FlagJson(split(text, ',')); }
 
+FlagJson shares_by_name(const std::string& text) {
+    if (opens_object(text)) {
+        return value_of_flag(text);
+    }
+    FlagJson shares = FlagJson::object();
+    for (const std::string& part : split(text, ',')) {
+        const std::vector<std::string> pair = split(part, ':');
+        if (pair.size() > 2 || pair.front().empty()) {
+            throw InputError({fmt::format("--categories: must be names with shares such as chat:0.6,code:0.4, not \"{}\"", text)});
+        }
+        shares[pair.front()] = pair.size() == 2 ? value_of_flag(pair.back()) : FlagJson(1.0);
+    }
+    return shares;
+}
+
+/// Text that ends as files of measured acceptance do.
+bool looks_like_measured_file(const std::string& text) {
+    const auto ends = [&](std::string_view end) { return text.size() > end.size() && text.ends_with(end); };
+    return ends(".yaml") || ends(".yml") || ends(".csv") || ends(".jsonl") || (ends(".json") && !text.starts_with("{"));
+}
+
 std::string drafter_choices() {
     std::vector<std::string> kinds = drafter_kinds();
     std::erase(kinds, "model");
-    return fmt::format("a model, or one of {}, or JSON", fmt::join(kinds, ", "));
+    return fmt::format("a published drafter (see models/drafters), a model, one of {}, or JSON", fmt::join(kinds, ", "));
 }
 
 FlagJson drafter_of_flag(const std::string& text) {
@@ -163,14 +185,17 @@ FlagJson drafter_of_flag(const std::string& text) {
         return FlagJson{{"kind", text}};
     }
     FlagJson value = value_of_flag(text);
-    return value.is_object() ? value : FlagJson{{"kind", "model"}, {"model", text}};
+    return value.is_object()       ? value
+           : looks_published(text) ? FlagJson{{"published", text}}
+                                   : FlagJson{{"kind", "model"}, {"model", text}};
 }
 
 FlagJson acceptance_of_flag(const std::string& text) {
     if (opens_object(text) || text.find(',') == std::string::npos) {
         FlagJson value = value_of_flag(text);
-        return value.is_object()   ? value
-               : value.is_string() ? FlagJson{{"published", value}}  // the name of a drafter that was measured
+        return value.is_object()                ? value
+               : looks_like_measured_file(text) ? FlagJson{{"file", value}}
+               : value.is_string()              ? FlagJson{{"published", value}}  // the name of a drafter that was measured
                                    : FlagJson{{"geometric", value}};
     }
     return FlagJson{{"per_position", axis_of_flag(text)}};

@@ -29,6 +29,8 @@ FlagJson words_of_flag(const std::string& text);
 
 /// What a --drafter may be, for help texts: "a model, or one of sparse-self, ..., or JSON".
 std::string drafter_choices();
+/// "chat:0.6,code:0.4" as an object. Throws InputError.
+FlagJson shares_by_name(const std::string& text);
 /// A kind of drafter, a JSON object, or else the name or path of a model.
 FlagJson drafter_of_flag(const std::string& text);
 /// "0.8" is the rate of every draft token, "0.8,0.62" is by position, and an object is kept.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "requests/keys/point_keys.h"
+#include "requests/keys/setup_keys.h"
 
 namespace treeline {
 namespace {
@@ -42,6 +43,22 @@ void read_load(json::Reader& root, PointInput& input) {
     }
 }
 
+/// The drafter, with its acceptance for the point's requests.
+void read_drafting(json::Reader& root, Descriptions& descriptions, PointInput& input) {
+    TrafficKind kind;
+    if (std::optional<json::Reader> traffic = root.optional_object(point_keys::traffic)) {
+        kind = read_traffic_kind(*traffic);
+        traffic->finish();
+    }
+    if (root.has(point_keys::context)) {
+        kind.context = read_or<double>(root, point_keys::context, 0);
+    }
+    if (root.has(point_keys::drafter)) {
+        input.drafter = read_drafter(root.object_or_text(point_keys::drafter, drafter_keys::published), descriptions,
+                                     {&input.target.model, kind});
+    }
+}
+
 }  // namespace
 
 PointInput read_point(json::Document& document, Descriptions& descriptions) {
@@ -51,9 +68,7 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
     input.source = read(root, point_keys::source);
     input.target = read_target(root.object_or_text(point_keys::target, "model"), descriptions);
     input.platform = read_platform(root.object_or_text(point_keys::platform, "device"), descriptions);
-    if (root.has(point_keys::drafter)) {
-        input.drafter = read_drafter(root.object(point_keys::drafter), descriptions);
-    }
+    read_drafting(root, descriptions, input);
     input.speculations = read_speculation(root, descriptions, input.drafter ? point_keys::usual_draft_tokens : 0);
     if (!input.drafter && input.speculates()) {
         root.problem(root.has(point_keys::shape) ? point_keys::shape.key : point_keys::draft_tokens.key,

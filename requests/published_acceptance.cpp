@@ -10,6 +10,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 #include "requests/descriptions.h"
+#include "requests/keys/setup_keys.h"
 #include "requests/keys/shared_keys.h"
 
 namespace treeline {
@@ -27,6 +28,7 @@ MeasuredAcceptance read_measurement(json::Reader& at) {
     row.shape = at.text_or("shape", "");
     row.source = at.text("source");
     row.runs = at.number_or("runs", 1.0, 1.0, 1e9);
+    row.samples = at.number_or("samples", 0.0, 1.0, 1e9);
     if (at.has("temperature")) {
         row.temperature = at.number("temperature", 0.0, hottest);
     }
@@ -60,28 +62,46 @@ std::vector<std::string> published_drafters(const fs::path& folder) {
     return names;
 }
 
+bool looks_published(std::string_view text) {
+    return std::any_of(drafter_keys::kinds.begin(), drafter_keys::kinds.end(), [&](std::string_view kind) {
+        return text.size() > kind.size() + 1 && text.starts_with(kind) && text[kind.size()] == '-';
+    });
+}
+
+std::vector<std::vector<MeasuredAcceptance>> measured_of_others(const fs::path& folder, const std::string& name) {
+    std::vector<std::vector<MeasuredAcceptance>> others;
+    for (const std::string& other : published_drafters(folder)) {
+        if (other != name) {
+            try {
+                others.push_back(load_published_drafter(folder, other).measured);
+            } catch (const InputError&) {  // whoever asks for that one is told
+            }
+        }
+    }
+    return others;
+}
+
 PublishedDrafter load_published_drafter(const fs::path& folder, const std::string& name_or_path) {
     const bool path = looks_like_path(name_or_path);
     if (const std::vector<std::string> names = published_drafters(folder);
         !path && std::find(names.begin(), names.end(), name_or_path) == names.end()) {
-        throw InputError({fmt::format("no measured acceptance is called \"{}\"{}; known are {}", name_or_path,
+        throw InputError({fmt::format("no published drafter is called \"{}\"{}; known are {}", name_or_path,
                                       did_you_mean(name_or_path, names), listed(names, "and"))});
     }
     json::Document document = json::Document::load(path ? fs::path(name_or_path) : folder / (name_or_path + ".json"));
     json::Reader root = document.root();
     PublishedDrafter drafter;
+    const std::string file = fs::path(name_or_path).filename().string();  // stem() would cut "llama-3.1-8b"
+    drafter.name = file.ends_with(".json") ? file.substr(0, file.size() - 5) : file;
     drafter.title = root.text("title");
     drafter.target = root.text("target");
     static_cast<void>(root.text_or("checkpoint", ""));
-    static_cast<void>(root.has("drafter"));  // for people: how such a drafter is written
+    static_cast<void>(root.object("drafter"));
+    drafter.description = root.raw().value("drafter", nlohmann::ordered_json::object()).dump();
     for (json::Reader& element : root.objects("measured")) {
         drafter.measured.push_back(read_measurement(element));
     }
     root.finish();
-    if (document.problems().empty() && std::none_of(drafter.measured.begin(), drafter.measured.end(),
-                                                    [](const MeasuredAcceptance& row) { return row.shape.empty(); })) {
-        root.problem("measured", "holds no chain");
-    }
     document.throw_if_problems();
     return drafter;
 }

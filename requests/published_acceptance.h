@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/measured_acceptance.h"
@@ -11,16 +12,24 @@ namespace treeline {
 
 /// A published drafter, and what was measured of it.
 struct PublishedDrafter {
+    std::string name;    ///< of its file
     std::string title;
     std::string target;  ///< catalogue name of the model that it drafts for
+    std::string description;  ///< its "drafter": kind and architecture, as JSON text
     std::vector<MeasuredAcceptance> measured;
 };
 
 /// Names in the folder, sorted.
 std::vector<std::string> published_drafters(const std::filesystem::path& folder);
 
+/// Whether a text is a published drafter's name as far as its form goes: those begin with a kind of drafter and a dash.
+bool looks_published(std::string_view text);
+
+/// Measurements of every drafter in the folder but this one, each with its own; files that cannot be read are left out.
+std::vector<std::vector<MeasuredAcceptance>> measured_of_others(const std::filesystem::path& folder, const std::string& name);
+
 /// The file of that name; text with a '/' or that ends in ".json" is a path. Throws InputError: no such file, with the nearest
-/// names; unknown or missing keys; impossible values; no chain among the measurements.
+/// names; unknown or missing keys; impossible values.
 PublishedDrafter load_published_drafter(const std::filesystem::path& folder, const std::string& name_or_path);
 
 }  // namespace treeline

@@ -12,6 +12,7 @@
 #include "json/key.h"
 #include "json/reader.h"
 #include "requests/descriptions.h"
+#include "requests/traffic_kind.h"
 #include "sim/input_limits.h"
 #include "sweeps/choices.h"
 
@@ -37,8 +38,14 @@ CostMode read_mode(json::Reader& at, std::string_view key);
 /// Notes a problem if the mode needs a calibration that the device lacks; otherwise notes where its laws come from.
 void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions);
 
-/// requests/drafter_reader.cpp lists the kinds and their keys.
-DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions);
+/// What a published drafter is to be used for.
+struct DrafterUse {
+    const Model* target = nullptr;  ///< checked against the one that it was trained for; null = nothing to check
+    TrafficKind traffic;            ///< whose acceptance is asked for, unless the drafter says otherwise
+};
+
+/// requests/drafter_kinds.cpp lists the kinds and their keys. A published drafter is {"published": its name}.
+DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const DrafterUse& use = {});
 
 /// The words that "kind" may be.
 const std::vector<std::string>& drafter_kinds();
@@ -51,7 +58,12 @@ struct AcceptanceChoice {
     DraftAcceptance acceptance;
     std::string text, source;
 };
-AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions);
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const TrafficKind& traffic = {});
+
+struct PublishedDrafter;
+/// What others measured of a drafter, in this traffic, with the rest of the catalogue as neighbours. Trees that were measured in
+/// all of it keep their accept lengths.
+AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const TrafficKind& traffic, Descriptions& descriptions);
 
 /// "greedy" (also without the key) or "sampling".
 Decoding read_decoding(json::Reader& at);

@@ -109,6 +109,10 @@ std::vector<std::string> DraftAcceptance::problems() const {
 }
 
 std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree) {
+    if (acceptance.only_measured && tree.nodes() > 0 && find_measured(acceptance, tree) == nullptr) {
+        return "acceptance was not measured with " + std::to_string(tree.nodes()) +
+               " draft tokens, and its source says that other lengths say nothing about it";
+    }
     const bool known = is_chain(tree) || acceptance.siblings.ranks() > 0 || independent_chains(shape) != nullptr ||
                        find_measured(acceptance, tree) != nullptr;
     return known

@@ -25,6 +25,13 @@ struct DraftAcceptance {
     Acceptance chain;
     RankAcceptance siblings;
     std::vector<MeasuredShape> measured;
+    /// Shapes that were not measured cannot be priced: their source says that lengths do not carry over (block drafters, whose
+    /// accept length is not monotone in the draft's).
+    bool only_measured = false;
+    double spread = usual_spread;  ///< half width of the 80 % interval of each position, relative
+    std::string spread_text;       ///< why it is not the usual one, as people read it
+
+    static constexpr double usual_spread = 0.1;
 
     DraftAcceptance() = default;
     DraftAcceptance(Acceptance positions) : chain(std::move(positions)) {}  // NOLINT: a chain's acceptance is one

@@ -114,8 +114,15 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
         cache.per_token = cache.per_token * stage;
     }
     if (drafter.model && drafter.has_cache) {
-        memory.draft_caches = caches_of(*drafter.model, drafter.precision, draft_platform.ranks, draft_platform.parallel);
+        if (drafter.holds_cache) {
+            memory.draft_caches = caches_of(*drafter.model, drafter.precision, draft_platform.ranks, draft_platform.parallel);
+        }
         memory.draft_state = recurrent_memory(*drafter.model, drafter.precision, draft_platform.ranks).state;
+    }
+    if (drafter.inner.model) {
+        const std::vector<CacheTerm> inner =
+            caches_of(*drafter.inner.model, drafter.inner.precision, draft_platform.ranks, draft_platform.parallel);
+        memory.draft_caches.insert(memory.draft_caches.end(), inner.begin(), inner.end());
     }
     return memory;
 }
@@ -144,6 +151,11 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     options.sampling = setup.decoding == Decoding::greedy ? Sampling::top : options.sampling;
     round.pass(PassId::draft_tree) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     round.pass(PassId::draft_copy) = compile_copies(*drafter.model, drafter.precision, platform);
+    if (drafter.inner.model) {
+        options.pass.verification = Verification::unrolled;
+        options.sampling = sampling_of(setup.decoding);
+        round.pass(PassId::draft_inner) = compile_pass(*drafter.inner.model, drafter.inner.precision, platform, options);
+    }
     if (drafter.context_model) {
         options = pass_options(PassKind::decode, StateWrites::final_state, Sampling::none, Seconds(0.0));
         round.pass(PassId::draft_context) = compile_pass(*drafter.context_model, drafter.precision, platform, options);
@@ -192,6 +204,8 @@ std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
             return "draft, level " + std::to_string(index + 2);
         case PassId::draft_copy:
             return "draft, state copies";
+        case PassId::draft_inner:
+            return "draft, for the drafter";
         case PassId::draft_context:
             return "draft, keys and values of accepted tokens";
         case PassId::verify_unrolled:

@@ -68,6 +68,7 @@ enum class PassId {
     draft,            ///< the drafter, token by token
     draft_tree,       ///< the drafter on nodes of one sequence, with tree attention
     draft_copy,       ///< copies of the drafter's recurrent states
+    draft_inner,      ///< what drafts for the drafter of a cascade
     draft_context,    ///< accepted tokens, read by what makes keys and values for a block drafter
     verify_unrolled,  ///< the target, one for each way of verifying
     verify_chunk,
@@ -78,7 +79,7 @@ enum class PassId {
     state_copy,  ///< the target's recurrent states, to the rows of the next verification
     compaction,  ///< keys and values of the accepted path of a tree
 };
-inline constexpr std::size_t pass_count = 13;
+inline constexpr std::size_t pass_count = 14;
 
 /// What a pass counts as.
 enum class Phase { plain, draft, verify, rollback };

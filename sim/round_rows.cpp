@@ -59,6 +59,10 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
         const PassId id = i > 0 && drafting.tree_attention ? PassId::draft_tree : PassId::draft;
         steps_of(steps, id).push_back({Phase::draft, pass.rows, pass.tokens, pass.logits, pass.context_offset, pass.runs});
     }
+    if (drafting.inner_runs > 0.0) {
+        const double growth = 0.5 * tree.depth();
+        steps_of(steps, PassId::draft_inner).push_back({Phase::draft, 1.0, 1.0, 1.0, growth, drafting.inner_runs});
+    }
     if (drafting.context_tokens > 0.0) {
         steps_of(steps, PassId::draft_context).push_back({Phase::draft, 1.0, drafting.context_tokens, 0.0, 0.0, 1.0});
     }
@@ -79,6 +83,28 @@ const BeamShape* unrolled_beam(const Speculation& speculation) {
 double most_rows(const Speculation& speculation, const VerifyShape& shape) {
     const BeamShape* beam = unrolled_beam(speculation);
     return beam == nullptr ? shape.sequences : (beam->steps - 1.0) * (beam->beams - 1.0) + beam->beams;
+}
+
+/// Where a drafter has no draft, or a short one, fewer tokens are verified than the shape has.
+VerifyShape with_mean_draft(const DrafterPlan& drafter, const DraftTree& tree, VerifyShape shape) {
+    if (drafter.hit_rate < 1.0 || drafter.mean_draft > 0.0) {
+        const double nodes = tree.nodes();
+        shape.tokens = 1.0 + (shape.tokens - 1.0) * drafter.drafted_tokens(nodes) / nodes;
+    }
+    return shape;
+}
+
+/// Rounds without a draft yield one token.
+AcceptedTokens with_hit_rate(AcceptedTokens accepted, double hit_rate) {
+    if (hit_rate < 1.0) {
+        for (double& probability : accepted.exactly) {
+            probability *= hit_rate;
+        }
+        accepted.exactly.front() += 1.0 - hit_rate;
+        accepted.length = 1.0 + hit_rate * (accepted.length - 1.0);
+        accepted.ends_at_leaf *= hit_rate;
+    }
+    return accepted;
 }
 
 /// The most tokens that a row can have.
@@ -168,8 +194,11 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     if (!row.problem.empty()) {
         return;
     }
-    row.accepted = accepted_tokens(inputs.setup.acceptance, speculation.shape, tree);
-    const VerifyShape shape = verify_shape(speculation.verification, tree);
+    row.accepted =
+        with_hit_rate(accepted_tokens(inputs.setup.acceptance, speculation.shape, tree), inputs.drafter.hit_rate);
+    const VerifyShape shape =
+        with_mean_draft(inputs.drafter, tree, verify_shape(speculation.verification, tree));
+    row.draft_tokens = inputs.drafter.drafted_tokens(tree.nodes());
     add_drafting(inputs, speculation, tree, row, steps);
     add_verification(inputs, speculation, shape, row, steps);
     add_rollback(inputs, speculation, shape, tree, row, steps);

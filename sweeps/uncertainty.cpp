@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "sim/fpga/layer.h"
 
 namespace treeline {
@@ -191,9 +193,12 @@ std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, const Que
 std::vector<Sensitivity> acceptance_sensitivities(const RoundSetup& setup, const CompiledRound& round,
                                                   const Question& question) {
     const auto gain = [&](const DraftAcceptance& acceptance) { return question.gain(setup, acceptance); };
+    const double spread = setup.acceptance.spread;
+    const std::string why = setup.acceptance.spread_text.empty() ? "other prompts than those measured; assumed"
+                                                                 : setup.acceptance.spread_text;
     std::vector<Sensitivity> found = {
-        sensitivity("acceptance", "each position 10 % lower or higher (other prompts than those measured; assumed)",
-                    gain(setup.acceptance.scaled(0.9)), gain(setup.acceptance.scaled(1.1)))};
+        sensitivity("acceptance", fmt::format("each position {:.0f} % lower or higher ({})", 100.0 * spread, why),
+                    gain(setup.acceptance.scaled(1.0 - spread)), gain(setup.acceptance.scaled(1.0 + spread)))};
     if (round.row(question.speculation).accepted.basis == AcceptanceBasis::extrapolated) {
         const Acceptance& chain = setup.acceptance.chain;
         DraftAcceptance none = setup.acceptance, most = setup.acceptance;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include "requests/keys/adaptive_keys.h"
+#include "requests/keys/setup_keys.h"
 #include "text/number_text.h"
 
 namespace treeline {
@@ -12,7 +13,8 @@ ShapesPoint read_shapes_point(json::Reader at, Descriptions& descriptions) {
     ShapesPoint point;
     point.target = read_target(at.object_or_text(design_point_keys::target, "model"), descriptions);
     point.platform = read_platform(at.object_or_text(design_point_keys::platform, "device"), descriptions);
-    point.drafter = read_drafter(at.object(design_point_keys::drafter), descriptions);
+    point.drafter = read_drafter(at.object_or_text(design_point_keys::drafter, drafter_keys::published), descriptions,
+                                 {&point.target.model, {}});
     SpeculationAxis axis = read_speculations(at, descriptions);
     point.speculations = std::move(axis.speculations);
     point.plain_asked_for = std::find(axis.asked_for.begin(), axis.asked_for.end(), 0) != axis.asked_for.end();

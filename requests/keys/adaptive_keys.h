@@ -73,12 +73,35 @@ inline std::vector<KeyRow> rows() { return rows_of(task, rounds); }
 
 }  // namespace treeline::sequence_keys
 
+namespace treeline::policies_keys {
+
+using namespace shared_keys;
+
+inline constexpr PartKey design_point{"design_point", "object", "a set-up to price, without `draft_tokens` and `shapes`"};
+inline constexpr AxisKey batch{"batch", 1, 4096, "sequences decoded together; each is simulated"};
+inline constexpr CountKey longest{"longest", 1, 64, 7, "most draft tokens of a policy"};
+inline constexpr NumberKey draft_spread{"draft_spread", "logits", 0.0, 10.0, 1.5,
+                                        "how much drafts differ in their chance of acceptance, which confidence shows"};
+inline constexpr NumberKey request_spread{"request_spread", "logits", 0.0, 10.0, 0.5, "how much requests differ"};
+inline constexpr CountKey output_tokens{"output_tokens", 1, 1'000'000, 256, "mean tokens of an answer"};
+inline constexpr NumbersKey cut_offs{"cut_offs", 0.0, 1.0, "thresholds of the confidence cut-off", "0.3, 0.5 and 0.7"};
+inline constexpr AxisKey candidates{"candidates", 1, 64, "draft lengths among which SGLang's policies choose", "1, 3, 5 and 7"};
+inline constexpr CountKey rounds{"rounds", 200, 1'000'000, 1000, "rounds of a simulated run; fewer at large batches"};
+inline constexpr CountKey repetitions{"repetitions", 2, 10'000, 10, "simulated runs"};
+
+inline std::vector<KeyRow> rows() {
+    return rows_of(title, source, design_point, batch, longest, draft_spread, request_spread, output_tokens, cut_offs,
+                   candidates, rounds, repetitions);
+}
+
+}  // namespace treeline::policies_keys
+
 /// A set-up with several shapes.
 namespace treeline::design_point_keys {
 
 using namespace shared_keys;
 
-inline constexpr PartKey drafter{"drafter", "object", "who drafts"};
+inline constexpr PartKey drafter{"drafter", "text or object", "who drafts"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(target, platform, drafter, draft_tokens, shapes, verification, context, rollback, decoding);

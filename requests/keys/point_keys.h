@@ -9,7 +9,10 @@ using namespace shared_keys;
 
 inline constexpr std::int64_t usual_draft_tokens = 5;
 
-inline constexpr PartKey drafter{"drafter", "object", "who drafts", "none: plain decoding"};
+inline constexpr PartKey drafter{"drafter", "text or object", "who drafts: a published drafter's name, or an object",
+                                 "none: plain decoding"};
+inline constexpr PartKey traffic{"traffic", "object", "which requests acceptance is asked for: `categories`, `temperature`, `thinking`",
+                                 "all that were measured, alike"};
 inline constexpr CountKey draft_tokens{"draft_tokens",    0, most_draft_tokens, {}, "draft tokens of a round, in a chain",
                                        "5 with a drafter"};
 inline constexpr PartKey shape{"shape", "text or object", "a tree, instead of `draft_tokens`", "none"};
@@ -47,7 +50,7 @@ inline constexpr CountKey output_tokens{
 inline constexpr PartKey training{"training", "object", "also reports whether training the drafter pays", "none"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(title, source, target, platform, drafter, draft_tokens, shape, verification, batch, concurrency,
+    return rows_of(title, source, target, platform, drafter, traffic, draft_tokens, shape, verification, batch, concurrency,
                    arrival_rate, context, prompt_tokens, output_tokens, prefix_hit, rollback, decoding, training);
 }
 

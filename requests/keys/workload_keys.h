@@ -3,6 +3,7 @@
 
 #include "requests/keys/point_keys.h"
 #include "requests/keys/shared_keys.h"
+#include "requests/traffic_kind.h"
 #include "sweeps/goal.h"
 #include "sweeps/traffic.h"
 
@@ -14,7 +15,8 @@ using point_keys::prefix_hit;
 
 inline constexpr PartKey platforms{"platforms", "list, or one",
                                    "candidates for where it runs, each a device's name or an object"};
-inline constexpr PartKey drafters{"drafters", "list of objects", "candidate drafters; plain decoding is always included"};
+inline constexpr PartKey drafters{"drafters", "list of names or objects",
+                                  "candidate drafters, published ones by name; plain decoding is always included"};
 inline constexpr PartKey traffic{"traffic", "object", "which batches and contexts occur, and how often"};
 inline constexpr CountKey prompt_tokens{"prompt_tokens",
                                         0,
@@ -45,7 +47,12 @@ inline constexpr AxisKey batch{"batch", 1, largest_batch, "sequences decoded tog
 inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached for a sequence", {}, "; likewise"};
 inline constexpr ChoiceKey<ShareOf> shares_of{"shares_of", ShareOf::time, "what the shares are shares of"};
 
-inline std::vector<KeyRow> rows() { return rows_of(batch, context, shares_of); }
+inline std::vector<KeyRow> rows() {
+    std::vector<KeyRow> rows = rows_of(batch, context, shares_of);
+    const std::vector<KeyRow> kind = traffic_kind_keys::rows();
+    rows.insert(rows.end(), kind.begin(), kind.end());
+    return rows;
+}
 
 }  // namespace treeline::traffic_keys
 

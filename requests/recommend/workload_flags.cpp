@@ -68,7 +68,7 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
 
 bool is_called(const FlagJson& drafter, const std::string& text) {
     return drafter.is_object() && (drafter.value("name", FlagJson()) == text || drafter.value("model", FlagJson()) == text ||
-                                   drafter.value("kind", FlagJson()) == text);
+                                   drafter.value("kind", FlagJson()) == text || drafter.value("published", FlagJson()) == text);
 }
 
 /// The drafter that the flag means: the only one of the workload, one of its own, or a new one.
@@ -98,7 +98,7 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
             drafter["acceptance"] = acceptance_of_flag(each.acceptance);
         } else if (!each.accept_length.empty()) {
             drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(given(flags.texts, "draft_tokens")));
-        } else if (!drafter.contains("acceptance")) {
+        } else if (!drafter.contains("acceptance") && !drafter.contains("published")) {
             throw InputError(
                 {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
                              "--acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) "
@@ -215,6 +215,10 @@ const std::vector<KeyFlag>& workload_flags() {
          help_of(traffic_keys::batch) + ": 8, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2 (default 1)", batches_of_flag},
         {"--context", "TOKENS[:SHARE],...", "traffic.context",
          help_of(traffic_keys::context) + ", in the same form (default 2048)", contexts_of_flag},
+        {"--categories", "NAME:SHARE,...", "traffic.categories",
+         "Kinds of requests that published drafters are asked for: chat:0.6,code:0.4", shares_by_name},
+        {"--temperature", "T", "traffic.temperature", help_of(traffic_kind_keys::temperature)},
+        {"--thinking", "on|off", "traffic.thinking", help_of(traffic_kind_keys::thinking)},
         {"--shares-of", "WHAT", "traffic.shares_of", help_of(traffic_keys::shares_of)},
         {"--prompt", "TOKENS", "prompt_tokens", help_of(workload_keys::prompt_tokens)},
         as_for_a_point("output_tokens"),

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/keys/setup_keys.h"
 #include "requests/keys/workload_keys.h"
 #include "requests/speculation_reader.h"
 #include "requests/variant_reader.h"
@@ -37,7 +38,8 @@ std::vector<WeightedValue> read_distribution(json::Reader& traffic, const json::
     return values;
 }
 
-Traffic read_traffic(json::Reader traffic) {
+Traffic read_traffic(json::Reader traffic, TrafficKind& kind) {
+    kind = read_traffic_kind(traffic);
     const std::vector<WeightedValue> batch = read_distribution(traffic, traffic_keys::batch);
     const std::vector<WeightedValue> context = read_distribution(traffic, traffic_keys::context);
     const ShareOf shares_of = read(traffic, traffic_keys::shares_of);
@@ -102,7 +104,7 @@ void check_shapes(json::Reader& root, const std::vector<Speculation>& speculatio
     }
 }
 
-VariantLists read_lists(json::Reader& root, Descriptions& descriptions) {
+VariantLists read_lists(json::Reader& root, Descriptions& descriptions, const TrafficKind& traffic) {
     VariantLists lists;
     lists.targets = {read_target(root.object_or_text(workload_keys::target, "model"), descriptions)};
     std::vector<std::string> labels;
@@ -114,8 +116,8 @@ VariantLists read_lists(json::Reader& root, Descriptions& descriptions) {
     }
     check_labels(root, workload_keys::platforms, labels);
     labels.clear();
-    for (json::Reader& element : root.objects(workload_keys::drafters)) {
-        lists.drafters.push_back(read_drafter(std::move(element), descriptions));
+    for (json::Reader& element : root.objects_or_texts(workload_keys::drafters, drafter_keys::published)) {
+        lists.drafters.push_back(read_drafter(std::move(element), descriptions, {&lists.targets.front().model, traffic}));
         labels.push_back(lists.drafters.back().label);
     }
     check_labels(root, workload_keys::drafters, labels);
@@ -131,11 +133,13 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     RecommendInput input;
     input.title = read(root, workload_keys::title);
     input.source = read(root, workload_keys::source);
-    const VariantLists lists = read_lists(root, descriptions);
     Workload& workload = input.workload;
-    workload.speculations = read_speculations(root, descriptions).speculations;
-    workload.traffic = read_traffic(root.object(workload_keys::traffic));
+    TrafficKind kind;
+    workload.traffic = read_traffic(root.object(workload_keys::traffic), kind);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
+    kind.context = typical_context;
+    const VariantLists lists = read_lists(root, descriptions, kind);
+    workload.speculations = read_speculations(root, descriptions).speculations;
     workload.prompt_tokens = read_or<double>(root, workload_keys::prompt_tokens, static_cast<std::int64_t>(typical_context));
     const auto output_tokens = read<double>(root, workload_keys::output_tokens);
     const double prefix_hit = read(root, workload_keys::prefix_hit);

@@ -160,7 +160,7 @@ VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
     lists.platforms =
         axes.has(sweep_axis_keys::platform) ? read_platform_list(axes, descriptions) : combined_platforms(axes, descriptions);
     std::vector<std::string> labels;
-    for (json::Reader& element : axes.objects(sweep_axis_keys::drafter)) {
+    for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::drafter, drafter_keys::published)) {
         lists.drafters.push_back(read_drafter(std::move(element), descriptions));
         labels.push_back(lists.drafters.back().label);
     }

@@ -15,18 +15,49 @@ void check_reach(const ContextReach& reach, const Model& target, std::vector<std
     }
 }
 
+void check_self(const SelfDrafter& drafter, const Model& target, std::vector<std::string>& problems) {
+    if (drafter.reach != ContextReach{}) {
+        check_reach(drafter.reach, target, problems);
+    }
+    for (std::size_t i = 0; i < drafter.layers.size(); ++i) {
+        if (drafter.layers[i] >= target.order.size() || (i > 0 && drafter.layers[i] <= drafter.layers[i - 1])) {
+            problems.push_back("the layers that draft must rise from 0 to at most " + std::to_string(target.order.size() - 1) +
+                               ", the last of " + target.name);
+            return;
+        }
+    }
+}
+
+void add(std::vector<std::string>& problems, const std::vector<std::string>& more) {
+    problems.insert(problems.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 std::vector<std::string> problems_of(const Drafter& drafter, const Model& target) {
     std::vector<std::string> problems;
-    if (const auto* independent = std::get_if<IndependentDrafter>(&drafter)) {
+    if (const auto* first = std::get_if<LookupFirstDrafter>(&drafter)) {
+        add(problems, problems_of(first->lookup, target));
+        add(problems, std::visit([&](const auto& model) { return problems_of(model, target); }, first->otherwise));
+    } else if (const auto* cascade = std::get_if<CascadeDrafter>(&drafter)) {
+        add(problems, std::visit([&](const auto& middle) { return problems_of(middle, target); }, cascade->middle));
+        add(problems, std::visit([&](const auto& inner) { return problems_of(inner, target); }, cascade->inner));
+        if (cascade->inner_tokens < 1 || !(cascade->inner_length >= 1.0 && cascade->inner_length <= cascade->inner_tokens + 1.0)) {
+            problems.push_back("an inner round of " + std::to_string(cascade->inner_tokens) + " drafts yields 1 to " +
+                               std::to_string(cascade->inner_tokens + 1) + " tokens");
+        }
+    } else if (const auto* lookup = std::get_if<NgramDrafter>(&drafter)) {
+        if (!(lookup->hit_rate > 0.0 && lookup->hit_rate <= 1.0) || !(lookup->mean_draft == 0.0 || lookup->mean_draft >= 1.0)) {
+            problems.emplace_back("a look-up finds a draft in a share of the rounds above 0, of a mean length of at least 1");
+        }
+    } else if (const auto* independent = std::get_if<IndependentDrafter>(&drafter)) {
         if (independent->model.vocabulary != target.vocabulary) {
             problems.push_back("drafter " + independent->model.name + " speaks the vocabulary '" +
                                independent->model.vocabulary + "', target " + target.name + " speaks '" + target.vocabulary +
                                "': its draft tokens cannot be verified");
         }
-    } else if (const auto* sparse = std::get_if<SparseSelfDrafter>(&drafter)) {
-        check_reach(sparse->reach, target, problems);
+    } else if (const auto* self = std::get_if<SelfDrafter>(&drafter)) {
+        check_self(*self, target, problems);
     } else if (const auto* spire = std::get_if<SpireDrafter>(&drafter)) {
         check_reach(spire->reach, target, problems);
         if (spire->layers < 1 || static_cast<std::size_t>(spire->layers) > target.order.size()) {
@@ -87,7 +118,13 @@ Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& pa
                             (operation.part == ModelPart::body && plan.shares_body);
         sum += shared ? Bytes(0.0) : operation.stored * operation.weight_copies;
     }
-    return sum * plan.weight_copies;
+    sum = sum * plan.weight_copies;
+    if (plan.inner.model) {
+        for (const Operation& operation : operations_of(*plan.inner.model, plan.inner.precision, options)) {
+            sum += operation.stored * operation.weight_copies;
+        }
+    }
+    return sum;
 }
 
 }  // namespace treeline

@@ -41,6 +41,19 @@ DraftSteps chain_steps(const DrafterPlan& drafter, double draft_tokens, double f
     return steps;
 }
 
+/// The middle model of a cascade verifies one inner draft after the other.
+DraftSteps cascade_steps(const InnerDraft& inner, double draft_tokens, double first) {
+    DraftSteps steps;
+    const double rounds = std::max(1.0, draft_tokens / inner.length);
+    steps.passes.push_back({1.0, first + inner.tokens, inner.tokens + 1.0, 0.0, 1.0});
+    if (rounds > 1.0) {
+        steps.passes.push_back({1.0, inner.tokens + 1.0, inner.tokens + 1.0, 0.5 * draft_tokens, rounds - 1.0});
+    }
+    steps.inner_runs = inner.model ? rounds * inner.tokens : 0.0;
+    steps.kept_states = draft_tokens + 1.0;
+    return steps;
+}
+
 /// One row per node, each from a state of its own; states are duplicated where a level has more nodes than the one before.
 DraftSteps batch_generation(const std::vector<double>& expanded, double first) {
     DraftSteps steps;
@@ -101,11 +114,20 @@ DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const
         steps.context_tokens = drafter.context_model ? accepted.length : 0.0;
         return steps;
     }
-    if (chain || !drafter.has_cache) {
-        return chain_steps(drafter, tree.depth(), first, counts_hoi);
+    if (drafter.inner.tokens > 0.0) {
+        return cascade_steps(drafter.inner, tree.depth(), first);
     }
-    const std::vector<double> expanded = expanded_nodes(shape, tree);
-    return has_recurrent_state(*drafter.model) ? batch_generation(expanded, first) : tree_attention(expanded, first);
+    DraftSteps steps;
+    if (chain || !drafter.has_cache) {
+        steps = chain_steps(drafter, tree.depth(), first, counts_hoi);
+    } else {
+        const std::vector<double> expanded = expanded_nodes(shape, tree);
+        steps = has_recurrent_state(*drafter.model) ? batch_generation(expanded, first) : tree_attention(expanded, first);
+    }
+    for (std::size_t i = 1; i < steps.passes.size(); ++i) {
+        steps.passes[i].rows *= drafter.drafting_share;
+    }
+    return steps;
 }
 
 }  // namespace treeline

@@ -22,6 +22,7 @@ struct DraftSteps {
     bool tree_attention = false;  ///< passes after the first run several nodes of one sequence
     double copied_states = 0.0;   ///< recurrent states duplicated on the way, when several children continue from one parent
     double kept_states = 0.0;     ///< recurrent states held at once, so that the drafter can return to any node
+    double inner_runs = 0.0;      ///< passes of an inner drafter, of one token each
     double context_tokens = 0.0;  ///< accepted tokens that a model of its own reads (DrafterPlan::context_model)
 };
 
@@ -33,6 +34,8 @@ std::vector<double> expanded_nodes(const TreeShape& shape, const DraftTree& tree
 /// chain continues token by token, k − 1 passes at their mean context. A tree needs one pass per level: a drafter with a
 /// recurrent state runs a row for each node and copies states where paths part (batch generation); any other runs the nodes as
 /// one row with tree attention. Heads without a cache (Medusa) run once per level. A parallel drafter runs one pass over all.
+/// A cascade runs an inner round for every `inner.length` of its tokens, each a pass of the middle model over the inner draft.
+/// After a look-up, the passes after the first run for the sequences without a match alone.
 /// `counts_hoi`: k passes of one token at the round's context, as SPIRe counts.
 DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const DraftTree& tree,
                        const AcceptedTokens& accepted, bool counts_hoi);

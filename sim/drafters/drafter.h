@@ -16,11 +16,19 @@ struct IndependentDrafter {
     Model model;
     Precision precision;
     bool parallel = false;
+    ContextReach reach = {};  ///< of its cache, if that is cut (TriForce's smallest model; SGLang's draft window)
 };
 
-/// The target drafts for itself, reading only part of its cache (MagicDec).
-struct SparseSelfDrafter {
-    ContextReach reach;
+/// The target drafts for itself, more cheaply than it verifies: it reads part of its cache (MagicDec), runs some of its layers
+/// (LayerSkip and other early exits; SWIFT), or computes in fewer bits (QuantSpec); any of them at once.
+///
+/// A LayerSkip verification continues from the exit layer for tokens that were drafted. That saves FLOPs of the first layers
+/// but no weights, which the last draft token and the root need anyway, so verification is priced whole.
+struct SelfDrafter {
+    ContextReach reach = {};            ///< of its cache
+    std::vector<std::size_t> layers;    ///< those that run, counted from 0 and rising; empty = all
+    std::optional<Precision> copy;      ///< formats of a second copy of the weights; nothing = the target's own weights
+    bool shares_cache = false;          ///< drafts read the target's cache itself, of which no part is held twice
 };
 
 /// The first layers of the target with a sparse cache and feedback memory (SPIRe).
@@ -46,6 +54,11 @@ struct OneLayerDrafter {
     bool parallel = false;   ///< one pass for all draft tokens (P-EAGLE)
     Count layers = 1;        ///< P-EAGLE heads have several
     Count feed_forward = 0;  ///< hidden width of a dense feed-forward network; 0 = see dense_width_beside()
+    Count width = 0;         ///< of the layer, if it is not the model's; it then has an embedding and an LM head of its own
+    /// Attends to keys and values of the target's cache and has none of its own: nothing to prefill or to catch up on (Gemma 4's
+    /// MTP assistants; SGLang's FROZEN_KV_MTP).
+    bool reads_target_cache = false;
+    std::optional<Precision> precision = {};  ///< nothing = see head_precision() for EAGLE heads, the target's for others
 
     /// As in published EAGLE-3 heads: `draft_vocab_size` 32,000 (config.json of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B and of the
     /// Qwen3 heads), and hidden states of a low, a middle and a high layer (arXiv 2503.01840, section 3). Its fusion of three
@@ -73,6 +86,7 @@ struct ParallelDrafter {
     Count block = 16;          ///< rows of a pass, a hard limit to the draft
     Count input_features = 5;  ///< hidden states of the model width that are fused for each accepted token
     Count feed_forward = 0;    ///< hidden width of the dense feed-forward network; 0 = see dense_width_beside()
+    std::optional<Precision> precision = {};  ///< nothing = head_precision()
 
     /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default).
     static ParallelDrafter published_dspark() { return {ParallelKind::dspark, 5, 7}; }
@@ -85,23 +99,77 @@ Count dense_width_beside(const Model& target);
 /// layers are quantised to (published EAGLE heads and block drafters are 16-bit checkpoints).
 Precision head_precision(const Precision& target);
 
-/// Independent heads on the target's last hidden state, one for each draft position (Medusa).
+/// Which published heads they are.
+enum class HeadsKind {
+    medusa,  ///< each reads the target's last hidden state alone
+    hydra,   ///< each also reads the embeddings of the tokens drafted before it, so that drafts depend on each other
+    mlp      ///< MLP speculators: a narrow state is passed on, with an embedding and an LM head for each position
+};
+
+/// Heads on the target's last hidden state, one for each draft position and each with an LM head of its own. They have no cache
+/// and read no prompts.
 struct MedusaDrafter {
     Count heads = 4;
     Count layers_per_head = 1;
+    HeadsKind kind = HeadsKind::medusa;
+    Count width = 0;      ///< of the state of an MLP speculator; 0 = the target's
+    bool tied = false;    ///< one set of weights serves all positions
 };
 
-/// Looks up continuations in the tokens seen so far: no model, host time only.
+/// Which look-up it is. The cost is the same; engines load them differently.
+enum class LookupKind {
+    ngram,     ///< prompt look-up: the last tokens are searched in the request's own text
+    suffix,    ///< suffix decoding: in a suffix tree of the request and of earlier answers
+    recycling  ///< token recycling: in a table of each token's last most likely successors (a few MB: the vocabulary times 8)
+};
+
+/// Looks up continuations in tokens seen before: no model, host time only.
+///
+/// Not every round finds one, and one that is found may be short (suffix decoding drafts as long as its statistics reach a
+/// probability and a multiple of the match). The target then verifies fewer tokens: 1 + hit_rate·(1 + ρ + … + ρ^(k−1)), where a
+/// draft goes on with probability ρ = 1 − 1/mean_draft. Acceptance counts over the drafts that were made, as engines log it.
 struct NgramDrafter {
     /// vLLM 0.10 on H100: 1.3 to 1.6 % of a round at batch 64 and 128 (SpecDecode-Bench, series sdbench-timebreakdown).
     Seconds lookup_per_sequence{2e-6};
+    LookupKind kind = LookupKind::ngram;
+    double hit_rate = 1.0;    ///< share of the rounds that draft; 1 where misses count as rejected drafts
+    double mean_draft = 0.0;  ///< mean length of a draft without a limit, at least 1; 0 = always as long as allowed
+};
+
+/// A drafter that a look-up is tried before, or that drafts for another one: any with a model.
+using ModelDrafter = std::variant<IndependentDrafter, SelfDrafter, SpireDrafter, OneLayerDrafter, ParallelDrafter, MedusaDrafter>;
+
+/// A look-up first, and a model where it finds nothing (TensorRT-LLM's use_sa_spec; llama.cpp's list of types). The model drafts
+/// for the other sequences of the batch only; what keeps its cache in step runs for all of them.
+struct LookupFirstDrafter {
+    NgramDrafter lookup;  ///< its hit_rate is the share of rounds in which the look-up drafts
+    ModelDrafter otherwise;
+    bool drafts_anyway = false;  ///< the model drafts for all sequences, and a match replaces its draft
+};
+
+/// A drafter whose drafts are drafted, too: an inner drafter proposes `inner_tokens` at a time, the middle one verifies them and
+/// keeps `inner_length`, and the target verifies what the middle one kept (TriForce: a small model, the target with a cut cache,
+/// the target; CS Drafting's vertical cascade: a look-up, a small model, the target).
+struct CascadeDrafter {
+    std::variant<IndependentDrafter, SelfDrafter> middle;
+    std::variant<IndependentDrafter, NgramDrafter> inner;
+    int inner_tokens = 2;
+    double inner_length = 2.0;  ///< mean tokens of an inner round, that of the middle model included; 1 to inner_tokens + 1
 };
 
 /// Plain decoding: nothing is drafted.
 struct NoDrafter {};
 
-using Drafter = std::variant<IndependentDrafter, SparseSelfDrafter, SpireDrafter, OneLayerDrafter, ParallelDrafter,
-                             MedusaDrafter, NgramDrafter, NoDrafter>;
+using Drafter = std::variant<IndependentDrafter, SelfDrafter, SpireDrafter, OneLayerDrafter, ParallelDrafter, MedusaDrafter,
+                             NgramDrafter, LookupFirstDrafter, CascadeDrafter, NoDrafter>;
+
+/// What drafts below a drafter that verifies before the target does.
+struct InnerDraft {
+    std::optional<Model> model;  ///< none for look-ups
+    Precision precision;
+    double tokens = 0.0;  ///< of an inner draft; 0 = there is none
+    double length = 1.0;  ///< mean tokens of an inner round
+};
 
 /// What the first draft pass of a round has to catch up on, beside its own token.
 enum class CatchUp {
@@ -112,7 +180,8 @@ enum class CatchUp {
 
 /// A drafter, reduced to what a round needs to know.
 struct DrafterPlan {
-    std::string kind;            ///< "model", "sparse-self", "spire", "one-layer", "parallel", "medusa", "ngram", "none"
+    /// "model", "self", "spire", "one-layer", "parallel", "medusa", "ngram", "lookup-first", "cascade", "none"
+    std::string kind;
     std::optional<Model> model;  ///< the model of one draft pass; none for look-ups
     Precision precision;
     std::vector<Operation> extra;   ///< operations of a draft pass beside the model's
@@ -128,15 +197,25 @@ struct DrafterPlan {
     double anchor_rows = 0.0;            ///< rows of such a pass beside one for each draft
     std::optional<Model> context_model;  ///< what reads accepted tokens and prompts in place of `model`; it has no logits
     Seconds host_per_round_and_sequence;
+    bool holds_cache = true;    ///< its keys and values take memory; not if they are the target's
+    double hit_rate = 1.0;      ///< share of the sequences that have a draft to verify
+    double mean_draft = 0.0;    ///< mean length of a draft without a limit; 0 = as long as allowed
+    double drafting_share = 1.0;  ///< share of the sequences that the model drafts for, after a pass over all of them
+    InnerDraft inner;
+
+    /// Tokens that a sequence has to verify on average, where at most `limit` may be drafted.
+    [[nodiscard]] double drafted_tokens(double limit) const;
 };
 
 DrafterPlan plan(const IndependentDrafter& drafter, const Model& target, const Precision& target_precision);
-DrafterPlan plan(const SparseSelfDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const SelfDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const SpireDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const NgramDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const LookupFirstDrafter& drafter, const Model& target, const Precision& target_precision);
+DrafterPlan plan(const CascadeDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const NoDrafter& drafter, const Model& target, const Precision& target_precision);
 
 inline DrafterPlan plan(const Drafter& drafter, const Model& target, const Precision& target_precision) {

@@ -5,7 +5,7 @@ namespace treeline {
 DrafterPlan plan(const IndependentDrafter& drafter, const Model&, const Precision&) {
     DrafterPlan result;
     result.kind = "model";
-    result.model = drafter.model;
+    result.model = with_reach(drafter.model, drafter.reach);
     result.precision = drafter.precision;
     result.parallel = drafter.parallel;
     return result;

@@ -40,7 +40,11 @@ DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Prec
             block.kind = Mlp{drafter.feed_forward > 0 ? drafter.feed_forward : dense_width_beside(target)};
         }
     }
-    Block fusion{Projection{drafter.input_features * target.width, target.width, false}, 0, 0};
+    if (drafter.width > 0) {
+        model.width = drafter.width;
+        model.tied_embeddings = true;  // embedding and LM head of its own, in one table
+    }
+    Block fusion{Projection{drafter.input_features * target.width, model.width, false}, 0, 0};
     layer.blocks.insert(layer.blocks.begin(), fusion);
     model.kinds = {layer};
     model.order.assign(static_cast<std::size_t>(drafter.layers), 0);
@@ -51,11 +55,13 @@ DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Prec
     DrafterPlan result;
     result.kind = "one-layer";
     result.model = std::move(model);
-    result.precision = own_checkpoint ? head_precision(target_precision) : target_precision;
+    result.precision = drafter.precision.value_or(own_checkpoint ? head_precision(target_precision) : target_precision);
     result.parallel = drafter.parallel;
-    result.shares_embedding = true;
-    result.shares_head = drafter.draft_vocabulary == 0;
-    result.catch_up = CatchUp::all_accepted;
+    result.shares_embedding = drafter.width == 0;
+    result.shares_head = drafter.draft_vocabulary == 0 && drafter.width == 0;
+    result.holds_cache = !drafter.reads_target_cache;
+    result.needs_prefill = !drafter.reads_target_cache;
+    result.catch_up = drafter.reads_target_cache ? CatchUp::none : CatchUp::all_accepted;
     return result;
 }
 

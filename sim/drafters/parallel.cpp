@@ -69,7 +69,7 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     result.kind = "parallel";
     result.model = std::move(model);
     result.context_model = std::move(context);
-    result.precision = head_precision(target_precision);
+    result.precision = drafter.precision.value_or(head_precision(target_precision));
     result.shares_embedding = true;
     result.shares_head = true;
     result.parallel = true;

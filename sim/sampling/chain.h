@@ -1,4 +1,4 @@
-// Verification of a chain of drafts sampled from the drafter. All keep references to `models`, which must outlive them.
+// Verification of a chain of drafts. All keep references to `models`, which must outlive them.
 #pragma once
 
 #include <optional>
@@ -36,5 +36,24 @@ Round independent_drafts_round(const Models& models, int draft_tokens, int draft
 /// on. P(at least i accepted) = E[1 − (1 − A_i)^drafts] with A_i = P(one chain agrees with the target's first i tokens | those
 /// tokens), which by Jensen's inequality is at most 1 − (1 − E[A_i])^drafts, the bound of independent_chains_bound().
 RoundLaw independent_drafts_law(const Models& models, int draft_tokens, int drafts);
+
+/// A look-up: the drafter's best tokens as given, found in a share of the rounds. The target samples its own tokens and a draft
+/// counts while it agrees with them, so nothing is lost. Closed form: u_i = Σ_x u_{i−1}(x)·p(y*|x), u_0 = hit_rate·roots.
+Round lookup_round(const Models& models, int draft_tokens, double hit_rate);
+RoundLaw lookup_law(const Models& models, int draft_tokens, double hit_rate);
+
+/// Drafting stops before a token after which the drafter's best is less likely than `threshold`: a decision that the drafted
+/// token does not change, so rejection sampling stays lossless. Closed form as token_wise_law() on the tokens that go on.
+Round cut_off_round(const Models& models, int draft_tokens, double threshold);
+RoundLaw cut_off_law(const Models& models, int draft_tokens, double threshold);
+
+/// The rule that is not lossless with sampled drafts: a drafted token is dropped because it was itself unlikely. What is dropped
+/// would have been accepted more often than what is kept. Harmless where drafts are the drafter's best tokens.
+Round dropping_round(const Models& models, int draft_tokens, double threshold);
+
+/// A cascade: `inner` drafts for the drafter, which verifies token-wise, and the target verifies what the drafter kept. Its
+/// drafts are distributed as the drafter's own, so the law is token_wise_law().
+Round cascade_round(const Models& models, const NextToken& inner, int draft_tokens, int inner_tokens);
+RoundLaw cascade_law(const Models& models, int draft_tokens);
 
 }  // namespace treeline::sampling

@@ -23,7 +23,7 @@ inline std::vector<NamedDrafter> every_drafter() {
             {"one-layer", OneLayerDrafter{}},
             {"medusa", MedusaDrafter{}},
             {"ngram", NgramDrafter{}},
-            {"sparse-self", SparseSelfDrafter{}},
+            {"sparse-self", SelfDrafter{}},
             {"spire", SpireDrafter{}}};
 }
 

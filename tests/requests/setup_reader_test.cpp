@@ -66,7 +66,7 @@ TEST_CASE("each kind of drafter is read with its keys") {
     CHECK(model.acceptance.chain.position(2) == Approx(0.64));  // 0.8²
 
     Input sparse(R"({"d": {"kind": "sparse-self", "window": 512, "sink": 4, "acceptance": {"geometric": 0.8}}})");
-    const ContextReach reach = std::get<SparseSelfDrafter>(drafter(sparse).drafter).reach;
+    const ContextReach reach = std::get<SelfDrafter>(drafter(sparse).drafter).reach;
     CHECK(reach == ContextReach{512.0, 4.0, 1.0});
 
     Input spire(

@@ -201,3 +201,24 @@ TEST_CASE("independent chains: 1 - (1 - a)^d is an upper bound, reached where no
     const Models coin{NextToken(even, 2, 1.0), NextToken(even, 2, 1.0)};
     CHECK(independent_drafts_law(coin, 1, 3)({0.5, 0.5}).at_least[1] == Approx(7.0 / 8.0));
 }
+
+TEST_CASE("look-ups, cut-offs and cascades accept as their closed forms say") {
+    std::uint64_t seed = 31;
+    for (const Case& each : cases()) {
+        INFO("world " << each.world.seed);
+        const Models models = SyntheticWorld(each.world).at(each.temperature, each.drafter_temperature);
+        const NextToken inner = SyntheticWorld(each.world).with(4.0, 0.0).at(each.temperature).drafter;
+        const Requests requests{each.world.vocabulary, rounds_each};
+        const std::pair<Round, RoundLaw> methods[] = {
+            {lookup_round(models, 4, 0.7), lookup_law(models, 4, 0.7)},
+            {cut_off_round(models, 4, 0.6), cut_off_law(models, 4, 0.6)},
+            {cascade_round(models, inner, 4, 2), cascade_law(models, 4)}};
+        for (const auto& [round, law] : methods) {
+            Random random(seed++);
+            const MeasuredAcceptance measured = decode(round, requests, 5000, random);
+            const ExpectedRound expected = expected_acceptance(law, requests);
+            CHECK(std::abs(measured.accept_length - expected.accept_length()) <= measured.margin() + 1e-9);
+            CHECK(sum(expected.next_root) == Approx(1.0));
+        }
+    }
+}

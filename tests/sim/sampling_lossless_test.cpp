@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "numerics/random.h"
+#include "sim/sampling/chain.h"
 #include "sim/sampling/method.h"
 
 using namespace treeline;
@@ -150,4 +151,20 @@ TEST_CASE("keeping the longest of several rejection-sampled chains is found out"
         }
     };
     CHECK(p_value(first_three_tokens(wrong, 8), exact_three_tokens(models.target)) < 1e-12);
+}
+
+TEST_CASE("look-ups, confidence cut-offs and cascades lose nothing") {
+    const Models models = soft_models();
+    const std::vector<double> exact = exact_three_tokens(models.target);
+    const NextToken inner = SyntheticWorld({vocabulary, 1.5, 2.5, 0.0, 22}).at(1.0).drafter;
+    CHECK(p_value(first_three_tokens(lookup_round(models, 3, 0.6), 201), exact) > 0.01);
+    CHECK(p_value(first_three_tokens(cut_off_round(models, 4, 0.5), 202), exact) > 0.01);
+    CHECK(p_value(first_three_tokens(cascade_round(models, inner, 4, 2), 203), exact) > 0.01);
+}
+
+TEST_CASE("dropping sampled drafts that are themselves unlikely is found out") {
+    // The residual norm(max(p − q, 0)) makes up for every draft that q may propose. Without the unlikely ones it makes up for
+    // too much: p_min of engines is lossless because they draft the best token.
+    const Models models = soft_models();
+    CHECK(p_value(first_three_tokens(dropping_round(models, 3, 0.3), 204), exact_three_tokens(models.target)) < 1e-6);
 }

@@ -1,0 +1,160 @@
+// What `treeline study policies` found: sentence, table, JSON, CSV, page.
+#include "reports/adaptive/policies_output.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reports/figure.h"
+#include "text/number_text.h"
+#include "text/table.h"
+
+namespace treeline {
+namespace {
+
+std::string gain_text(double share) {
+    const double tenths = std::round(1000.0 * share);
+    return fmt::format("{:+.1f} %", tenths == 0.0 ? 0.0 : tenths / 10.0);
+}
+
+/// The policy that gains the most at a batch; the fixed length, which is first, where none does.
+const PolicyOutcome& best_of(const PolicyBatchOutcome& batch) {
+    return *std::max_element(batch.policies.begin(), batch.policies.end(),
+                             [](const PolicyOutcome& a, const PolicyOutcome& b) { return a.gain.mean < b.gain.mean; });
+}
+
+std::string batches_table(const PoliciesAnswer& answer) {
+    TextTable table({{"Batch"},
+                     {"policy", Align::left},
+                     {"tokens/s"},
+                     {"against the best fixed length (95 %)"},
+                     {"drafted"},
+                     {"verified"},
+                     {"accepted"}});
+    for (const PolicyBatchOutcome& batch : answer.batches) {
+        for (std::size_t i = 0; i < batch.policies.size(); ++i) {
+            const PolicyOutcome& policy = batch.policies[i];
+            table.add({i == 0 ? std::to_string(batch.batch) : "", policy.name + (i == 0 ? " (the best fixed)" : ""),
+                       short_text(policy.tokens_per_second.mean),
+                       i == 0 ? "" : fmt::format("{} ({} to {})", gain_text(policy.gain.mean), gain_text(policy.gain.low()),
+                                                 gain_text(policy.gain.high())),
+                       fixed_text(policy.drafted, 2), fixed_text(policy.verified, 2), fixed_text(policy.accepted, 2)});
+        }
+    }
+    return table.text();
+}
+
+nlohmann::ordered_json span_json(const Interval& interval) {
+    return {{"mean", interval.mean}, {"low", interval.low()}, {"high", interval.high()}};
+}
+
+Figure gain_figure(const PoliciesAnswer& answer) {
+    Figure figure;
+    figure.id = "policy-gain";
+    figure.title = "Gain over the best fixed length";
+    figure.reading = "Above zero a policy decodes faster than the draft length that is best at this batch throughout.";
+    figure.x = {"batch", "Batch", true};
+    figure.y = {"gain", "Gain (%)"};
+    figure.series = "policy";
+    figure.low = "low";
+    figure.high = "high";
+    figure.rules = {{0.0, "best fixed length"}};
+    figure.columns = {{"batch", "Batch"}, {"policy", "Policy"}, {"gain", "Gain", "%", 1}, {"tokens_per_second", "Tokens/s"}};
+    if (answer.batches.empty()) {
+        return figure;
+    }
+    for (std::size_t i = 1; i < answer.batches.front().policies.size(); ++i) {
+        for (const PolicyBatchOutcome& batch : answer.batches) {
+            const PolicyOutcome& policy = batch.policies[i];
+            figure.rows.push_back({{"batch", batch.batch},
+                                   {"policy", policy.name},
+                                   {"gain", 100.0 * policy.gain.mean},
+                                   {"low", 100.0 * policy.gain.low()},
+                                   {"high", 100.0 * policy.gain.high()},
+                                   {"tokens_per_second", policy.tokens_per_second.mean}});
+        }
+    }
+    return figure;
+}
+
+}  // namespace
+
+std::string sentence_of(const PoliciesAnswer& answer) {
+    std::string text;
+    for (const PolicyBatchOutcome& batch : answer.batches) {
+        const PolicyOutcome& best = best_of(batch);
+        const bool gains = best.gain.low() > 0.0;
+        text += fmt::format("{} batch {} {}", text.empty() ? "At" : "; at", batch.batch,
+                            gains ? fmt::format("{} gains {} over {} throughout", best.name, gain_text(best.gain.mean),
+                                                batch.policies.front().name)
+                                  : fmt::format("no policy beats {} throughout", batch.policies.front().name));
+    }
+    return text + ".";
+}
+
+std::string policies_table(const PoliciesAnswer& answer) {
+    const PoliciesInput& input = answer.input;
+    FactList facts;
+    facts.add("Round times", "by the simulator: " + input.priced);
+    facts.add("Acceptance", input.acceptance);
+    facts.add("Spread", fmt::format("{} logits between drafts, which confidence shows; {} between requests",
+                                    short_text(input.problem.draft_spread), short_text(input.problem.request_spread)));
+    facts.add("Simulated", fmt::format("{} runs, seed {}", input.runs.repetitions, input.runs.seed));
+    return (input.title.empty() ? "" : input.title + "\n\n") + wrapped(sentence_of(answer), 120) + "\n\n" + facts.text() + "\n" +
+           batches_table(answer) +
+           "\nTokens are drafted, verified and accepted in a round of a sequence. Confidence is taken as calibrated, so gains of\n"
+           "policies that read it are upper bounds.\n" +
+           (input.source.empty() ? "" : "\n" + wrapped("Source: " + input.source, 120) + "\n");
+}
+
+nlohmann::ordered_json policies_json(const PoliciesAnswer& answer) {
+    nlohmann::ordered_json json = {{"format", "treeline-policies"}, {"version", 1}};
+    json["title"] = answer.input.title;
+    json["source"] = answer.input.source;
+    json["priced"] = answer.input.priced;
+    json["acceptance"] = answer.input.acceptance;
+    json["per_position"] = answer.input.problem.per_position;
+    json["draft_spread"] = answer.input.problem.draft_spread;
+    json["request_spread"] = answer.input.problem.request_spread;
+    json["repetitions"] = answer.input.runs.repetitions;
+    json["seed"] = answer.input.runs.seed;
+    json["batches"] = nlohmann::ordered_json::array();
+    for (const PolicyBatchOutcome& batch : answer.batches) {
+        nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+        for (const PolicyOutcome& policy : batch.policies) {
+            rows.push_back({{"name", policy.name},
+                            {"tokens_per_second", span_json(policy.tokens_per_second)},
+                            {"gain_over_best_fixed", span_json(policy.gain)},
+                            {"drafted", policy.drafted},
+                            {"verified", policy.verified},
+                            {"accepted", policy.accepted}});
+        }
+        json["batches"].push_back({{"batch", batch.batch}, {"best_fixed_draft_tokens", batch.best_fixed}, {"policies", rows}});
+    }
+    return json;
+}
+
+std::string policies_html(const PoliciesAnswer& answer) {
+    return render_figures({answer.input.title.empty() ? "Policies while decoding" : answer.input.title,
+                           answer.input.priced,
+                           "What policies gain",
+                           sentence_of(answer),
+                           {{"gain", "Gain by batch", "Confidence is taken as calibrated.", {gain_figure(answer)}}}});
+}
+
+std::string policies_csv(const PoliciesAnswer& answer) {
+    std::string csv = csv_line({"batch", "policy", "tokens_per_second", "gain", "gain_low", "gain_high", "drafted", "verified", "accepted"});
+    for (const PolicyBatchOutcome& batch : answer.batches) {
+        for (const PolicyOutcome& policy : batch.policies) {
+            csv += csv_line({std::to_string(batch.batch), policy.name, exact_text(policy.tokens_per_second.mean),
+                             exact_text(policy.gain.mean), exact_text(policy.gain.low()), exact_text(policy.gain.high()),
+                             exact_text(policy.drafted), exact_text(policy.verified), exact_text(policy.accepted)});
+        }
+    }
+    return csv;
+}
+
+}  // namespace treeline

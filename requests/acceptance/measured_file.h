@@ -1,0 +1,53 @@
+// Files in which engines, benchmarks and drafters' makers write down what was accepted, told apart by what they hold.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sim/measured_acceptance.h"
+
+namespace treeline {
+
+/// Such a file. Accept lengths count the bonus token and draft tokens leave the root out, whatever the file counts.
+struct MeasuredFile {
+    std::string format;  ///< "InferenceX golden curves", …
+    /// By model, in the file's order; a file of one model may leave its name empty.
+    std::vector<std::pair<std::string, std::vector<MeasuredAcceptance>>> models;
+    std::vector<double> by_rank;  ///< P(the child of rank r is accepted), of files that say so
+    bool only_measured = false;   ///< lengths that were not measured are unknown (`measured_per_k`)
+    int most_draft_tokens = 0;    ///< a hard limit of the drafter; 0 = none stated
+
+    /// The measurements of a model, or of the only one where `name` is empty. Throws InputError: no such model, with the names.
+    [[nodiscard]] const std::vector<MeasuredAcceptance>& of(const std::string& name) const;
+};
+
+/// Throws InputError: a file that cannot be read, of none of these formats, or that contradicts itself.
+///
+/// - InferenceX golden curves (YAML): model → thinking_on, thinking_off → draft tokens → accept length
+/// - Model-Optimizer's speculation_profile.json: marginal rates, accept lengths by k and by category
+/// - speculators' acceptance.csv: counts and rates by position, a row for each run
+/// - acceptance histograms: vLLM's metrics of a request, TensorRT-LLM's, aiperf's records; one object, a list, or one a line
+/// - vectors by child rank, as Sequoia measures them: a list of numbers, or {"acceptance_by_child_rank": [...]}
+MeasuredFile read_measured_file(const std::filesystem::path& path);
+/// The same of a text; `name` says in messages where it comes from.
+MeasuredFile measured_file_of(const std::string& text, const std::string& name);
+
+namespace measured_file {
+
+using FileJson = nlohmann::ordered_json;
+
+/// Each returns nothing where the text is of another format.
+std::optional<MeasuredFile> golden_curves(const std::string& text, const std::string& name);
+std::optional<MeasuredFile> speculation_profile(const FileJson& json, const std::string& name);
+std::optional<MeasuredFile> acceptance_table(const std::string& text, const std::string& name);
+std::optional<MeasuredFile> histograms(const std::vector<FileJson>& objects, const std::string& name);
+std::optional<MeasuredFile> rank_vector(const FileJson& json, const std::string& name);
+
+}  // namespace measured_file
+
+}  // namespace treeline

@@ -1,0 +1,232 @@
+// A drafter of a kind of drafter_keys (requests/keys/setup_keys.h), each with the keys that it has.
+#include "requests/drafter_kinds.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "requests/keys/setup_keys.h"
+#include "requests/setup_reader.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+constexpr std::size_t most_layers = 100'000;
+
+/// "window" in tokens or "share" of the context, and "sink".
+ContextReach read_reach(json::Reader& at, std::string& label) {
+    ContextReach reach;
+    reach.sink = read(at, drafter_keys::sink);
+    if (at.has(drafter_keys::window) == at.has(drafter_keys::share)) {
+        at.problem({}, at.has(drafter_keys::window)
+                           ? "gives both window and share, but exactly one is needed"
+                           : "needs \"window\" (tokens) or \"share\" (of the context), the part of the cache it reads");
+        return reach;
+    }
+    if (at.has(drafter_keys::window)) {
+        reach.window = read(at, drafter_keys::window);
+        label += fmt::format(" {}", exact_text(reach.window));
+    } else {
+        reach.scale = read(at, drafter_keys::share);
+        label += fmt::format(" {} of context", short_text(reach.scale));
+    }
+    if (reach.sink > 0.0) {
+        label += fmt::format(" + {}", exact_text(reach.sink));
+    }
+    return reach;
+}
+
+Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
+    IndependentDrafter drafter;
+    drafter.parallel = parallel;
+    if (const Model* model = descriptions.model(at, drafter_keys::model)) {
+        drafter.model = *model;
+    }
+    drafter.precision = read_precision(at, drafter_keys::precision, drafter.model.precision);
+    label = drafter.model.name;
+    if (at.has(drafter_keys::window) || at.has(drafter_keys::share)) {
+        drafter.reach = read_reach(at, label);
+    }
+    return drafter;
+}
+
+Drafter read_spire(json::Reader& at, std::string& label) {
+    SpireDrafter drafter;
+    drafter.layers = read(at, drafter_keys::layers);
+    label = fmt::format("spire {} layers", drafter.layers);
+    drafter.reach = read_reach(at, label);
+    drafter.feedback_memory = read(at, drafter_keys::feedback_memory);
+    return drafter;
+}
+
+/// The target's first layers, some of its layers, or a copy of it in other formats.
+Drafter read_self(json::Reader& at, const std::string& kind, std::string& label) {
+    SelfDrafter drafter;
+    drafter.shares_cache = read(at, drafter_keys::shares_cache);
+    if (kind == "early-exit") {
+        for (std::size_t layer = 0; layer < read<std::size_t>(at, drafter_keys::layers) && layer < most_layers; ++layer) {
+            drafter.layers.push_back(layer);
+        }
+        label = fmt::format("early exit after {} layers", drafter.layers.size());
+    } else if (kind == "layer-skip") {
+        for (const int layer : read(at, drafter_keys::kept_layers)) {
+            drafter.layers.push_back(static_cast<std::size_t>(layer));
+        }
+        label = fmt::format("{} of its layers", drafter.layers.size());
+    } else {
+        if (!at.has(drafter_keys::precision)) {
+            at.problem(drafter_keys::precision, "is missing: the formats that the target drafts in, such as \"int4\"");
+        }
+        drafter.copy = read_precision(at, drafter_keys::precision, uniform_precision(NumberFormat::bf16));
+    }
+    if (at.has(drafter_keys::window) || at.has(drafter_keys::share)) {
+        drafter.reach = read_reach(at, label);
+    }
+    return drafter;
+}
+
+/// Formats of a head of its own; nothing without the key.
+std::optional<Precision> read_own_precision(json::Reader& at) {
+    return at.has(drafter_keys::precision)
+               ? std::optional(read_precision(at, drafter_keys::precision, uniform_precision(NumberFormat::bf16)))
+               : std::nullopt;
+}
+
+/// Defaults of a kind of one-layer drafter.
+OneLayerDrafter one_layer_of(const std::string& kind) {
+    if (kind == "eagle3") {
+        return OneLayerDrafter::published_eagle3();
+    }
+    if (kind == "p-eagle") {
+        return OneLayerDrafter::published_p_eagle();
+    }
+    OneLayerDrafter drafter;
+    drafter.kind = kind == "eagle" || kind == "hass" ? OneLayerKind::eagle
+                   : kind == "mtp"                   ? OneLayerKind::mtp
+                                                     : OneLayerKind::generic;
+    return drafter;
+}
+
+Drafter read_one_layer(json::Reader& at, const std::string& kind) {
+    OneLayerDrafter drafter = one_layer_of(kind);
+    drafter.draft_vocabulary = read_or<Count>(at, drafter_keys::draft_vocabulary, drafter.draft_vocabulary);
+    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
+    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
+    drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
+    drafter.width = read_or<Count>(at, drafter_keys::width, 0);
+    drafter.reads_target_cache = read(at, drafter_keys::reads_target_cache);
+    drafter.precision = read_own_precision(at);
+    return drafter;
+}
+
+Drafter read_parallel(json::Reader& at, ParallelKind kind) {
+    ParallelDrafter drafter = kind == ParallelKind::dflash ? ParallelDrafter{} : ParallelDrafter::published_dspark();
+    drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
+    drafter.block = read_or<Count>(at, drafter_keys::block, drafter.block);
+    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
+    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
+    drafter.precision = read_own_precision(at);
+    return drafter;
+}
+
+Drafter read_heads(json::Reader& at, HeadsKind kind) {
+    MedusaDrafter drafter;
+    drafter.kind = kind;
+    drafter.heads = read(at, drafter_keys::heads);
+    drafter.layers_per_head = read(at, drafter_keys::layers_per_head);
+    drafter.tied = read(at, drafter_keys::tied);
+    if (kind == HeadsKind::mlp) {
+        drafter.width = read_or<Count>(at, drafter_keys::width, 0);
+    }
+    return drafter;
+}
+
+NgramDrafter read_lookup(json::Reader& at, LookupKind kind) {
+    NgramDrafter drafter;
+    drafter.kind = kind;
+    drafter.hit_rate = read(at, drafter_keys::hit_rate);
+    drafter.mean_draft = read_or(at, drafter_keys::mean_draft, 0.0);
+    const double microseconds = read_or(at, drafter_keys::lookup_us_per_sequence, 1e6 * drafter.lookup_per_sequence.value());
+    drafter.lookup_per_sequence = Seconds(1e-6 * microseconds);
+    return drafter;
+}
+
+/// A drafter within a drafter; a problem where it is of a kind that `Part` does not hold.
+template <class Part>
+Part read_part(json::Reader& at, std::string_view key, Descriptions& descriptions, const char* expected) {
+    json::Reader part = at.object(key);
+    const std::string kind = read(part, drafter_keys::kind);
+    std::string label;
+    const Drafter drafter = part.has(drafter_keys::kind) ? read_drafter_kind(part, kind, descriptions, label) : NoDrafter{};
+    static_cast<void>(part.has(drafter_keys::acceptance));  // read with the whole drafter's
+    part.finish();
+    return std::visit(
+        [&](const auto& found) -> Part {
+            if constexpr (std::is_constructible_v<Part, decltype(found)>) {
+                return found;
+            } else {
+                at.problem(key, expected);
+                return Part{};
+            }
+        },
+        drafter);
+}
+
+Drafter read_lookup_first(json::Reader& at, Descriptions& descriptions, std::string& label) {
+    LookupFirstDrafter drafter;
+    drafter.lookup = read_part<NgramDrafter>(at, drafter_keys::lookup, descriptions,
+                                             "must be a look-up: ngram, suffix or token-recycling");
+    drafter.otherwise = read_part<ModelDrafter>(at, drafter_keys::otherwise, descriptions,
+                                                "must be a drafter with a model or heads, not a look-up or a cascade");
+    drafter.drafts_anyway = read(at, drafter_keys::drafts_anyway);
+    label = "lookup-first";
+    return drafter;
+}
+
+Drafter read_cascade(json::Reader& at, Descriptions& descriptions) {
+    CascadeDrafter drafter;
+    drafter.middle = read_part<decltype(drafter.middle)>(at, drafter_keys::middle, descriptions,
+                                                         "must be a model, or the target drafting for itself");
+    drafter.inner =
+        read_part<decltype(drafter.inner)>(at, drafter_keys::inner, descriptions, "must be a model or a look-up");
+    drafter.inner_tokens = read<int>(at, drafter_keys::inner_draft_tokens);
+    drafter.inner_length = read(at, drafter_keys::inner_accept_length);
+    return drafter;
+}
+
+}  // namespace
+
+Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label) {
+    if (kind == "model" || kind == "pard") {
+        return read_model_drafter(at, descriptions, kind == "pard", label);
+    }
+    if (kind == "dflash" || kind == "dspark") {
+        return read_parallel(at, kind == "dflash" ? ParallelKind::dflash : ParallelKind::dspark);
+    }
+    if (kind == "sparse-self") {
+        return SelfDrafter{read_reach(at, label), {}, {}, false};
+    }
+    if (kind == "early-exit" || kind == "layer-skip" || kind == "quantised-self") {
+        return read_self(at, kind, label);
+    }
+    if (kind == "spire") {
+        return read_spire(at, label);
+    }
+    if (kind == "medusa" || kind == "hydra" || kind == "mlp-speculator") {
+        return read_heads(at, kind == "medusa"  ? HeadsKind::medusa
+                              : kind == "hydra" ? HeadsKind::hydra
+                                                : HeadsKind::mlp);
+    }
+    if (kind == "ngram" || kind == "suffix" || kind == "token-recycling") {
+        return read_lookup(at, kind == "ngram"    ? LookupKind::ngram
+                               : kind == "suffix" ? LookupKind::suffix
+                                                  : LookupKind::recycling);
+    }
+    if (kind == "lookup-first") {
+        return read_lookup_first(at, descriptions, label);
+    }
+    return kind == "cascade" ? read_cascade(at, descriptions) : read_one_layer(at, kind);
+}
+
+}  // namespace treeline

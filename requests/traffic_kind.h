@@ -1,0 +1,34 @@
+// Which requests acceptance is asked for: their categories, the temperature, whether the model reasons first.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "json/key.h"
+#include "sim/measured_acceptance.h"
+
+namespace treeline::traffic_kind_keys {
+
+using namespace json;
+
+inline constexpr PartKey categories{"categories", "object",
+                                    "of published drafters: kinds of requests with their shares of generated tokens: "
+                                    "`{\"chat\": 0.6, \"code\": 0.4}`",
+                                    "all that were measured, alike"};
+inline constexpr NumberKey temperature{
+    "temperature", "", 0.0, 10.0, {}, "of published drafters: the nearest measured one counts", "any"};
+inline constexpr std::array<std::string_view, 2> thinking_words = {"on", "off"};
+inline constexpr WordKey thinking{
+    "thinking", thinking_words, {}, "of published drafters: whether the model reasons first", "either"};
+
+inline std::vector<KeyRow> rows() { return rows_of(categories, temperature, thinking); }
+
+}  // namespace treeline::traffic_kind_keys
+
+namespace treeline {
+
+/// The keys above in this object; what it does not say stays as in `otherwise`.
+TrafficKind read_traffic_kind(json::Reader& at, TrafficKind otherwise = {});
+
+}  // namespace treeline

@@ -1,0 +1,178 @@
+// Chains whose drafts come from elsewhere than one sampled drafter: look-ups, cut-offs, cascades.
+#include <algorithm>
+
+#include "numerics/random.h"
+#include "sim/sampling/chain.h"
+
+namespace treeline::sampling {
+namespace {
+
+/// Whether the drafter's best token after `last` is likely enough to go on.
+bool goes_on(const NextToken& drafter, int last, double threshold) {
+    const std::span<const double> q = drafter.after(last);
+    return *std::max_element(q.begin(), q.end()) >= threshold;
+}
+
+/// Rejection sampling of `draft` ~ q against p. True if it was kept; else the correction is the round's last token.
+bool verify_sampled(std::span<const double> p, std::span<const double> q, int draft, Random& random, DrawnRound& round) {
+    const auto at = static_cast<std::size_t>(draft);
+    if (random.uniform() * q[at] < p[at]) {
+        round.tokens.push_back(draft);
+        round.ranks.push_back(1);
+        return true;
+    }
+    const Probabilities rest = positive_difference(p, q);
+    round.tokens.push_back(draw(sum(rest) > 0.0 ? std::span<const double>(rest) : p, random));
+    round.all_rejected = true;
+    return false;
+}
+
+void add_bonus(const Models& models, const Probabilities& accepted, ExpectedRound& expected) {
+    for (std::size_t x = 0; x < accepted.size(); ++x) {
+        const std::span<const double> p = models.target.after(static_cast<int>(x));
+        for (std::size_t y = 0; y < accepted.size(); ++y) {
+            expected.next_root[y] += accepted[x] * p[y];
+        }
+    }
+}
+
+void add_level(ExpectedRound& expected, double accepted) {
+    expected.at_least.push_back(accepted);
+    expected.accepted_by_rank[0] += accepted;
+}
+
+}  // namespace
+
+Round lookup_round(const Models& models, int draft_tokens, double hit_rate) {
+    return [&models, draft_tokens, hit_rate](int root, Random& random, DrawnRound& round) {
+        const int drafted = random.uniform() < hit_rate ? draft_tokens : 0;
+        int last = root;
+        for (int i = 0; i < drafted; ++i) {
+            const int draft = models.drafter.ranking_after(last).front();
+            const int token = draw(models.target.after(last), random);
+            round.tokens.push_back(token);
+            if (token != draft) {
+                round.all_rejected = true;
+                return;
+            }
+            round.ranks.push_back(1);
+            last = token;
+        }
+        round.tokens.push_back(draw(models.target.after(last), random));
+    };
+}
+
+RoundLaw lookup_law(const Models& models, int draft_tokens, double hit_rate) {
+    return [&models, draft_tokens, hit_rate](const Probabilities& roots) {
+        ExpectedRound expected{{sum(roots)}, Probabilities(roots.size(), 0.0), {0.0}, 0.0};
+        Probabilities missed = roots, accepted = roots;
+        for (std::size_t x = 0; x < roots.size(); ++x) {
+            missed[x] *= 1.0 - hit_rate;
+            accepted[x] *= hit_rate;
+        }
+        add_bonus(models, missed, expected);
+        for (int i = 0; i < draft_tokens; ++i) {
+            Probabilities next(roots.size(), 0.0);
+            for (std::size_t x = 0; x < roots.size(); ++x) {
+                const std::span<const double> p = models.target.after(static_cast<int>(x));
+                const auto draft = static_cast<std::size_t>(models.drafter.ranking_after(static_cast<int>(x)).front());
+                for (std::size_t y = 0; y < roots.size(); ++y) {
+                    (y == draft ? next : expected.next_root)[y] += accepted[x] * p[y];
+                }
+            }
+            accepted = next;
+            add_level(expected, sum(accepted));
+        }
+        expected.none_accepted = hit_rate * expected.at_least.front() - expected.at_least.back();
+        add_bonus(models, accepted, expected);
+        return expected;
+    };
+}
+
+Round cut_off_round(const Models& models, int draft_tokens, double threshold) {
+    return [&models, draft_tokens, threshold](int root, Random& random, DrawnRound& round) {
+        int last = root;
+        for (int i = 0; i < draft_tokens && goes_on(models.drafter, last, threshold); ++i) {
+            const std::span<const double> q = models.drafter.after(last);
+            if (!verify_sampled(models.target.after(last), q, draw(q, random), random, round)) {
+                return;
+            }
+            last = round.tokens.back();
+        }
+        round.tokens.push_back(draw(models.target.after(last), random));
+    };
+}
+
+RoundLaw cut_off_law(const Models& models, int draft_tokens, double threshold) {
+    return [&models, draft_tokens, threshold](const Probabilities& roots) {
+        ExpectedRound expected{{sum(roots)}, Probabilities(roots.size(), 0.0), {0.0}, 0.0};
+        Probabilities accepted = roots;
+        for (int i = 0; i < draft_tokens; ++i) {
+            Probabilities next(roots.size(), 0.0), stopped(roots.size(), 0.0);
+            for (std::size_t x = 0; x < roots.size(); ++x) {
+                if (!goes_on(models.drafter, static_cast<int>(x), threshold)) {
+                    stopped[x] = accepted[x];
+                    continue;
+                }
+                const std::span<const double> p = models.target.after(static_cast<int>(x)),
+                                              q = models.drafter.after(static_cast<int>(x));
+                for (std::size_t y = 0; y < roots.size(); ++y) {
+                    next[y] += accepted[x] * std::min(p[y], q[y]);
+                    expected.next_root[y] += accepted[x] * std::max(p[y] - q[y], 0.0);
+                    expected.none_accepted += accepted[x] * std::max(p[y] - q[y], 0.0);
+                }
+            }
+            add_bonus(models, stopped, expected);
+            accepted = next;
+            add_level(expected, sum(accepted));
+        }
+        add_bonus(models, accepted, expected);
+        return expected;
+    };
+}
+
+Round dropping_round(const Models& models, int draft_tokens, double threshold) {
+    return [&models, draft_tokens, threshold](int root, Random& random, DrawnRound& round) {
+        int last = root;
+        for (int i = 0; i < draft_tokens; ++i) {
+            const std::span<const double> q = models.drafter.after(last);
+            const int draft = draw(q, random);
+            if (q[static_cast<std::size_t>(draft)] < threshold) {
+                break;
+            }
+            if (!verify_sampled(models.target.after(last), q, draft, random, round)) {
+                return;
+            }
+            last = draft;
+        }
+        round.tokens.push_back(draw(models.target.after(last), random));
+    };
+}
+
+Round cascade_round(const Models& models, const NextToken& inner, int draft_tokens, int inner_tokens) {
+    const Models below{models.drafter, inner};
+    return [&models, below, draft_tokens, inner_tokens](int root, Random& random, DrawnRound& round) {
+        // The middle model's tokens, sped up by the inner drafter: distributed as if it had drafted alone.
+        std::vector<int> drafts;
+        const Round inside = token_wise_round(below, inner_tokens);
+        DrawnRound drawn;
+        for (int last = root; static_cast<int>(drafts.size()) < draft_tokens; last = drafts.back()) {
+            drawn.clear();
+            inside(last, random, drawn);
+            drafts.insert(drafts.end(), drawn.tokens.begin(), drawn.tokens.end());
+        }
+        drafts.resize(static_cast<std::size_t>(draft_tokens));
+        int last = root;
+        for (const int draft : drafts) {
+            if (!verify_sampled(models.target.after(last), models.drafter.after(last), draft, random, round)) {
+                return;
+            }
+            last = draft;
+        }
+        round.tokens.push_back(draw(models.target.after(last), random));
+    };
+}
+
+RoundLaw cascade_law(const Models& models, int draft_tokens) { return token_wise_law(models, draft_tokens); }
+
+}  // namespace treeline::sampling
