@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/sweep/sweep_output.h"
+#include "reports/sweep/sweep_page.h"
 #include "reports/sweep/sweep_summary.h"
 #include "requests/sweep/sweep_columns_reader.h"
 #include "requests/sweep/sweep_reader.h"
@@ -107,8 +108,12 @@ SweepRequest request_of(json::Document document, const std::string& text, const 
     if (ignore_memory) {
         flags["ignore_memory"] = true;
     }
-    request.question = {request.input.title, text, folder.string(),     flags.dump(), TREELINE_VERSION,
-                        catalogue_hash(catalogue),  "",   request.options.part};
+    if (!given(texts, "report").empty()) {
+        flags["report"] = "page";
+        add_page_groups(request.input.space, request.options);
+    }
+    request.question = {request.input.title,       text, folder.string(),     flags.dump(), TREELINE_VERSION,
+                        catalogue_hash(catalogue), "",   request.options.part};
     return request;
 }
 
@@ -144,6 +149,9 @@ std::vector<StoredRow> rows_of(const SweepRequest& request, const SweepSummary& 
         add("best", point);
     }
     for (std::size_t i = 0; i < summary.groups.size(); ++i) {
+        if (request.options.groups[i].for_page) {
+            continue;
+        }
         std::string list = "best of each";
         for (const std::string& axis : request.options.groups[i].axes) {
             list += (list.back() == 'h' ? " " : ",") + axis;
@@ -187,6 +195,13 @@ SweepRequest sweep_request(const Question& stored, const Catalogue& catalogue) {
     }
     return request_of(json::Document::parse(stored.input, stored.title.empty() ? "stored sweep" : stored.title), stored.input,
                       stored.folder, texts, ignore_memory, catalogue);
+}
+
+std::string log_line(const StoredAnswer& answer, const std::string& store) {
+    const char* how = answer.was_known        ? "answered from"
+                      : answer.went_on_at > 0 ? "went on where an earlier run had stopped, kept in"
+                                              : "kept in";
+    return fmt::format("{} {} as run {}", how, store, answer.run);
 }
 
 StoredAnswer answer_from(Store& store, const SweepRequest& request, const RunSweep& run) {

@@ -28,6 +28,9 @@ struct StoredAnswer {
     std::uint64_t went_on_at = 0;  ///< task of an earlier run that was not finished
 };
 
+/// "answered from results.sqlite as run 3".
+std::string log_line(const StoredAnswer& answer, const std::string& store);
+
 /// Answers from the store; goes on where an earlier run stopped; or begins. Saves about every `save_seconds` of the options.
 /// `run` is run_sweep, or shares the work among processes. The answer is that of an undisturbed run, to the last bit.
 using RunSweep = std::function<SweepSummary(const DesignSpace&, const SweepOptions&)>;

@@ -24,6 +24,7 @@ struct FigureLimit {
 struct GroupBest {
     std::vector<std::string> axes;  ///< of group_axis_names()
     const SweepColumn* by = nullptr;
+    bool for_page = false;  ///< for the charts of a page: no list shows it
 };
 
 struct Reductions {

@@ -14,11 +14,13 @@
 #include "reports/fpga/fpga_exploration_output.h"
 #include "reports/sweep/sweep_files.h"
 #include "reports/sweep/sweep_output.h"
+#include "reports/sweep/sweep_page.h"
 #include "reports/sweep/sweep_summary.h"
 #include "requests/fpga/fpga_explore_reader.h"
 #include "requests/sweep/sweep_flags.h"
 #include "store/ranks.h"
 #include "store/stored_sweep.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {
@@ -26,44 +28,13 @@ namespace {
 struct SweepFlags {
     CommonFlags common;
     FlagTexts texts;
-    std::string file, csv, json;
+    std::string file;
     bool ignore_memory = false;
-
-    /// --top or --by was given.
-    [[nodiscard]] bool asks_for_best() const { return any_given(texts, "top") || any_given(texts, "by"); }
-    /// Whether --format is that of the lists; otherwise it is that of every point.
-    [[nodiscard]] bool asks_for_lists() const {
-        return asks_for_best() || any_given(texts, "pareto") || any_given(texts, "group_by");
-    }
 };
 
-/// --format says what goes to --output: every point, or the lists if any are requested; --csv and --json name further files for
-/// every point.
-void resolve_outputs(SweepFlags& flags) {
-    const Format format = flags.common.chosen_format();
-    std::string& named = format == Format::csv ? flags.csv : flags.json;
-    if (format != Format::table && !flags.asks_for_lists() && given(flags.texts, "store").empty()) {
-        if (!named.empty()) {
-            throw InputError(
-                {fmt::format("--format {0} and --{0} both say where the {0} goes; give one of them", flags.common.format)});
-        }
-        named = flags.common.output;
-    }
-    if (!flags.csv.empty() && flags.csv == flags.json && flags.csv != "-") {
-        throw InputError({fmt::format("--csv and --json both name {}", flags.csv)});
-    }
-    const std::string& table = format == Format::table || flags.asks_for_lists() ? flags.common.output : "";
-    const int to_stdout = (flags.csv == "-") + (flags.json == "-");
-    if (to_stdout > 1) {
-        throw InputError({"--csv and --json cannot both write to standard output"});
-    }
-    if (to_stdout == 1 && table == "-") {
-        flags.common.output.clear();  // the summary must not mix with the data
-    }
-}
-
 /// The summary, in the requested format.
-void deliver(const SweepFlags& flags, const SweepAnswer& answer) {
+void deliver(SweepFlags flags, const SweepOutputs& outputs, const SweepAnswer& answer) {
+    flags.common.output = outputs.summary;
     switch (flags.common.chosen_format()) {
         case Format::table:
             flags.common.deliver(sweep_table(answer));
@@ -104,11 +75,7 @@ void explore_designs(const SweepFlags& flags) {
 SweepSummary stored_summary(const std::string& file, const SweepRequest& request, const RunSweep& run) try {
     Store store(file, Access::write);
     const StoredAnswer answer = answer_from(store, request, run);
-    const std::string how = answer.was_known        ? "answered from"
-                            : answer.went_on_at > 0 ? "went on where an earlier run had stopped, kept in"
-                                                    : "kept in";
-    static_cast<void>(
-        std::fprintf(stderr, "treeline: %s %s as run %d\n", how.c_str(), file.c_str(), static_cast<int>(answer.run)));
+    static_cast<void>(std::fprintf(stderr, "treeline: %s\n", log_line(answer, file).c_str()));
     return answer.summary;
 } catch (const Interrupted& interrupted) {
     throw Interrupted{interrupted.signal, "the same command goes on from what the store holds"};
@@ -128,25 +95,18 @@ Ranks* ranks_of(const SweepFiles& files) {
     return ranks.get();
 }
 
-void sweep(SweepFlags flags) {
+void sweep(const SweepFlags& flags) {
     if (describes_a_run(flags.file)) {
         return explore_designs(flags);
     }
-    resolve_outputs(flags);
+    static_cast<void>(flags.common.chosen_format());
+    const SweepOutputs outputs = sweep_outputs(flags.texts, flags.common.format, flags.common.output);
     SweepRequest request = sweep_request(flags.file, flags.texts, flags.ignore_memory, flags.common.find());
     const SweepInput& input = request.input;
     SweepOptions& options = request.options;
-    const bool asks_for_front = any_given(flags.texts, "pareto");
-    if (flags.common.chosen_format() == Format::csv &&
-        (flags.asks_for_best() && options.groups.empty()) + asks_for_front + options.groups.size() > 1) {
-        throw InputError({"--format csv holds one list; give --top, --pareto or one --group-by, or use --format json for all"});
-    }
     const std::string& store = given(flags.texts, "store");
-    SweepFiles files(flags.csv, flags.json, input);
+    SweepFiles files(outputs.csv, outputs.json, input);
     if (files.any()) {
-        if (!store.empty()) {
-            throw InputError({"--store keeps lists, not every point; give --csv, --json or --format without it"});
-        }
         options.format = [&files](const SweepChunk& chunk) { return files.format(chunk); };
         options.write = [&files](const std::string& packed) { files.write(packed); };
     }
@@ -168,12 +128,13 @@ void sweep(SweepFlags flags) {
         };
         summary = store.empty() ? run(input.space, options) : stored_summary(store, request, run);
     }
-    const bool lists_best = options.groups.empty() ? flags.asks_for_best() || !asks_for_front : any_given(flags.texts, "top");
-    const SweepAnswer answer{input, options, summary, lists_best, asks_for_front};
+    const SweepAnswer answer{input, options, summary, outputs.lists_best, outputs.lists_pareto};
     files.finish(answer);
-    const bool shows_summary = flags.common.chosen_format() == Format::table || flags.asks_for_lists() || !store.empty();
-    if (shows_summary && !flags.common.output.empty()) {
-        deliver(flags, answer);
+    if (const std::string& page = given(flags.texts, "report"); !page.empty()) {
+        write_file(page, sweep_page(answer));
+    }
+    if (!outputs.summary.empty()) {
+        deliver(flags, outputs, answer);
     }
 }
 
@@ -186,11 +147,7 @@ Run add_sweep(CLI::App& app) {
     app.add_flag("--ignore-memory", flags->ignore_memory, "Also list points that do not fit in memory");
     add_common_flags(app, flags->common);
     app.footer(sweep_footer());
-    return [flags] {
-        flags->csv = given(flags->texts, "csv");
-        flags->json = given(flags->texts, "json");
-        sweep(*flags);
-    };
+    return [flags] { sweep(*flags); };
 }
 
 }  // namespace treeline

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_cells = 20'000;      ///< of one map
+constexpr std::size_t most_cells = 20'000;       ///< of one map
 constexpr std::size_t most_all_cells = 100'000;  ///< of all maps
 constexpr std::size_t most_points = 100'000;     ///< of the parallel coordinates
 constexpr std::size_t most_on_front = 2'000;
@@ -40,8 +40,8 @@ std::vector<std::string> values_of(const DesignSpace& space, const std::string& 
                                 : axis == "shape"   ? space.speculation.size()
                                                     : space.variants.size();
     for (std::size_t i = 0; i < longest; ++i) {
-        add({axis == "batch" || axis == "context" || axis == "shape" ? 0 : i, axis == "context" ? i : 0, axis == "batch" ? i : 0,
-             axis == "shape" ? i : 0});
+        add({axis == "batch" || axis == "context" || axis == "shape" ? 0 : i, axis == "context" ? i : 0,
+             axis == "batch" ? i : 0, axis == "shape" ? i : 0});
     }
     return values;
 }
@@ -67,7 +67,8 @@ std::vector<Axis> axes_of(const DesignSpace& space) {
 
 std::string configuration_of(const SweepAnswer& answer, const SweepPoint& point) {
     const VariantLabels& labels = answer.input.space.variants[point.variant].labels;
-    return fmt::format("{}, {}, {}, {}", labels.text(), labels.stack, labels.target, text_of(speculation_of(answer.input, point)));
+    return fmt::format("{}, {}, {}, {}", labels.text(), labels.stack, labels.target,
+                       text_of(speculation_of(answer.input, point)));
 }
 
 /// What maps and points share: axes, and texts of configurations, once each.
@@ -133,8 +134,8 @@ std::vector<const SweepPoint*> kept_points(const SweepSummary& summary) {
 Json points_json(const SweepAnswer& answer) {
     const DesignSpace& space = answer.input.space;
     std::vector<const SweepColumn*> columns;
-    for (const char* name : {"draft_tokens", "batch", "context", "speedup", "tpot_ms", "tokens_per_s_user",
-                             "tokens_per_s_device", "memory_gb"}) {
+    for (const char* name :
+         {"draft_tokens", "batch", "context", "speedup", "tpot_ms", "tokens_per_s_user", "tokens_per_s_device", "memory_gb"}) {
         columns.push_back(find_sweep_column(name));
     }
     if (std::find(columns.begin(), columns.end(), answer.options.best_by) == columns.end()) {
@@ -175,7 +176,8 @@ FigureSection sensitivity(const SweepAnswer& answer, const std::vector<Axis>& ax
     Figure figure;
     figure.id = "sensitivity";
     figure.title = fmt::format("Best {} with one axis held", by.name);
-    figure.reading = "A line that stays level means that the axis hardly matters: whatever its value, the others make up for it.";
+    figure.reading =
+        "A line that stays level means that the axis hardly matters: whatever its value, the others make up for it.";
     figure.mark = FigureMark::line;
     figure.x = {"place", "Value of the axis, first to last"};
     figure.y = {"best", std::string(by.name)};
@@ -219,7 +221,10 @@ FigureSection front(const SweepAnswer& answer) {
     figure.x = {"x", std::string(columns[0]->name)};
     figure.y = {"y", std::string(columns[1]->name)};
     figure.series = "platform";
-    figure.columns = {{"configuration", "Configuration"}, {"batch", "Batch"}, {"context", "Context"}, {"x", figure.x.title},
+    figure.columns = {{"configuration", "Configuration"},
+                      {"batch", "Batch"},
+                      {"context", "Context"},
+                      {"x", figure.x.title},
                       {"y", figure.y.title}};
     for (std::size_t c = 2; c < columns.size(); ++c) {
         figure.columns.push_back({std::string(columns[c]->name), std::string(columns[c]->name)});
