@@ -36,6 +36,7 @@ Run add_models(CLI::App& app);
 Run add_hardware(CLI::App& app);
 Run add_estimate(CLI::App& app);
 Run add_sweep(CLI::App& app);
+Run add_results(CLI::App& app);
 Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
 Run add_tree(CLI::App& app);

@@ -6,6 +6,7 @@ namespace treeline {
 /// SIGINT or SIGTERM arrived. The program ends by the same signal once everything is cleaned up.
 struct Interrupted {
     int signal;
+    const char* what_is_left = "nothing was written";
 };
 
 /// While one of these lives, the two signals are remembered instead of ending the program. Work calls check() at points where

@@ -23,6 +23,7 @@ const std::vector<Command>& commands() {
         {"report", "write the answer of recommend as one HTML page with interactive plots", add_report, "Answers"},
         {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate, "Answers"},
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep, "Answers"},
+        {"results", "list, compare and export what sweeps have kept in a store", add_results, "Answers"},
         {"lint", "check a speculative configuration before giving it to an engine", add_lint, "Answers"},
         {"models", "list the models of the catalogue, or describe one", add_models, "What is known"},
         {"hardware", "list devices and software stacks, or describe one", add_hardware, "What is known"},
@@ -232,7 +233,7 @@ int run_program(int argc, const char* const* argv) noexcept {
     } catch (const OutputClosed&) {
         return exit_success;
     } catch (const Interrupted& interrupted) {
-        print_error("interrupted; nothing was written");
+        print_error(std::string("interrupted; ") + interrupted.what_is_left);
         return std::raise(interrupted.signal);
     } catch (const std::bad_alloc&) {
         print_error("there is not enough memory for this");

@@ -28,6 +28,9 @@ std::string progress_line(std::uint64_t done, std::uint64_t total, double second
     std::string line = fmt::format(
         "[{}{}] {:3.0f} %  {} of {} {}", std::string(filled, '#'), std::string(bar_width - filled, '-'), 100.0 * share,
         parameters_text(static_cast<double>(done)), parameters_text(static_cast<double>(total)), unit);
+    if (done > 0 && seconds_so_far > 0.0) {
+        line += fmt::format(", {}/s", parameters_text(static_cast<double>(done) / seconds_so_far));
+    }
     if (share > 0.0 && share < 1.0) {
         line += fmt::format(", {} left", duration_text(seconds_so_far * (1.0 - share) / share));
     }

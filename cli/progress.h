@@ -27,7 +27,7 @@ private:
     Clock::time_point start_, last_;
 };
 
-/// "[########----------------]  33 %  3.3 M of 10 M points, 12 s left".
+/// "[########----------------]  33 %  3.3 M of 10 M points, 1.1 M/s, 6 s left".
 std::string progress_line(std::uint64_t done, std::uint64_t total, double seconds_so_far, const std::string& unit = "points");
 
 }  // namespace treeline

@@ -43,7 +43,7 @@ std::size_t ReductionState::used(const SweepColumn* column) {
     return place;
 }
 
-void ReductionState::offer(const TileRow& row, const RowPlace& place, TileColumn& penalty) {
+void ReductionState::offer(const TileRow& row, const TilePlace& place, TileColumn& penalty) {
     const std::size_t size = row.size();
     const std::size_t kept = count_unpenalised(penalty, size);
     seen += size;
@@ -119,7 +119,7 @@ void ReductionState::BestOfGroups::offer(std::size_t group, const RankedPoint& p
     }
 }
 
-void ReductionState::offer_groups(std::size_t reduction, const RowPlace& place, std::uint64_t first_order, std::size_t size) {
+void ReductionState::offer_groups(std::size_t reduction, const TilePlace& place, std::uint64_t first_order, std::size_t size) {
     const Groups& groups = (*groups_)[reduction];
     BestOfGroups& best = of_groups_[reduction];
     const double* const ranks = ranks_[group_columns_[reduction]].values;

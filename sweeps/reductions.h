@@ -24,6 +24,7 @@ struct FigureLimit {
 struct GroupBest {
     std::vector<std::string> axes;  ///< of group_axis_names()
     const SweepColumn* by = nullptr;
+    bool for_page = false;  ///< for the charts of a page: no list shows it
 };
 
 struct Reductions {
@@ -39,7 +40,7 @@ struct Reductions {
 };
 
 /// Where the points of a TileRow lie in the design space: point i has the number first_order + i·shapes.
-struct RowPlace {
+struct TilePlace {
     std::size_t variant = 0, shape = 0;  ///< places on the axes
     std::size_t context = 0, batch = 0;  ///< of the first point
     std::size_t batches = 1;             ///< of the tile, at each of its contexts
@@ -52,7 +53,7 @@ public:
     ReductionState(const DesignSpace& space, const Reductions& what, const std::vector<Groups>& groups);
 
     /// `penalty`: infinity for points that conditions leave out, else 0; it is changed.
-    void offer(const TileRow& row, const RowPlace& place, TileColumn& penalty);
+    void offer(const TileRow& row, const TilePlace& place, TileColumn& penalty);
     void merge(const ReductionState& other);
 
     /// All of it as bytes, for a file or another process on the same kind of machine.
@@ -81,7 +82,7 @@ private:
 
     void offer_best(std::uint64_t first_order, std::size_t size);
     void offer_front(std::uint64_t first_order, std::size_t size);
-    void offer_groups(std::size_t reduction, const RowPlace& place, std::uint64_t first_order, std::size_t size);
+    void offer_groups(std::size_t reduction, const TilePlace& place, std::uint64_t first_order, std::size_t size);
     [[nodiscard]] std::size_t used(const SweepColumn* column);
     void check_front() const;
 

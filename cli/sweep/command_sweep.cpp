@@ -1,5 +1,6 @@
 // treeline sweep: prices a whole design space.
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
@@ -13,73 +14,27 @@
 #include "reports/fpga/fpga_exploration_output.h"
 #include "reports/sweep/sweep_files.h"
 #include "reports/sweep/sweep_output.h"
+#include "reports/sweep/sweep_page.h"
 #include "reports/sweep/sweep_summary.h"
 #include "requests/fpga/fpga_explore_reader.h"
-#include "requests/sweep/sweep_columns_reader.h"
-#include "requests/sweep/sweep_reader.h"
-#include "text/table.h"
+#include "requests/sweep/sweep_flags.h"
+#include "store/ranks.h"
+#include "store/stored_sweep.h"
+#include "text/output_file.h"
 
 namespace treeline {
 namespace {
 
 struct SweepFlags {
     CommonFlags common;
-    std::string file, csv, json;
-    std::string threads = "0", top = "10", by = "speedup", pareto;
+    FlagTexts texts;
+    std::string file;
     bool ignore_memory = false;
-    bool asks_for_best = false;  ///< --top or --by was given
-
-    /// Whether --format is that of the lists; otherwise it is that of every point.
-    [[nodiscard]] bool asks_for_lists() const { return asks_for_best || !pareto.empty(); }
 };
 
-std::array<const SweepColumn*, 2> pareto_columns(const std::string& text) {
-    const std::size_t comma = text.find(',');
-    if (comma == std::string::npos || text.find(',', comma + 1) != std::string::npos) {
-        throw InputError({"--pareto: needs two columns, as in --pareto tokens_per_s_user,tokens_per_s_device"});
-    }
-    return tradeoff_columns("--pareto", text.substr(0, comma), text.substr(comma + 1));
-}
-
-SweepOptions options_of(const SweepFlags& flags) {
-    SweepOptions options;
-    options.threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
-    options.best_count = static_cast<std::size_t>(whole_number("--top", flags.top, 0, 100'000));
-    options.best_by = sweep_column_of("--by", flags.by);
-    if (!flags.pareto.empty()) {
-        options.pareto_of = pareto_columns(flags.pareto);
-    }
-    options.ignore_memory = flags.ignore_memory;
-    return options;
-}
-
-/// --format says what goes to --output: every point, or the lists if any are requested; --csv and --json name further files for
-/// every point.
-void resolve_outputs(SweepFlags& flags) {
-    const Format format = flags.common.chosen_format();
-    std::string& named = format == Format::csv ? flags.csv : flags.json;
-    if (format != Format::table && !flags.asks_for_lists()) {
-        if (!named.empty()) {
-            throw InputError(
-                {fmt::format("--format {0} and --{0} both say where the {0} goes; give one of them", flags.common.format)});
-        }
-        named = flags.common.output;
-    }
-    if (!flags.csv.empty() && flags.csv == flags.json && flags.csv != "-") {
-        throw InputError({fmt::format("--csv and --json both name {}", flags.csv)});
-    }
-    const std::string& table = format == Format::table || flags.asks_for_lists() ? flags.common.output : "";
-    const int to_stdout = (flags.csv == "-") + (flags.json == "-");
-    if (to_stdout > 1) {
-        throw InputError({"--csv and --json cannot both write to standard output"});
-    }
-    if (to_stdout == 1 && table == "-") {
-        flags.common.output.clear();  // the summary must not mix with the data
-    }
-}
-
 /// The summary, in the requested format.
-void deliver(const SweepFlags& flags, const SweepAnswer& answer) {
+void deliver(SweepFlags flags, const SweepOutputs& outputs, const SweepAnswer& answer) {
+    flags.common.output = outputs.summary;
     switch (flags.common.chosen_format()) {
         case Format::table:
             flags.common.deliver(sweep_table(answer));
@@ -88,20 +43,23 @@ void deliver(const SweepFlags& flags, const SweepAnswer& answer) {
             flags.common.deliver(sweep_summary_json(answer));
             return;
         case Format::csv:
-            flags.common.deliver(sweep_csv(answer.input, answer.lists_pareto ? answer.summary.pareto : answer.summary.best));
+            flags.common.deliver(sweep_csv(answer));
             return;
     }
 }
 
 /// A space of accelerator designs: the best ones under a board's resources.
 void explore_designs(const SweepFlags& flags) {
-    if (!flags.csv.empty() || !flags.json.empty() || flags.asks_for_lists() || flags.ignore_memory) {
+    const FlagTexts& texts = flags.texts;
+    if (flags.ignore_memory || std::any_of(texts.begin(), texts.end(), [](const auto& given) {
+            return given.first != "threads" && !given.second.empty();
+        })) {
         throw InputError(
-            {"--csv, --json, --top, --by, --pareto and --ignore-memory are for axes of a design space; this file "
-             "searches designs of an accelerator"});
+            {"only --threads and --format are for designs of an accelerator, which this file searches; --csv, "
+             "--top and the others are for axes of a design space"});
     }
     const Format format = flags.common.chosen_format();
-    const auto threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
+    const unsigned threads = sweep_options(texts, false).threads;
     const Catalogue catalogue = flags.common.find();
     json::Document document = json::Document::load(flags.file);
     Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
@@ -113,24 +71,52 @@ void explore_designs(const SweepFlags& flags) {
                                                  : exploration_table(exploration));
 }
 
-void sweep(SweepFlags flags) {
+/// What a store adds to the answer goes to the log, so that the answer itself stays the same.
+SweepSummary stored_summary(const std::string& file, const SweepRequest& request, const RunSweep& run) try {
+    Store store(file, Access::write);
+    const StoredAnswer answer = answer_from(store, request, run);
+    static_cast<void>(std::fprintf(stderr, "treeline: %s\n", log_line(answer, file).c_str()));
+    return answer.summary;
+} catch (const Interrupted& interrupted) {
+    throw Interrupted{interrupted.signal, "the same command goes on from what the store holds"};
+}
+
+/// The processes that an MPI launcher started; none without one. They live until the program ends.
+Ranks* ranks_of(const SweepFiles& files) {
+    static std::unique_ptr<Ranks> ranks;
+    if (launched_ranks() > 1) {
+        if (!ranks_problem().empty() || files.any()) {
+            throw InputError({files.any()
+                                  ? "--csv and --json hold every point in order, which processes cannot share; ask for lists"
+                                  : ranks_problem()});
+        }
+        ranks = std::make_unique<Ranks>();
+    }
+    return ranks.get();
+}
+
+void sweep(const SweepFlags& flags) {
     if (describes_a_run(flags.file)) {
         return explore_designs(flags);
     }
-    resolve_outputs(flags);
-    SweepOptions options = options_of(flags);
-    if (flags.common.chosen_format() == Format::csv && flags.asks_for_best && !flags.pareto.empty()) {
-        throw InputError({"--format csv holds one list; give --top or --pareto, or use --format json for both"});
-    }
-    json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
-    const SweepInput input = read_sweep(document, descriptions);
-    check_columns(options, input);
-
-    SweepFiles files(flags.csv, flags.json, input);
+    static_cast<void>(flags.common.chosen_format());
+    const SweepOutputs outputs = sweep_outputs(flags.texts, flags.common.format, flags.common.output);
+    SweepRequest request = sweep_request(flags.file, flags.texts, flags.ignore_memory, flags.common.find());
+    const SweepInput& input = request.input;
+    SweepOptions& options = request.options;
+    const std::string& store = given(flags.texts, "store");
+    SweepFiles files(outputs.csv, outputs.json, input);
     if (files.any()) {
         options.format = [&files](const SweepChunk& chunk) { return files.format(chunk); };
         options.write = [&files](const std::string& packed) { files.write(packed); };
+    }
+    Ranks* const ranks = ranks_of(files);
+    const RunSweep run = [&](const DesignSpace& space, const SweepOptions& with) {
+        return ranks != nullptr ? ranks->run(space, with) : run_sweep(space, with);
+    };
+    if (ranks != nullptr && !ranks->leads()) {
+        static_cast<void>(run(input.space, options));
+        return;
     }
     SweepSummary summary;
     {
@@ -140,25 +126,16 @@ void sweep(SweepFlags flags) {
             InterruptGuard::check();
             progress.show(done, total);
         };
-        summary = run_sweep(input.space, options);
+        summary = store.empty() ? run(input.space, options) : stored_summary(store, request, run);
     }
-    const SweepAnswer answer{input, options, summary, flags.asks_for_best || flags.pareto.empty(), !flags.pareto.empty()};
+    const SweepAnswer answer{input, options, summary, outputs.lists_best, outputs.lists_pareto};
     files.finish(answer);
-    const bool shows_summary = flags.common.chosen_format() == Format::table || flags.asks_for_lists();
-    if (shows_summary && !flags.common.output.empty()) {
-        deliver(flags, answer);
+    if (const std::string& page = given(flags.texts, "report"); !page.empty()) {
+        write_file(page, sweep_page(answer));
     }
-}
-
-/// The names of the columns for which this direction is better, in lines.
-std::string columns_text(Better better) {
-    std::string names;
-    for (const SweepColumn& column : sweep_columns) {
-        if (column.better == better) {
-            names += (names.empty() ? "" : ", ") + std::string(column.name);
-        }
+    if (!outputs.summary.empty()) {
+        deliver(flags, outputs, answer);
     }
-    return "  " + wrapped(names, 110, "  ");
 }
 
 }  // namespace
@@ -166,37 +143,11 @@ std::string columns_text(Better better) {
 Run add_sweep(CLI::App& app) {
     auto flags = std::make_shared<SweepFlags>();
     app.add_option("FILE", flags->file, "Axes of the design space, or designs of an accelerator to search (JSON)")->required();
-    app.add_option("--csv", flags->csv, "Write every point to this CSV file; - is standard output")->type_name("FILE");
-    app.add_option("--json", flags->json, "Write every point to this JSON file; - is standard output")->type_name("FILE");
-    app.add_option("--threads", flags->threads, "Threads to use; 0 = one per core")->type_name("N")->capture_default_str();
-    CLI::Option* top = app.add_option("--top", flags->top, "Points to list, best first")->type_name("N");
-    top->capture_default_str();
-    CLI::Option* by = app.add_option("--by", flags->by, "Column to rank by")->type_name("COLUMN");
-    by->capture_default_str();
-    app.add_option("--pareto", flags->pareto, "List the points that no other point beats in both columns")
-        ->type_name("COLUMN,COLUMN");
+    add_key_flags(app, sweep_flags(), flags->texts);
     app.add_flag("--ignore-memory", flags->ignore_memory, "Also list points that do not fit in memory");
     add_common_flags(app, flags->common);
-    app.footer(
-        "The axes: target, precision, platform (or device, tensor_parallel, stack, mode), drafter, rollback, draft_tokens,\n"
-        "shapes, verification, batch, context; numbers as [1, 2, 4], {\"from\": 1, \"to\": 8} or {\"powers_of_two\": "
-        "{\"from\": 1, \"to\": 256}}.\n"
-        "A condition keeps only points for which its expression of draft_tokens, depth, batch, context and tensor_parallel\n"
-        "holds.\n\n"
-        "Columns for --by and --pareto where higher is better:\n" +
-        columns_text(Better::higher) + "\nand where lower is better:\n" + columns_text(Better::lower) +
-        "\nPoints that do not fit in memory are listed only with --ignore-memory. --format json and csv hold every point, or\n"
-        "with --top, --by or --pareto the lists; --csv and --json always hold every point.\n"
-        "Memory grows with the lists, not with the design space.\n\n"
-        "Examples:\n"
-        "  treeline sweep examples/spire-study.json --csv spire.csv\n"
-        "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device\n"
-        "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json\n"
-        "  treeline sweep examples/fpga/explore-vck190.json");
-    return [flags, top, by] {
-        flags->asks_for_best = top->count() > 0 || by->count() > 0;
-        sweep(*flags);
-    };
+    app.footer(sweep_footer());
+    return [flags] { sweep(*flags); };
 }
 
 }  // namespace treeline

@@ -127,7 +127,7 @@ void append_json(const SweepChunk& chunk, std::string& text) {
 std::string sweep_csv(const SweepAnswer& answer) {
     const SweepInput& input = answer.input;
     std::vector<SweepPoint> points = answer.lists_pareto ? answer.summary.pareto : answer.summary.best;
-    if (!answer.summary.groups.empty()) {
+    if (!answer.summary.groups.empty() && !answer.options.groups.front().for_page) {
         points.clear();
         for (const GroupList::Entry& entry : answer.summary.groups.front().entries) {
             points.push_back(entry.point);

@@ -157,6 +157,9 @@ Json column_json(const SweepColumn& column) { return {{"column", column.name}, {
 Json groups_json(const SweepAnswer& answer) {
     Json lists = Json::array();
     for (std::size_t i = 0; i < answer.summary.groups.size(); ++i) {
+        if (answer.options.groups[i].for_page) {
+            continue;
+        }
         Json best = Json::array();
         for (const GroupList::Entry& entry : answer.summary.groups[i].entries) {
             best.push_back(sweep_point_json(answer.input, entry.point));
@@ -217,8 +220,8 @@ Json summary_json(const SweepAnswer& answer) {
     if (!answer.options.limits.empty()) {
         json["beyond_limits"] = summary.beyond_limits;
     }
-    if (!summary.groups.empty()) {
-        json["groups"] = groups_json(answer);
+    if (Json groups = groups_json(answer); !groups.empty()) {
+        json["groups"] = std::move(groups);
     }
     if (!summary.distributions.empty()) {
         json["distributions"] = distributions_json(answer);
@@ -269,7 +272,7 @@ std::string sweep_table(const SweepAnswer& answer) {
                 gaps_text(answer, columns);
     }
     for (std::size_t i = 0; i < summary.groups.size(); ++i) {
-        text += group_table(answer, i);
+        text += answer.options.groups[i].for_page ? "" : group_table(answer, i);
     }
     if (!summary.distributions.empty()) {
         text += distribution_table(answer);

@@ -8,6 +8,7 @@
 
 #include "json/wording.h"
 #include "requests/sweep/sweep_columns_reader.h"
+#include "text/input_error.h"
 #include "text/parse_number.h"
 #include "text/split.h"
 #include "text/table.h"
@@ -39,7 +40,7 @@ FigureLimit limit_of(const std::string& text) {
 }
 
 GroupBest group_of(const std::string& text, const SweepColumn* by) {
-    GroupBest group{split(text, ','), by};
+    GroupBest group{split(text, ','), by, false};
     const std::vector<std::string> names = group_axis_names();
     for (std::string& axis : group.axes) {
         axis = axis == "draft_tokens" ? "shape" : axis;
@@ -118,6 +119,38 @@ std::string sweep_footer() {
            "  treeline sweep examples/spire-study.json --group-by batch --store results.sqlite\n"
            "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json\n"
            "  treeline sweep examples/fpga/explore-vck190.json";
+}
+
+SweepOutputs sweep_outputs(const FlagTexts& texts, const std::string& format, const std::string& output) {
+    const bool best = any_given(texts, "top") || any_given(texts, "by");
+    const bool front = any_given(texts, "pareto"), groups = any_given(texts, "group_by"), stored = any_given(texts, "store");
+    const bool lists = format == "table" || best || front || groups || stored || any_given(texts, "report");
+    SweepOutputs outputs{given(texts, "csv"), given(texts, "json"), lists ? output : "",
+                         groups ? any_given(texts, "top") : best || !front, front};
+    if (!lists) {
+        std::string& named = format == "csv" ? outputs.csv : outputs.json;
+        if (!named.empty()) {
+            throw InputError({fmt::format("--format {0} and --{0} both say where the {0} goes; give one of them", format)});
+        }
+        named = output;
+    }
+    if (!outputs.csv.empty() && outputs.csv == outputs.json && outputs.csv != "-") {
+        throw InputError({fmt::format("--csv and --json both name {}", outputs.csv)});
+    }
+    if (outputs.csv == "-" && outputs.json == "-") {
+        throw InputError({"--csv and --json cannot both write to standard output"});
+    }
+    if (stored && !(outputs.csv + outputs.json).empty()) {
+        throw InputError({"--store keeps lists, not every point; give --csv or --json without it"});
+    }
+    const bool several_groups = given(texts, "group_by").find(';') != std::string::npos;
+    if (format == "csv" && (several_groups || (best && !groups) + front + groups > 1)) {
+        throw InputError({"--format csv holds one list; give --top, --pareto or one --group-by, or use --format json for all"});
+    }
+    if ((outputs.csv == "-" || outputs.json == "-") && outputs.summary == "-") {
+        outputs.summary.clear();  // the lists must not mix with the data
+    }
+    return outputs;
 }
 
 SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {

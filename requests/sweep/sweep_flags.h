@@ -14,6 +14,16 @@ const std::vector<KeyFlag>& sweep_flags();
 /// What `treeline sweep --help` says below the flags.
 std::string sweep_footer();
 
+/// Where the answers go; an empty name: nowhere.
+struct SweepOutputs {
+    std::string csv, json;  ///< every point
+    std::string summary;    ///< the lists
+    bool lists_best = true, lists_pareto = false;
+};
+/// --format (table, csv or json) says what goes to `output`: every point, or the lists if any are asked for; --csv and --json
+/// name further files for every point. Throws InputError for flags that contradict each other.
+SweepOutputs sweep_outputs(const FlagTexts& texts, const std::string& format, const std::string& output);
+
 /// What the flags ask for; throws InputError.
 SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory);
 /// Throws InputError where groups cannot be made of this input, or are too many.

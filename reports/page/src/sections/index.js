@@ -3,6 +3,7 @@
 import { summary } from './summary.js';
 import { schedule } from './schedule.js';
 import { heatmap } from './heatmap.js';
+import { space } from './space.js';
 import { draftLength } from './draft-length.js';
 import { figureSections } from './figures.js';
 import { pareto } from './pareto.js';
@@ -20,6 +21,7 @@ export const sectionsOf = (data) => [
   { ...summary, heading: data.summary?.heading ?? summary.heading },
   schedule,
   heatmap,
+  space,
   draftLength,
   ...figureSections(data),
   pareto,

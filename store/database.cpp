@@ -1,0 +1,167 @@
+#include "store/database.h"
+
+#include <sqlite3.h>
+
+#include <fmt/format.h>
+
+#include "text/input_error.h"
+#include "text/output_file.h"
+
+namespace treeline {
+namespace {
+
+constexpr int patience_ms = 20'000;  ///< with another process that writes
+
+struct Finalise {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Statement = std::unique_ptr<sqlite3_stmt, Finalise>;
+
+void bind(sqlite3_stmt* statement, int place, const Cell& cell) {
+    if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+        sqlite3_bind_int64(statement, place, *whole);
+    } else if (const auto* number = std::get_if<double>(&cell)) {
+        sqlite3_bind_double(statement, place, *number);
+    } else if (const auto* text = std::get_if<std::string>(&cell)) {
+        sqlite3_bind_text64(statement, place, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    } else if (const auto* blob = std::get_if<Blob>(&cell)) {
+        sqlite3_bind_blob64(statement, place, blob->bytes.data(), blob->bytes.size(), SQLITE_TRANSIENT);
+    } else {
+        sqlite3_bind_null(statement, place);
+    }
+}
+
+}  // namespace
+
+std::string cell_text(const Cell& cell) {
+    if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+        return std::to_string(*whole);
+    }
+    if (const auto* number = std::get_if<double>(&cell)) {
+        return fmt::format("{}", *number);
+    }
+    if (const auto* text = std::get_if<std::string>(&cell)) {
+        return *text;
+    }
+    return std::holds_alternative<Blob>(cell) ? "(bytes)" : "";
+}
+
+Database::Database(const std::filesystem::path& path, Access access) : shown_(path.string()) {
+    const int flags = access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    std::error_code ignored;
+    if (access == Access::read && !std::filesystem::exists(path, ignored)) {
+        throw InputError({shown_ + " does not exist; treeline sweep ... --store " + shown_ + " begins such a file"});
+    }
+    if (sqlite3_open_v2(shown_.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
+        const std::string reason = handle_ != nullptr ? sqlite3_errmsg(handle_) : "there is not enough memory";
+        sqlite3_close(handle_);
+        throw OutputError(fmt::format("{} cannot be opened as a store: {}", shown_, reason));
+    }
+    sqlite3_busy_timeout(handle_, patience_ms);
+    try {
+        run("PRAGMA schema_version");  // reads the first page: is this a database at all?
+    } catch (...) {
+        sqlite3_close(handle_);
+        throw;
+    }
+}
+
+Database::~Database() { sqlite3_close(handle_); }
+
+void Database::abandon() noexcept { sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr); }
+
+void Database::fail(const std::string& sql) const {
+    switch (sqlite3_errcode(handle_) & 0xff) {
+        case SQLITE_NOTADB:
+        case SQLITE_CORRUPT:
+            throw InputError({shown_ + " is not a store of treeline: it is no SQLite database, or damaged"});
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+            throw OutputError(shown_ + " is being written by another process, and has been for " +
+                              std::to_string(patience_ms / 1000) + " s; try again when that one has ended");
+        case SQLITE_FULL:
+        case SQLITE_IOERR:
+            throw OutputError(shown_ +
+                              " cannot be written: the disk is full, or fails; what was saved before stays in the file");
+        case SQLITE_READONLY:
+        case SQLITE_CANTOPEN:
+        case SQLITE_PERM:
+            throw OutputError(shown_ + " cannot be written: " + sqlite3_errmsg(handle_));
+        default:
+            throw InputError({fmt::format("{}: {} (in: {})", shown_, sqlite3_errmsg(handle_), sql)});
+    }
+}
+
+sqlite3_stmt* Database::prepared(const std::string& sql, bool only) const {
+    sqlite3_stmt* statement = nullptr;
+    const char* rest = nullptr;
+    if (sqlite3_prepare_v2(handle_, sql.c_str(), -1, &statement, &rest) != SQLITE_OK) {
+        fail(sql);
+    }
+    if (statement == nullptr || (only && std::string_view(rest).find_first_not_of(" ;\n\t") != std::string_view::npos)) {
+        sqlite3_finalize(statement);
+        throw InputError({"a query is one SQL statement: " + sql});
+    }
+    return statement;
+}
+
+Row Database::row_of(sqlite3_stmt* statement) const {
+    Row row;
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+        const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, i));
+        switch (sqlite3_column_type(statement, i)) {
+            case SQLITE_INTEGER:
+                row.emplace_back(std::int64_t{sqlite3_column_int64(statement, i)});
+                break;
+            case SQLITE_FLOAT:
+                row.emplace_back(sqlite3_column_double(statement, i));
+                break;
+            case SQLITE_TEXT:
+                row.emplace_back(std::string(reinterpret_cast<const char*>(sqlite3_column_text(statement, i)), size));
+                break;
+            case SQLITE_BLOB:
+                row.emplace_back(Blob{std::string(static_cast<const char*>(sqlite3_column_blob(statement, i)), size)});
+                break;
+            default:
+                row.emplace_back();
+        }
+    }
+    return row;
+}
+
+void Database::run(const std::string& sql, const Row& values, const std::function<void(const Row&)>& take) {
+    const Statement statement(prepared(sql, true));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        bind(statement.get(), static_cast<int>(i) + 1, values[i]);
+    }
+    int step = 0;
+    while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
+        if (take) {
+            take(row_of(statement.get()));
+        }
+    }
+    if (step != SQLITE_DONE) {
+        fail(sql);
+    }
+}
+
+std::vector<std::string> Database::query(const std::string& sql, std::vector<Row>& rows) {
+    const Statement statement(prepared(sql, true));
+    std::vector<std::string> columns;
+    for (int i = 0; i < sqlite3_column_count(statement.get()); ++i) {
+        columns.emplace_back(sqlite3_column_name(statement.get(), i));
+    }
+    int step = 0;
+    while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
+        rows.push_back(row_of(statement.get()));
+    }
+    if (step != SQLITE_DONE) {
+        fail(sql);
+    }
+    return columns;
+}
+
+std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
+std::int64_t Database::changes() const { return sqlite3_changes64(handle_); }
+
+}  // namespace treeline
