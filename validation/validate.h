@@ -66,9 +66,9 @@ struct Validation {
     std::vector<PaperScore> scores;
     ErrorSummary measured, memory, not_measured;  ///< tables that are measurements; of these, sizes; other models and counts
     UnfittedScore unfitted;
-    double choices_right = 0.0;                   ///< share
-    double regret = 0.0;                          ///< mean of all comparisons
-    std::vector<std::string> problems;            ///< bad input that left something out: sentences with file, table and row
+    double choices_right = 0.0;         ///< share
+    double regret = 0.0;                ///< mean of all comparisons
+    std::vector<std::string> problems;  ///< bad input that left something out: sentences with file, table and row
 
     /// Of a PredictedRow, LeftOutRow or MemoryCell.
     [[nodiscard]] const ExperimentRow& row(const auto& p) const { return papers[p.paper].tables[p.table].rows[p.row]; }

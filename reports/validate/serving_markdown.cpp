@@ -119,9 +119,10 @@ std::string serving_markdown(const std::vector<ServingStudy>& studies) {
         "\n## Measured serving rows\n\n"
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
         "others\n"
-        "measured; {} of {} usable pairs can be priced. Nothing is fitted to them. The last column is the share of rows in an\n"
-        "interval of nominal 80 % whose width comes from other models, devices or engines (one vote a deployment) and the "
-        "ratio of its ends.\n\n"
+        "measured; {} of {} usable pairs can be priced. Eight numbers are fitted to some of the speed-ups, those of the stacks "
+        "to\n"
+        "most dense runs; their descriptions say which. The last column is the share of rows in an interval of nominal 80 %\n"
+        "whose width comes from other models, devices or engines (one vote a deployment) and the ratio of its ends.\n\n"
         "| rows | mode | cases | median error | p90 | bias | in the interval |\n|---|---|---|---|---|---|---|\n",
         first.serving.points.size(), first.speculation.points.size(), first.speculation.points.size(), first.usable_pairs);
     for (const ServingStudy& study : studies) {

@@ -130,6 +130,7 @@ TEST_CASE("formats are words of a row") {
     // NVFP4: 4 bits and a scale of 8 for 16 elements. Experts alone are in it where checkpoints leave attention in 16 bits.
     CHECK(weight_bytes_of("llama-3.1-70b", "NVFP4") == std::pair(0.5625, 0.5625));
     CHECK(weight_bytes_of("glm-5", "nvfp4 (b12x W4A16 MoE), fp8 KV") == std::pair(2.0, 0.5625));
+    CHECK(weight_bytes_of("qwen3.5-27b", "nvfp4").first == 0.5625);  // no experts: all of its layers
     // Kimi's own checkpoint: int4 experts with a 16-bit scale for 32 elements, the rest in bf16.
     CHECK(weight_bytes_of("kimi-k2.6", "int4 (compressed-tensors W4A16), fp8 KV") == std::pair(2.0, 0.5625));
     CHECK(precision_named(parts(), "kimi-k2.6", "int4, fp8 KV").kv_cache.format == NumberFormat::fp8);
@@ -251,7 +252,8 @@ TEST_CASE("trees of SGLang become trees") {
 
 TEST_CASE("a run faster than its checkpoint can be read was in another format") {
     // 16.1 GB of bf16 weights, 90 % of them without the embedding, take 4.3 ms at the 3.35 TB/s of an H100.
-    const std::string row = R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 1, "value_with": 1, "value_without": )";
+    const std::string row =
+        R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 1, "value_with": 1, "value_without": )";
     const MeasuredPoints fast = speculative_points_in(row + "2.5");
     REQUIRE(fast.left_out.size() == 1);
     CHECK(fast.left_out.front().reason == "faster than its checkpoint can be read: the format is not stated");

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "validation/serving/families.h"
+
 namespace treeline {
 namespace {
 
@@ -168,7 +170,9 @@ Precision precision_named(const ServingParts& parts, const std::string& model, c
     Precision precision = published.precision;
     const FormatEntry* format = format_in(parts.names, words);
     if (format != nullptr && !is_published_in(published, *format)) {
-        precision = quantised(published, *format, fits_any(parts.names.fp4_experts_only, model));
+        const bool experts_only =
+            fits_any(parts.names.fp4_experts_only, model) && kind_of_model(published).ends_with("mixture");
+        precision = quantised(published, *format, experts_only);
     }
     if (cache != nullptr) {
         precision.kv_cache = cache->storage;
