@@ -209,6 +209,7 @@ inline constexpr CountKey draft_tokens{"draft_tokens", 1, most_draft_tokens, {},
 inline constexpr PartKey curve{"curve", "object", "the same by length of the chain: `{\"1\": 1.8, \"2\": 2.4, \"4\": 3.1}`"};
 inline constexpr TextKey published{
     "published", "name or path", {}, "as others measured it: a file of [models/drafters](../models/drafters)"};
+inline constexpr TextKey run{"run", "path", {}, "as your deployment measured it: a file of `treeline import`"};
 inline constexpr PartKey categories{"categories", "object",
                                     "with `published`: kinds of requests with their shares of generated tokens: "
                                     "`{\"chat\": 0.6, \"code\": 0.4}`",
@@ -226,7 +227,7 @@ inline constexpr PartKey measured{"measured", "list of objects", "accept lengths
 inline constexpr TextKey source{"source", "text", "", "where it was measured; results repeat it", "none"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, categories, temperature, thinking,
+    return rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, run, categories, temperature, thinking,
                    per_rank, measured, source);
 }
 
