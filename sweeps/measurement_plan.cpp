@@ -13,8 +13,10 @@ namespace {
 /// Half the width of a normal variable's 80 % interval.
 constexpr double half_of_80 = 1.2816;
 constexpr int worlds = 4000;
-/// A run is not worth its time if it narrows the interval by less.
+/// Runs are not worth their time if they narrow the interval by less.
 constexpr double least_narrowing = 0.03;
+/// Runs beyond so many are not compared as sets, of which there would be too many.
+constexpr std::size_t most_compared = 4;
 
 using Vector = std::vector<double>;
 using Matrix = std::vector<Vector>;
@@ -201,6 +203,50 @@ std::vector<Observable> observables_of(const Question& question, const Traffic& 
     return all;
 }
 
+/// The best set of `size` more candidates from `first` on: what it leaves of the uncertainty, and which they are.
+struct ChosenSet {
+    double left = 0.0;
+    std::vector<std::size_t> runs;
+};
+ChosenSet best_of_size(const std::vector<Observable>& candidates, const Matrix& known, const Vector& gain, std::size_t size,
+                       std::size_t first, double error) {
+    ChosenSet best{norm(known, gain), {}};
+    for (std::size_t i = first; size > 0 && i < candidates.size(); ++i) {
+        ChosenSet set = best_of_size(candidates, after(known, candidates[i].slopes, error), gain, size - 1, i + 1, error);
+        if (set.left < best.left) {
+            set.runs.insert(set.runs.begin(), i);
+            best = std::move(set);
+        }
+    }
+    return best;
+}
+
+/// The smallest set of at most `most` runs that leaves hardly more than the best set of that size, the most telling run first.
+/// Sets are compared as a whole: what a drafter costs shows only in runs with and without it together.
+std::vector<std::size_t> best_set(const std::vector<Observable>& candidates, Matrix known, const Vector& gain, std::size_t most,
+                                  double error) {
+    most = std::min({most, candidates.size(), most_compared});
+    const double least = best_of_size(candidates, known, gain, most, 0, error).left;
+    ChosenSet chosen;
+    for (std::size_t size = 0; size <= most; ++size) {
+        chosen = best_of_size(candidates, known, gain, size, 0, error);
+        if (chosen.left <= least + least_narrowing * norm(known, gain)) {
+            break;
+        }
+    }
+    std::vector<std::size_t> ordered;
+    while (!chosen.runs.empty()) {
+        const auto next = std::min_element(chosen.runs.begin(), chosen.runs.end(), [&](std::size_t a, std::size_t b) {
+            return norm(after(known, candidates[a].slopes, error), gain) <
+                   norm(after(known, candidates[b].slopes, error), gain);
+        });
+        known = after(known, candidates[*next].slopes, error);
+        ordered.push_back(*next);
+        chosen.runs.erase(next);
+    }
+    return ordered;
+}
+
 std::vector<std::string> settled(const Question& question, const Matrix& before, const Matrix& left) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < question.inputs.size(); ++i) {
@@ -224,7 +270,7 @@ MeasurementPlan plan_measurements(const Recommendation& recommendation, const Wo
         }
     }
     const Rivals rivals = rivals_of(question, workload);
-    std::vector<Observable> candidates = observables_of(question, workload.traffic);
+    const std::vector<Observable> candidates = observables_of(question, workload.traffic);
     const Matrix prior = identity(question.inputs.size());
     Matrix known = prior;
     const auto interval = [&](double& low, double& high) {
@@ -239,25 +285,15 @@ MeasurementPlan plan_measurements(const Recommendation& recommendation, const Wo
     for (const UncertainRound& input : question.inputs) {
         plan.inputs.push_back(input.input);
     }
-    while (static_cast<int>(plan.runs.size()) < most && !candidates.empty()) {
-        const double before = norm(known, rivals.slopes.front());
-        const auto narrowest =
-            std::min_element(candidates.begin(), candidates.end(), [&](const Observable& a, const Observable& b) {
-                return norm(after(known, a.slopes, error), rivals.slopes.front()) <
-                       norm(after(known, b.slopes, error), rivals.slopes.front());
-            });
-        const Matrix left = after(known, narrowest->slopes, error);
-        if (norm(left, rivals.slopes.front()) > (1.0 - least_narrowing) * before) {
-            break;
-        }
+    for (const std::size_t index : best_set(candidates, prior, rivals.slopes.front(), static_cast<std::size_t>(most), error)) {
+        const Matrix left = after(known, candidates[index].slopes, error);
         PlannedRun run;
-        run.run = narrowest->run;
+        run.run = candidates[index].run;
         run.settles = settled(question, known, left);
         known = left;
         interval(run.low, run.high);
         run.value = value_of(rivals, prior, known);
         plan.runs.push_back(std::move(run));
-        candidates.erase(narrowest);
     }
     return plan;
 }

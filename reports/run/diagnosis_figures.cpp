@@ -1,7 +1,7 @@
 // The page of a diagnosis: the round that is explained as a waterfall, measured against expected rounds, acceptance by
 // position.
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -137,12 +137,7 @@ Figure positions(const Diagnosis& diagnosis) {
 
 std::string diagnosis_html(const Diagnosis& diagnosis) {
     std::vector<FigureSection> sections;
-    std::string causes;
-    for (const Cause& cause : diagnosis.causes) {
-        causes +=
-            fmt::format("{}{}: {} Try: {}.", causes.empty() ? "" : " ", name_of(cause.kind), cause.evidence, cause.remedy);
-    }
-    FigureSection round{"round", "Where the round goes", causes, {}};
+    FigureSection round{"round", "Where the round goes", "", {}};
     FigureSection loads{
         "loads", "Every load", "Expected is the prediction times what plain decoding is measured over predicted.", {}};
     if (!diagnosis.loads.empty()) {
@@ -152,7 +147,16 @@ std::string diagnosis_html(const Diagnosis& diagnosis) {
             loads.figures.push_back(std::move(figure));
         }
     }
-    sections.push_back(std::move(round));
+    int number = 0;
+    for (const Cause& cause : diagnosis.causes) {
+        std::string heading(name_of(cause.kind));
+        heading.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.front())));
+        sections.push_back(
+            {fmt::format("cause-{}", ++number), heading, fmt::format("{} Try: {}.", cause.evidence, cause.remedy), {}});
+    }
+    if (!round.figures.empty()) {
+        sections.push_back(std::move(round));
+    }
     if (!loads.figures.empty()) {
         sections.push_back(std::move(loads));
     }

@@ -19,7 +19,8 @@ namespace {
 using Json = nlohmann::json;
 
 struct Case {
-    Recommendation recommendation = recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 4}, {33, 0}}, 256));
+    Recommendation recommendation =
+        recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 4}, {33, 0}}, 256));
     Workload workload;
 
     Case() {
@@ -72,7 +73,8 @@ TEST_CASE("SGLang's cost tables say what the model says") {
     }
     const Json sums = Json::parse(example.text(ExportKind::sglang_sps_model));
     const auto requests = sums["bs_probes"].get<std::vector<int>>(), all = sums["m_probes"].get<std::vector<int>>();
-    const auto alpha = sums["alpha_seconds"].get<std::vector<double>>(), theta = sums["theta_seconds"].get<std::vector<double>>();
+    const auto alpha = sums["alpha_seconds"].get<std::vector<double>>(),
+               theta = sums["theta_seconds"].get<std::vector<double>>();
     REQUIRE(requests.size() == alpha.size());
     REQUIRE(all.size() == theta.size());
     for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -13,7 +13,8 @@ namespace {
 
 /// Loads of a deployment: the model's own rounds, with `fault` seconds more.
 template <class Fault>
-DiagnosisInput faulty(const RoundSetup& setup, const std::vector<double>& batches, const std::vector<int>& lengths, Fault fault) {
+DiagnosisInput faulty(const RoundSetup& setup, const std::vector<double>& batches, const std::vector<int>& lengths,
+                      Fault fault) {
     const CompiledRound round = compile_round(setup);
     DiagnosisInput input;
     for (const double batch : batches) {
@@ -63,7 +64,7 @@ TEST_CASE("faults are told apart by how they grow with batch and draft length") 
         return CauseKind::ceiling;
     };
     const double step = evaluate(compile_round(setup), {0, 1, 1000.0}).round.value();
-    CHECK(first_of([&](double, int) { return 0.6 * step; }) == CauseKind::host_per_round);
+    CHECK(first_of([&](double, int) { return 0.1 * step; }) == CauseKind::host_per_round);
     CHECK(first_of([&](double batch, int) { return 0.05 * step * batch; }) == CauseKind::host_per_sequence);
     CHECK(first_of([&](double batch, int length) { return 0.02 * step * batch * length; }) == CauseKind::rows_cost_more);
 }
@@ -102,5 +103,6 @@ TEST_CASE("a round longer than what it can yield is hopeless for any drafter") {
     input.rounds[0].cell.round = MeasuredMean::of(4.5 * input.plain[0].cell.round.mean(), 0.0, 1.0, 1.0);
     const Diagnosis found = diagnose(input);
     CHECK(found.loads[0].ceiling == Approx(4.0 / 4.5));
-    CHECK(std::any_of(found.causes.begin(), found.causes.end(), [](const Cause& cause) { return cause.kind == CauseKind::ceiling; }));
+    CHECK(std::any_of(found.causes.begin(), found.causes.end(),
+                      [](const Cause& cause) { return cause.kind == CauseKind::ceiling; }));
 }

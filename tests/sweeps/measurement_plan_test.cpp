@@ -46,8 +46,8 @@ TEST_CASE("before any run the interval is as wide as the recommendation's own") 
     const RecommendationResult found = recommend(workload, 1);
     REQUIRE(found.recommendation);
     const Candidate& best = found.recommendation->candidates.front();
-    const GainInterval interval = gain_interval(found.recommendation->variants[best.variant].setup, best.speculation, workload.traffic,
-                                                workload.objective);
+    const GainInterval interval = gain_interval(found.recommendation->variants[best.variant].setup, best.speculation,
+                                                workload.traffic, workload.objective);
     const MeasurementPlan plan = plan_measurements(*found.recommendation, workload, 1);
     CHECK(plan.gain == Approx(interval.value));
     // That one adds rises and falls apart; this one halves the range of each.
