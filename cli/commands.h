@@ -52,6 +52,9 @@ Run add_traffic(CLI::App& app);
 Run add_calibrate(CLI::App& app);
 Run add_decode(CLI::App& app);
 Run add_validate(CLI::App& app);
+Run add_import(CLI::App& app);
+Run add_diagnose(CLI::App& app);
+Run add_plan(CLI::App& app);
 Run add_lint(CLI::App& app);
 Run add_inputs(CLI::App& app);
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "requests/descriptions.h"
+#include "requests/loop/import_request.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
 #include "text/parse_number.h"
@@ -85,8 +86,8 @@ std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyF
 }
 
 bool names_a_description(std::string_view key) {
-    constexpr std::array<std::string_view, 11> keys = {"published", "file", "target", "platform", "platforms", "model", "device",
-                                                      "design", "stack",    "shape",     "shapes"};
+    constexpr std::array<std::string_view, 12> keys = {"published", "file",   "run",   "target", "platform", "platforms",
+                                                      "model",     "device", "design", "stack",  "shape",    "shapes"};
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -193,6 +194,9 @@ FlagJson drafter_of_flag(const std::string& text) {
 FlagJson acceptance_of_flag(const std::string& text) {
     if (opens_object(text) || text.find(',') == std::string::npos) {
         FlagJson value = value_of_flag(text);
+        if (value.is_string() && is_run_file(text)) {
+            return FlagJson{{"run", value}};
+        }
         return value.is_object()                ? value
                : looks_like_measured_file(text) ? FlagJson{{"file", value}}
                : value.is_string()              ? FlagJson{{"published", value}}  // the name of a drafter that was measured

@@ -19,10 +19,14 @@ PointSource read_raw(FlagJson raw, const std::string& name, const std::filesyste
 
 }  // namespace
 
-PointSource read_point(const std::string& file, const FlagTexts& flags, const Catalogue& catalogue) {
+FlagJson point_json(const std::string& file, const FlagTexts& flags) {
     FlagJson point = file.empty() ? FlagJson::object() : point_in(json::Document::load(file));
     rebase_paths(point, std::filesystem::path(file).parent_path().string());
-    return read_raw(with_flags(std::move(point), flags), file.empty() ? "flags" : file, {}, catalogue);
+    return with_flags(std::move(point), flags);
+}
+
+PointSource read_point(const std::string& file, const FlagTexts& flags, const Catalogue& catalogue) {
+    return read_raw(point_json(file, flags), file.empty() ? "flags" : file, {}, catalogue);
 }
 
 PointSource read_point_text(std::string_view text, const std::string& name, const std::filesystem::path& folder,

@@ -16,6 +16,9 @@ struct PointSource {
     nlohmann::ordered_json raw;  ///< the point as the file or the flags have it; its paths as `input` reads them
 };
 
+/// The point of a file with the keys that flags give replaced, not yet judged; its paths are relative to the current folder.
+nlohmann::ordered_json point_json(const std::string& file, const FlagTexts& flags);
+
 /// Reads the point (or, in an earlier result of `estimate`, the "input" that it repeats) with the keys that flags give
 /// replaced. Paths in it become relative to the current folder, as those of flags are. Without a file (empty) the flags are the
 /// whole point. Throws InputError.

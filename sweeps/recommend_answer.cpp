@@ -23,4 +23,18 @@ const Variant& recommended_variant(const Answer& answer) {
     return found.variants[found.candidates.front().variant];
 }
 
+std::string why_not_planned(const Answer& answer) {
+    const auto& found = answer.result.recommendation;
+    if (!found) {
+        return "no configuration meets the limits, so there is nothing to measure; treeline recommend says why";
+    }
+    if (!found->speculate) {
+        return "plain decoding is recommended, and runs are planned for a configuration that drafts";
+    }
+    if (recommended_variant(answer).setup.platform.accelerator) {
+        return "an accelerator is recommended, and runs are planned for engines on GPUs and CPUs";
+    }
+    return "";
+}
+
 }  // namespace treeline

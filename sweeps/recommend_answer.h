@@ -36,4 +36,7 @@ const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant);
 /// The recommended variant; only with a recommendation.
 const Variant& recommended_variant(const Answer& answer);
 
+/// Why no runs can be planned for this answer, as the end of a sentence; empty if they can.
+std::string why_not_planned(const Answer& answer);
+
 }  // namespace treeline

@@ -144,84 +144,63 @@ const UncertainDesign design_inputs[] = {
      }},
 };
 
-/// What the gain is computed for; only the setup and its round differ between the ends of a range.
-struct Question {
-    int speculation;
-    const Traffic& traffic;
-    Objective objective;
-
-    [[nodiscard]] double gain(const CompiledRound& round) const {
-        return outcomes_of(round, {speculation}, traffic, objective).front().gain;
-    }
-    [[nodiscard]] double gain(const RoundSetup& setup) const { return gain(compile_round(setup)); }
-    [[nodiscard]] double gain(RoundSetup setup, const DraftAcceptance& acceptance) const {
-        setup.acceptance = acceptance;
-        return gain(setup);
-    }
-};
-
-Sensitivity sensitivity(std::string name, std::string range, double a, double b) {
-    return {std::move(name), std::move(range), std::min(a, b), std::max(a, b)};
-}
-
-std::vector<Sensitivity> sensitivities(const RoundSetup& setup, const CompiledRound& round, const Question& question) {
-    std::vector<Sensitivity> found;
-    for (const UncertainInput& input : inputs_of(setup.platform)) {
-        CompiledRound low = round;
-        CompiledRound high = round;
-        input.apply(low, input.at_low);
-        input.apply(high, input.at_high);
-        found.push_back(sensitivity(input.name, input.range, question.gain(low), question.gain(high)));
-    }
-    return found;
-}
-
-std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, const Question& question) {
-    std::vector<Sensitivity> found;
-    for (const UncertainDesign& input : design_inputs) {
-        const auto gain_at = [&](double value) {
-            RoundSetup changed = setup;
-            input.apply(*changed.platform.accelerator, value);
-            return question.gain(changed);
-        };
-        found.push_back(sensitivity(input.name, input.range, gain_at(input.low), gain_at(input.high)));
-    }
-    return found;
+/// The same round with another acceptance.
+CompiledRound with_acceptance(RoundSetup setup, const DraftAcceptance& acceptance) {
+    setup.acceptance = acceptance;
+    return compile_round(setup);
 }
 
 /// Prompts other than those measured, and positions that nobody measured, if the shape needs them.
-std::vector<Sensitivity> acceptance_sensitivities(const RoundSetup& setup, const CompiledRound& round,
-                                                  const Question& question) {
-    const auto gain = [&](const DraftAcceptance& acceptance) { return question.gain(setup, acceptance); };
+void add_acceptance(const RoundSetup& setup, const CompiledRound& round, int speculation, std::vector<UncertainRound>& inputs) {
     const double spread = setup.acceptance.spread;
     const std::string why = setup.acceptance.spread_text.empty() ? "other prompts than those measured; assumed"
                                                                  : setup.acceptance.spread_text;
-    std::vector<Sensitivity> found = {
-        sensitivity("acceptance", fmt::format("each position {:.0f} % lower or higher ({})", 100.0 * spread, why),
-                    gain(setup.acceptance.scaled(1.0 - spread)), gain(setup.acceptance.scaled(1.0 + spread)))};
-    if (round.row(question.speculation).accepted.basis == AcceptanceBasis::extrapolated) {
+    inputs.push_back({"acceptance", fmt::format("each position {:.0f} % lower or higher ({})", 100.0 * spread, why),
+                      with_acceptance(setup, setup.acceptance.scaled(1.0 - spread)),
+                      with_acceptance(setup, setup.acceptance.scaled(1.0 + spread)), true});
+    if (round.row(speculation).accepted.basis == AcceptanceBasis::extrapolated) {
         const Acceptance& chain = setup.acceptance.chain;
         DraftAcceptance none = setup.acceptance, most = setup.acceptance;
         none.chain = chain.continued_with(0.0);
         most.chain = chain.continued_with(chain.highest_continuation());
-        found.push_back(sensitivity("acceptance beyond position " + std::to_string(chain.measured_positions()),
-                                    "not measured: from none to the highest rate that the measured positions suggest",
-                                    gain(none), gain(most)));
+        inputs.push_back({"acceptance beyond position " + std::to_string(chain.measured_positions()),
+                          "not measured: from none to the highest rate that the measured positions suggest",
+                          with_acceptance(setup, none), with_acceptance(setup, most), true});
     }
-    return found;
 }
 
 }  // namespace
 
-GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
+std::vector<UncertainRound> uncertain_rounds(const RoundSetup& setup, int speculation) {
     const CompiledRound round = compile_round(setup);
-    const Question question{speculation, traffic, objective};
+    std::vector<UncertainRound> inputs;
+    if (setup.platform.accelerator) {
+        for (const UncertainDesign& input : design_inputs) {
+            RoundSetup low = setup, high = setup;
+            input.apply(*low.platform.accelerator, input.low);
+            input.apply(*high.platform.accelerator, input.high);
+            inputs.push_back({input.name, input.range, compile_round(low), compile_round(high)});
+        }
+    } else {
+        for (const UncertainInput& input : inputs_of(setup.platform)) {
+            inputs.push_back({input.name, input.range, round, round});
+            input.apply(inputs.back().low, input.at_low);
+            input.apply(inputs.back().high, input.at_high);
+        }
+    }
+    add_acceptance(setup, round, speculation, inputs);
+    return inputs;
+}
+
+GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
+    const auto gain = [&](const CompiledRound& round) {
+        return outcomes_of(round, {speculation}, traffic, objective).front().gain;
+    };
     GainInterval interval;
-    interval.value = question.gain(round);
-    interval.inputs =
-        setup.platform.accelerator ? design_sensitivities(setup, question) : sensitivities(setup, round, question);
-    for (Sensitivity& input : acceptance_sensitivities(setup, round, question)) {
-        interval.inputs.push_back(std::move(input));
+    interval.value = gain(compile_round(setup));
+    for (UncertainRound& input : uncertain_rounds(setup, speculation)) {
+        const double a = gain(input.low), b = gain(input.high);
+        interval.inputs.push_back({std::move(input.input), std::move(input.range), std::min(a, b), std::max(a, b)});
     }
     double down = 0.0;
     double up = 0.0;

@@ -24,7 +24,8 @@ struct CalibrateFlags {
     std::string device, source, derive_from, html, resamples = "100";
     bool quick = false, check = false;
     std::string serving;
-    FlagTexts point;  ///< what was served, with --serving
+    std::vector<std::string> runs;
+    FlagTexts point;  ///< what was served, with --serving or --runs
 };
 
 /// A stack fitted to measured steps: --output names the description that is written, and the answer goes to standard output.
@@ -32,13 +33,15 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
     if (!flags.from.empty() || !flags.derive_from.empty() || flags.quick || flags.check || !flags.html.empty() ||
         !flags.source.empty()) {
         throw InputError(
-            {"--serving fits a software stack; --from, --derive-from, --quick, --check, --html and --source are for kernels; "
+            {"--serving and --runs fit a software stack; --from, --derive-from, --quick, --check, --html and --source are for "
+             "kernels; "
              "run them separately"});
     }
     FlagTexts point = flags.point;
     point["platform.device"] = flags.device;
     const Catalogue catalogue = flags.common.find();
-    const ServingFit fit = fit_serving(flags.serving, point, catalogue);
+    const ServingFit fit =
+        flags.runs.empty() ? fit_serving(flags.serving, point, catalogue) : fit_runs(flags.runs, point, catalogue);
     const bool writes = flags.common.output != "-";
     if (writes) {
         json::Document base = json::Document::load(stack_file(catalogue.hardware, given(point, "platform.stack")).string());
@@ -80,11 +83,15 @@ void run_on_own_device(const CalibrateFlags& flags, const KernelFitOptions& opti
 
 void run(const CalibrateFlags& flags) {
     const Format format = flags.common.chosen_format();
-    if (!flags.serving.empty()) {
+    if (!flags.serving.empty() && !flags.runs.empty()) {
+        throw InputError({"--serving and --runs both hold measured steps; give one of them"});
+    }
+    if (!flags.serving.empty() || !flags.runs.empty()) {
         return run_on_serving(flags, format);
     }
     if (any_given(flags.point)) {
-        throw InputError({"--model, --stack, --drafter and the like say what was served; they need --serving FILE"});
+        throw InputError(
+            {"--model, --stack, --drafter and the like say what was served; they need --serving FILE or --runs FILE"});
     }
     KernelFitOptions options;
     options.bootstraps = static_cast<int>(whole_number("--resamples", flags.resamples, 0, 10'000));
@@ -109,15 +116,16 @@ void run(const CalibrateFlags& flags) {
 void add_serving_flags(CLI::App& app, CalibrateFlags& flags) {
     app.add_option("--serving", flags.serving, "Measured steps of a deployment, as CSV: fits its software stack")
         ->type_name("FILE");
-    std::vector<KeyFlag> served =
-        flags_at(point_flags(), {"target.model", "target.precision", "platform.tensor_parallel", "platform.interconnect",
-                                 "platform.stack", "platform.mode", "drafter", "context", "rollback"});
+    app.add_option("--runs", flags.runs, "The same from runs, as treeline import writes or reads them")->type_name("FILE");
+    std::vector<KeyFlag> served = flags_at(
+        point_flags(), {"target.model", "target.precision", "platform.tensor_parallel", "platform.interconnect",
+                        "platform.stack", "platform.mode", "drafter", "context", "prompt_tokens", "output_tokens", "rollback"});
     for (KeyFlag& flag : served) {
         if (flag.path == "platform.stack") {
             flag.help = "Starting point; numbers that are not fitted keep its values";
         }
     }
-    app.option_defaults()->group("With --serving");
+    app.option_defaults()->group("With --serving or --runs");
     add_key_flags(app, served, flags.point);
     app.option_defaults()->group("Options");
 }

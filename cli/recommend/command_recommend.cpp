@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/recommend/workload_options.h"
+#include "reports/recommend/export_output.h"
 #include "reports/recommend/recommendation_output.h"
 
 namespace treeline {
@@ -18,6 +19,9 @@ void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
         return common.deliver(workload_text(read_workload(options, common.find()).raw));
     }
     const AnsweredFile result = answer_file(options, common.find());
+    if (!options.export_as.empty()) {
+        return common.deliver(exported_text(result.answer, options.export_as));
+    }
     common.deliver(format == Format::json  ? recommendation_json(result.answer, result.raw, result.engines).dump(2) + "\n"
                    : format == Format::csv ? recommendation_csv(result.answer)
                                            : recommendation_table(result.answer, result.engines));
@@ -29,6 +33,9 @@ Run add_recommend(CLI::App& app) {
     auto common = std::make_shared<CommonFlags>();
     auto options = std::make_shared<WorkloadOptions>();
     add_workload_options(app, options);
+    app.add_option("--export", options->export_as,
+                   "Instead of the answer, a file for an engine or planner: " + listed(names_of<ExportKind>(), "or"))
+        ->type_name("FORM");
     add_common_flags(app, *common);
     app.footer(
         "Examples:\n"

@@ -20,6 +20,7 @@ struct WorkloadOptions {
     WorkloadFlags flags;
     std::string threads = "0";
     std::vector<std::string> engines;  ///< of --engine; empty: all, at their newest version
+    std::string export_as;             ///< --export of recommend; empty: the answer itself
     bool print_input = false;
 };
 

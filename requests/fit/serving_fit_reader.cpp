@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/fit/served_point.h"
+#include "requests/loop/diagnosis_request.h"
 #include "text/number_text.h"
 
 namespace treeline {
@@ -13,51 +15,13 @@ using Json = nlohmann::ordered_json;
 
 /// Measured and predicted times that differ by more than this factor point to a slip in the unit, the batch or the model.
 constexpr double absurd_factor = 30.0;
-/// Share of drafts assumed accepted if a round was measured without its accept length: only the rollback depends on it.
-constexpr double assumed_share_accepted = 0.5;
 
-/// The point of a row: what the flags say, at the row's batch, context, draft tokens and accept length.
-Json point_of(const ServingRow& row, const Json& flags) {
-    Json point = flags;
-    point["batch"] = row.batch;
-    if (row.context) {
-        point["context"] = *row.context;
-    }
-    point["draft_tokens"] = row.draft_tokens;
-    if (row.draft_tokens == 0) {
-        point.erase("drafter");
-        return point;
-    }
-    const double length = row.accept_length.value_or(1.0 + assumed_share_accepted * row.draft_tokens);
-    point["drafter"]["acceptance"] = {{"mean_length", length}, {"draft_tokens", row.draft_tokens}};
-    return point;
-}
-
-/// The row under the rollback policy and way of verifying that are fastest there.
-MeasuredStep step_of(const ServingRow& row, const PointInput& input) {
-    MeasuredStep fastest;
-    Seconds least(unlimited);
-    for (const Rollback rollback : policies_to_try(input)) {
-        const RoundSetup setup = setup_of(input, rollback);
-        if (!problems_of(setup).empty()) {
-            continue;
-        }
-        const CompiledRound round = compile_round(setup);
-        for (int choice = input.speculates() ? 1 : 0; round.runs(choice); ++choice) {
-            const DesignPoint point{choice, input.batch, input.context};
-            if (const Seconds time = evaluate(round, point).round; time < least) {
-                least = time;
-                fastest = {setup, point, row.round};
-            }
-        }
-    }
-    return fastest;
-}
-
-/// "line 3: …" before a sentence about a row.
+/// "line 3: …" before a sentence about a row; of runs, which have no lines, its load.
 std::vector<std::string> at_line(const ServingTable& table, const ServingRow& row, std::vector<std::string> sentences) {
+    const std::string place = row.line > 0 ? fmt::format("line {}", row.line)
+                                           : fmt::format("batch {:g}, {} draft tokens", row.batch, row.draft_tokens);
     for (std::string& sentence : sentences) {
-        sentence = fmt::format("{}: line {}: {}", table.path, row.line, sentence);
+        sentence = fmt::format("{}: {}: {}", table.path, place, sentence);
     }
     return sentences;
 }
@@ -75,53 +39,80 @@ void check_plausible(const ServingTable& table, const std::vector<MeasuredStep>&
     }
 }
 
-Json point_of_flags(const FlagTexts& flags) {
+Json point_of_flags(const FlagTexts& flags, const char* asked_by) {
     if (given(flags, "platform.stack").empty()) {
-        throw InputError({"--serving needs --stack: the software stack to start from, such as vllm or sglang"});
+        throw InputError({fmt::format("{} needs --stack: the software stack to start from, such as vllm or sglang", asked_by)});
     }
     if (given(flags, "target.model").empty()) {
-        throw InputError({"--serving needs --model: what the deployment serves"});
+        throw InputError({fmt::format("{} needs --model: what the deployment serves", asked_by)});
     }
     return with_flags(Json::object(), flags);
 }
 
-}  // namespace
-
-ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
-    const Json point = point_of_flags(flags);
-    ServingFit result;
-    result.table = read_serving_csv(csv);
-    Descriptions descriptions(catalogue, {});
-    for (const ServingRow& row : result.table.rows) {
-        if (row.draft_tokens > 0 && given(flags, "drafter").empty()) {
-            throw InputError(at_line(result.table, row, {"drafts tokens, so --drafter must name their drafter"}));
-        }
-        try {
-            json::Document document = json::Document::of(point_of(row, point), "flags");
-            const PointInput input = read_point(document, descriptions);
-            if (input.platform.accelerator) {
-                throw InputError({fmt::format("--device: {} is an accelerator without a software stack to fit",
-                                              input.platform.device.name)});
-            }
-            result.target = input.target.label;
-            const std::string& device = input.platform.device.name;
-            const bool one = input.platform.ranks <= 1.0;
-            result.platform = one ? device : fmt::format("{}x {}", input.platform.ranks, device);
-            result.stack = input.platform.stack.name;
-            result.steps.push_back(step_of(row, input));
-        } catch (const InputError& error) {
-            throw InputError(at_line(result.table, row, in_terms_of_flags(error.problems(), point_flags())));
-        }
+/// One row of the table at what `point` describes.
+void add_step(const ServingRow& row, const Json& point, Descriptions& descriptions, ServingFit& result) {
+    if (row.draft_tokens > 0 && !point.contains("drafter")) {
+        throw InputError(at_line(result.table, row, {"drafts tokens, so --drafter must name their drafter"}));
     }
+    try {
+        const PointInput input = read_served(row, point, descriptions);
+        if (input.platform.accelerator) {
+            throw InputError(
+                {fmt::format("--device: {} is an accelerator without a software stack to fit", input.platform.device.name)});
+        }
+        result.target = input.target.label;
+        const std::string& device = input.platform.device.name;
+        const bool one = input.platform.ranks <= 1.0;
+        result.platform = one ? device : fmt::format("{}x {}", input.platform.ranks, device);
+        result.stack = input.platform.stack.name;
+        result.steps.push_back(measured_step(row, input));
+    } catch (const InputError& error) {
+        throw InputError(at_line(result.table, row, in_terms_of_flags(error.problems(), point_flags())));
+    }
+}
+
+ServingFit fitted(ServingFit result) {
     if (std::vector<std::string> problems = problems_of(result.steps); !problems.empty()) {
         for (std::string& problem : problems) {
-            problem = fmt::format("{}: {}", csv, problem);
+            problem = fmt::format("{}: {}", result.table.path, problem);
         }
         throw InputError(std::move(problems));
     }
     check_plausible(result.table, result.steps);
     result.fit = fit_stack(result.steps);
     return result;
+}
+
+}  // namespace
+
+ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
+    const Json point = point_of_flags(flags, "--serving");
+    ServingFit result;
+    result.table = read_serving_csv(csv);
+    Descriptions descriptions(catalogue, {});
+    for (const ServingRow& row : result.table.rows) {
+        add_step(row, point, descriptions, result);
+    }
+    return fitted(std::move(result));
+}
+
+ServingFit fit_runs(const std::vector<std::string>& files, const FlagTexts& flags, const Catalogue& catalogue) {
+    const Json point = point_of_flags(flags, "--runs");
+    const MeasuredRun run = import_runs(files);
+    ServingFit result;
+    result.table.path = files.size() == 1 ? files.front() : fmt::format("{} and {} more", files.front(), files.size() - 1);
+    Descriptions descriptions(catalogue, {});
+    for (const RunCell& cell : run.cells) {
+        if (cell.batch >= 1.0 && cell.round_seconds() > 0.0) {
+            result.table.rows.push_back(serving_row(cell));
+            add_step(result.table.rows.back(), point_of_load(cell, point), descriptions, result);
+        }
+    }
+    if (result.table.rows.size() > most_serving_rows) {
+        throw InputError({fmt::format("{}: has {} timed loads; at most {} are allowed", result.table.path,
+                                      result.table.rows.size(), most_serving_rows)});
+    }
+    return fitted(std::move(result));
 }
 
 }  // namespace treeline

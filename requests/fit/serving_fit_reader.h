@@ -14,6 +14,10 @@ namespace treeline {
 /// and the context of rows that give none. Throws InputError with every problem.
 ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue);
 
+/// The same to the timed loads of runs, in any format that `treeline import` reads. Where a load was timed as TPOT or
+/// throughput, the prompts of other requests are part of its prediction.
+ServingFit fit_runs(const std::vector<std::string>& files, const FlagTexts& flags, const Catalogue& catalogue);
+
 /// The description of the fitted stack: `base`, the description it started from, with the fitted numbers replaced.
 nlohmann::ordered_json stack_description(const ServingFit& fit, nlohmann::ordered_json base);
 

@@ -273,6 +273,7 @@ inline constexpr TextKey file{"file", "path", {},
 inline constexpr TextKey of{"of", "text", {}, "with `file`: the model, if the file has several", "the only one"};
 inline constexpr SwitchKey extrapolate{"extrapolate", true,
                                        "whether accept lengths carry over to lengths that were not measured"};
+inline constexpr TextKey run{"run", "path", {}, "as your deployment measured it: a file of `treeline import`"};
 inline constexpr NumbersKey per_rank{"per_rank", 0.0,
                                      1.0,        "for trees, P(the child of rank r is the accepted one): `[0.63, 0.11, 0.06]`",
                                      "none",     ". If given alone, its first rank is the rate of chains"};
@@ -281,7 +282,7 @@ inline constexpr PartKey measured{"measured", "list of objects", "accept lengths
 inline constexpr TextKey source{"source", "text", "", "where it was measured; results repeat it", "none"};
 
 inline std::vector<KeyRow> rows() {
-    std::vector<KeyRow> rows = rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, file, of);
+    std::vector<KeyRow> rows = rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, file, of, run);
     for (const std::vector<KeyRow>& more :
          {traffic_kind_keys::rows(), rows_of(extrapolate, per_rank, measured, source)}) {
         rows.insert(rows.end(), more.begin(), more.end());

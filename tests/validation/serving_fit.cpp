@@ -4,12 +4,14 @@
 // ai-dynamo/aiconfigurator). Each engine, version, model, device, precision, length and degree of parallelism is a deployment
 // of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and predicts the
 // others: between them (fitted to the smallest, a middle and the largest) and beyond them (fitted to the three smallest).
-// Calibrated mode, all answer lengths, prompts of other requests included.
+// Calibrated mode, all answer lengths, prompts of other requests included. Then the same with the batches nearest to 1, 8 and
+// 32, as `treeline calibrate --runs` would be given, on dense models and on mixtures (silicon_tpot_moe.csv).
 //
 // Exits with 77 without the data and with 1 when a goal below is missed.
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -72,6 +74,49 @@ void print(const char* name, const Errors& errors) {
                100.0 * quantile(errors.before, 0.9), 100.0 * quantile(errors.fitted, 0.9));
 }
 
+/// The numbers of the batches nearest to 1, 8 and 32, by ratio; fewer than three where two are the same.
+std::set<std::size_t> near_1_8_32(const Deployment& deployment) {
+    std::set<std::size_t> chosen;
+    for (const double wanted : {1.0, 8.0, 32.0}) {
+        std::size_t number = 0, nearest = 0;
+        double least = unlimited;
+        for (const auto& [batch, step] : deployment) {
+            const double off = std::abs(std::log(batch / wanted));
+            nearest = off < least ? number : nearest;
+            least = std::min(least, off);
+            ++number;
+        }
+        chosen.insert(nearest);
+    }
+    return chosen;
+}
+
+/// Three rows of a user's own deployment: what they leave of the errors elsewhere.
+void print_left(const char* name, const std::map<std::string, Deployment>& deployments) {
+    Errors errors;
+    int used = 0;
+    for (const auto& [deployment_name, deployment] : deployments) {
+        const std::set<std::size_t> chosen = near_1_8_32(deployment);
+        if (chosen.size() == 3) {
+            predict(deployment, {chosen.begin(), chosen.end()}, errors);
+            ++used;
+        }
+    }
+    if (!errors.before.empty()) {
+        print(name, errors);
+        fmt::print("{:<40} {} deployments; {:.2f} of the median error and {:.2f} of the p90 are left\n", "", used,
+                   quantile(errors.fitted, 0.5) / quantile(errors.before, 0.5),
+                   quantile(errors.fitted, 0.9) / quantile(errors.before, 0.9));
+    }
+}
+
+/// Mixtures under tensor parallelism, whose checkpoints' formats are plain.
+std::vector<ServingRow> plain_mixtures(const std::filesystem::path& path) {
+    std::vector<ServingRow> rows = read_serving_rows(path);
+    std::erase_if(rows, [](const ServingRow& row) { return !row.only_tensor_parallel || !is_plain_mixture(row); });
+    return rows;
+}
+
 }  // namespace
 
 int main() {
@@ -89,5 +134,9 @@ int main() {
     fmt::print("{} deployments of four batches or more, fitted to three of them\n", deployments.size());
     print("batches between those fitted", between);
     print("batches beyond those fitted", beyond);
+    print_left("dense, fitted near batch 1, 8 and 32", deployments);
+    if (const auto mixtures = shared_measurements("data/serving/silicon_tpot_moe.csv")) {
+        print_left("mixtures, fitted near batch 1, 8 and 32", deployments_of(plain_mixtures(*mixtures)));
+    }
     return quantile(between.fitted, 0.5) <= goal_between && quantile(beyond.fitted, 0.5) <= goal_beyond ? 0 : 1;
 }

@@ -1,0 +1,55 @@
+// treeline import: measurements of a deployment, from any engine's files or a live server.
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "reports/run/run_output.h"
+#include "requests/loop/import_request.h"
+#include "runs/own_file.h"
+#include "text/output_file.h"
+
+namespace treeline {
+namespace {
+
+struct ImportFlags {
+    CommonFlags common;
+    std::vector<std::string> files;
+    FlagTexts texts;
+};
+
+/// --output names the run that is written, and people get its summary beside it.
+void import_run(const ImportFlags& flags) {
+    const Format format = flags.common.chosen_format();
+    const MeasuredRun run = import_requested(flags.files, flags.texts);
+    const std::string json = run_json(run).dump(2) + "\n";
+    if (flags.common.output != "-") {
+        write_file(flags.common.output, json);
+    }
+    write_file("-", format == Format::json ? json : format == Format::csv ? run_csv(run) : run_table(run));
+}
+
+}  // namespace
+
+Run add_import(CLI::App& app) {
+    auto flags = std::make_shared<ImportFlags>();
+    app.add_option("RUN", flags->files, "Files of one deployment, in any of these formats; - is standard input");
+    add_key_flags(app, import_flags(), flags->texts);
+    add_common_flags(app, flags->common);
+    std::string formats;
+    for (const std::string& format : run_formats()) {
+        formats += "  " + format + "\n";
+    }
+    app.footer("Reads, told apart by their content:\n" + formats +
+               "\nExamples:\n"
+               "  treeline import plain.json eagle.json --output my-run.json     # two results of vllm bench serve\n"
+               "  treeline import --from http://localhost:8000 --seconds 60 --output my-run.json\n"
+               "  treeline recommend my-workload.json --drafter eagle3 --acceptance my-run.json\n\n"
+               "--output writes the run as JSON for other commands. docs/loop.md goes on from there.");
+    return [flags] { import_run(*flags); };
+}
+
+}  // namespace treeline

@@ -1,0 +1,285 @@
+#include "engines/export.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engines/engine.h"
+#include "engines/flag_plan.h"
+#include "text/input_error.h"
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Requests and verified tokens at which a cost table is written.
+constexpr double most_requests = 256.0;
+constexpr int sweeps_of_fit = 200;
+
+struct ExportInput {
+    const Recommendation& recommendation;
+    const Workload& workload;
+    const Candidate& best;
+    const Variant& variant;
+    CompiledRound round;
+    double context = 0.0;  ///< mean over the traffic
+
+    [[nodiscard]] bool chain(int speculation) const {
+        return round.runs(speculation) && is_chain(variant.setup.speculations[static_cast<std::size_t>(speculation)]);
+    }
+    /// The chain of so many draft tokens, or of the most there are.
+    [[nodiscard]] std::map<int, int> chains() const {
+        std::map<int, int> by_length;
+        for (int i = 0; i < static_cast<int>(round.rows.size()); ++i) {
+            if (chain(i)) {
+                by_length.emplace(static_cast<int>(round.row(i).draft_tokens), i);
+            }
+        }
+        return by_length;
+    }
+};
+
+/// Without the prompts of other requests, which engines account for themselves.
+double step_seconds(const ExportInput& input, int speculation, double batch) {
+    const RoundEstimate estimate = evaluate(input.round, {speculation, batch, input.context});
+    return (estimate.round - estimate.prompts).value();
+}
+
+double largest_batch_that_fits(const ExportInput& input, int speculation) {
+    double batch = 1.0;
+    while (batch < most_requests && evaluate(input.round, {speculation, 2.0 * batch, input.context}).fits) {
+        batch *= 2.0;
+    }
+    return batch;
+}
+
+/// Where the middle between contexts lies, geometrically.
+std::vector<int> context_bounds(const std::vector<double>& contexts) {
+    std::vector<int> bounds;
+    for (std::size_t i = 1; i < contexts.size(); ++i) {
+        bounds.push_back(static_cast<int>(std::lround(std::sqrt(std::max(1.0, contexts[i - 1]) * contexts[i]))));
+    }
+    return bounds;
+}
+
+Exported batch_and_context(const ExportInput& input) {
+    std::set<double> distinct;
+    for (const TrafficPoint& point : input.workload.traffic.points) {
+        distinct.insert(point.context);
+    }
+    const std::vector<double> contexts(distinct.begin(), distinct.end());
+    std::vector<int> speculations;
+    for (const auto& [length, speculation] : input.chains()) {
+        speculations.push_back(speculation);
+    }
+    std::vector<std::vector<PlannedLength>> lengths;
+    std::set<int> starts = {1};
+    int largest = 1;
+    for (const double context : contexts) {
+        Workload at_context = input.workload;
+        for (TrafficPoint& point : at_context.traffic.points) {
+            point.context = context;
+        }
+        lengths.push_back(lengths_of(schedule_for(input.round, speculations, at_context, static_cast<int>(most_requests) * 2)));
+        for (const PlannedLength& length : lengths.back()) {
+            starts.insert(length.from);
+            largest = std::max(largest, length.to);
+        }
+    }
+    const std::vector<int> bounds = context_bounds(contexts), from(starts.begin(), starts.end());
+    Json ranges = Json::array();
+    int longest = 0;
+    for (std::size_t b = 0; b < from.size(); ++b) {
+        for (std::size_t c = 0; c < contexts.size(); ++c) {
+            int drafts = lengths[c].empty() ? 0 : lengths[c].back().draft_tokens;
+            for (const PlannedLength& length : lengths[c]) {
+                drafts = from[b] >= length.from && from[b] <= length.to ? length.draft_tokens : drafts;
+            }
+            longest = std::max(longest, drafts);
+            ranges.push_back({from[b], b + 1 < from.size() ? from[b + 1] - 1 : largest, c == 0 ? 1 : bounds[c - 1] + 1,
+                              c + 1 < contexts.size() ? Json(bounds[c]) : Json(1'000'000), drafts});
+        }
+    }
+    const Engine engine = find_engine("vllm");
+    const EngineDrafter* drafter = engine.drafter(kind_of(input.variant.setup.drafter));
+    if (drafter == nullptr) {
+        throw InputError({"--export vllm-batch-context: vLLM does not run this drafter"});
+    }
+    Json config = {{"method", drafter->word}};
+    if (drafter->needs_path) {
+        config["model"] = drafter_placeholder;
+    }
+    config["num_speculative_tokens"] = std::max(1, longest);
+    config["num_speculative_tokens_per_batch_size"] = ranges;
+    return {config.dump() + "\n",
+            "entries are [batch from, to, context from, to, draft tokens]; only vLLM with pull request 48944 reads them, "
+            "released versions "
+            "take three items (treeline recommend --engine vllm)"};
+}
+
+/// Steps per second of the recommended length, by tokens of the batch: SGLang takes the entry at or below.
+Exported steps_per_second(const ExportInput& input) {
+    Json tokens = Json::array(), steps = Json::array();
+    const double width = input.round.row(input.best.speculation).draft_tokens + 1.0;
+    const double largest = largest_batch_that_fits(input, input.best.speculation);
+    for (double batch = 1.0; batch <= largest; batch *= 2.0) {
+        tokens.push_back(static_cast<int>(batch * width));
+        steps.push_back(rounded(1.0 / step_seconds(input, input.best.speculation, batch), 4));
+    }
+    return {
+        Json{{"sample_batch_tokens", tokens}, {"sample_steps_per_sec", steps}, {"max_batch_tokens", tokens.back()}}.dump() +
+            "\n",
+        "for --speculative-dspark-sps-table-path of SGLang 0.5.23 or later; batch tokens are requests times verified tokens"};
+}
+
+/// step = bias + α(requests) + θ(requests + budget), fitted by turns to chains of all lengths at batches of powers of two.
+Exported steps_as_model(const ExportInput& input) {
+    std::map<double, double> alpha, theta;
+    struct Cell {
+        double requests, tokens, seconds;
+    };
+    std::vector<Cell> cells;
+    const std::map<int, int> chains = input.chains();
+    const double largest = largest_batch_that_fits(input, chains.rbegin()->second);
+    for (double batch = 1.0; batch <= largest; batch *= 2.0) {
+        for (const auto& [length, speculation] : chains) {
+            if ((length & (length + 1)) == 0) {  // 1, 2, 4, 8 verified tokens, so that sums meet
+                cells.push_back({batch, batch * (length + 1.0), step_seconds(input, speculation, batch)});
+                alpha[batch] = theta[cells.back().tokens] = 0.0;
+            }
+        }
+    }
+    double bias = cells.front().seconds;
+    for (int sweep = 0; sweep < sweeps_of_fit; ++sweep) {
+        for (const bool of_requests : {true, false}) {
+            std::map<double, std::pair<double, double>> sums;
+            for (const Cell& cell : cells) {
+                auto& [sum, count] = sums[of_requests ? cell.requests : cell.tokens];
+                sum += cell.seconds - bias - (of_requests ? theta[cell.tokens] : alpha[cell.requests]);
+                count += 1.0;
+            }
+            double before = 0.0;
+            for (auto& [probe, value] : of_requests ? alpha : theta) {  // costs rise, from 0
+                before = value = std::max(before, probe == sums.begin()->first ? 0.0 : sums[probe].first / sums[probe].second);
+            }
+        }
+    }
+    double worst = 0.0;
+    for (const Cell& cell : cells) {
+        worst = std::max(worst, std::abs((bias + alpha[cell.requests] + theta[cell.tokens]) / cell.seconds - 1.0));
+    }
+    Json json = {{"bias_seconds", rounded(bias, 5)}};
+    for (const auto& [name, values, costs] :
+         {std::tuple{"bs_probes", &alpha, "alpha_seconds"}, std::tuple{"m_probes", &theta, "theta_seconds"}}) {
+        for (const auto& [probe, value] : *values) {
+            json[name].push_back(static_cast<int>(probe));
+            json[costs].push_back(rounded(value, 5));
+        }
+    }
+    return {json.dump() + "\n", fmt::format("for --speculative-dspark-sps-table-path of SGLang 0.5.23 or later; the sum of "
+                                            "both terms is within {:.0f} % of the "
+                                            "predicted steps",
+                                            100.0 * worst)};
+}
+
+Exported for_aisimulate(const ExportInput& input) {
+    const DrafterKind kind = kind_of(input.variant.setup.drafter);
+    const std::map<DrafterKind, const char*> words = {
+        {DrafterKind::mtp, "mtp"},       {DrafterKind::ngram, "ngram"},   {DrafterKind::eagle3, "eagle3"},
+        {DrafterKind::dflash, "dflash"}, {DrafterKind::dspark, "dspark"}, {DrafterKind::draft_model, "draft_model"}};
+    const auto word = words.find(kind);
+    if (word == words.end()) {
+        throw InputError({fmt::format("--export aisimulate: AISimulate has no {}", name_of(kind))});
+    }
+    return {
+        fmt::format("engine:\n  speculation:\n    kind: {}\n    num_speculative_tokens: {}\n    expected_accepted_tokens: {}\n",
+                    word->second, input.best.draft_tokens, short_text(input.best.accept_length - 1.0)),
+        "expected_accepted_tokens leaves the base token out; AISimulate's documentation (docs/agentx-mtp.md, a pull request "
+        "when read) "
+        "allows 1 to 5 draft tokens"};
+}
+
+/// Commands that measure what the recommendation promises at each batch of the traffic, with and without the drafter.
+Exported check(const ExportInput& input, ExportKind kind, const std::string& target) {
+    const double prompt =
+        input.workload.prompt_tokens > 0.0 ? input.workload.prompt_tokens : std::max(1.0, input.context - 64.0);
+    const double output = input.variant.setup.output_tokens > 0.0 ? input.variant.setup.output_tokens : 128.0;
+    std::string text = "# Run once against the server with the drafter and once without it. Promised by treeline recommend:\n";
+    std::set<double> batches;
+    for (const TrafficPoint& point : input.workload.traffic.points) {
+        batches.insert(std::max(1.0, std::round(point.batch)));
+    }
+    for (const double batch : batches) {
+        const RoundEstimate with = evaluate(input.round, {input.best.speculation, batch, input.context}),
+                            without = evaluate(input.round, {0, batch, input.context});
+        text += fmt::format("# {:g} requests: TPOT {:.2f} ms with {} draft tokens, {:.2f} ms without ({})\n", batch,
+                            to_ms * with.time_per_token.value(), input.best.draft_tokens,
+                            to_ms * without.time_per_token.value(), ratio_text(without.time_per_token / with.time_per_token));
+    }
+    for (const double batch : batches) {
+        const double requests = std::max(32.0, 8.0 * batch);
+        text +=
+            kind == ExportKind::check_vllm
+                ? fmt::format(
+                      "vllm bench serve --model {} --dataset-name random --random-input-len {:.0f} --random-output-len {:.0f} "
+                      "--max-concurrency {:g} --num-prompts {:g} --ignore-eos --save-result --result-filename run-{:g}.json\n",
+                      target, prompt, output, batch, requests, batch)
+            : kind == ExportKind::check_guidellm
+                ? fmt::format(
+                      "guidellm benchmark --target http://localhost:8000 --rate-type concurrent --rate {:g} --max-requests "
+                      "{:g} "
+                      "--data prompt_tokens={:.0f},output_tokens={:.0f} --output-path run-{:g}.json\n",
+                      batch, requests, prompt, output, batch)
+                : fmt::format(
+                      "aiperf profile --model {} --url localhost:8000 --endpoint-type chat --streaming --concurrency {:g} "
+                      "--request-count {:g} --synthetic-input-tokens-mean {:.0f} --output-tokens-mean {:.0f} "
+                      "--artifact-dir run-{:g}\n",
+                      target, batch, requests, prompt, output, batch);
+    }
+    text += "treeline import run-*.json --output my-run.json\n";
+    return {text,
+            "random prompts measure time, but not acceptance: give your own data set for that (or simulate acceptance, "
+            "treeline plan)"};
+}
+
+}  // namespace
+
+Exported export_recommendation(ExportKind kind, const Recommendation& recommendation, const Workload& workload,
+                               const std::string& target) {
+    const Candidate& best = recommendation.candidates.front();
+    const Variant& variant = recommendation.variants[best.variant];
+    if (!recommendation.speculate || variant.setup.platform.accelerator ||
+        !is_chain(recommendation.speculations[static_cast<std::size_t>(best.speculation)])) {
+        throw InputError({fmt::format("--export {}: needs a recommendation that drafts chains on a GPU, and this one {}",
+                                      name_of(kind), recommendation.speculate ? "drafts otherwise" : "does not speculate")});
+    }
+    ExportInput input{recommendation, workload, best, variant, compile_round(variant.setup)};
+    for (const TrafficPoint& point : workload.traffic.points) {
+        input.context += point.context * point.share;
+    }
+    switch (kind) {
+        case ExportKind::vllm_batch_context:
+            return batch_and_context(input);
+        case ExportKind::sglang_sps:
+            return steps_per_second(input);
+        case ExportKind::sglang_sps_model:
+            return steps_as_model(input);
+        case ExportKind::aisimulate:
+            return for_aisimulate(input);
+        case ExportKind::check_vllm:
+        case ExportKind::check_guidellm:
+        case ExportKind::check_aiperf:
+            break;
+    }
+    return check(input, kind, target);
+}
+
+}  // namespace treeline

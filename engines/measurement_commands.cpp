@@ -1,0 +1,148 @@
+#include "engines/measurement_commands.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engines/flag_plan.h"
+
+namespace treeline {
+namespace {
+
+constexpr double answer_tokens = 256.0;
+
+std::string bench(const std::string& target, const CandidateRun& run, const char* backend) {
+    const double prompt = std::max(16.0, std::round(run.context - 0.5 * answer_tokens));
+    if (run.of_acceptance) {  // what is accepted depends on what is asked
+        return fmt::format(
+            "vllm bench serve {}--model {} --dataset-name custom --dataset-path YOUR_REQUESTS.jsonl --max-concurrency {:g} "
+            "--save-result --result-filename acceptance-drafts-{}.json",
+            backend, target, std::max(8.0, run.batch), run.draft_tokens);
+    }
+    return fmt::format(
+        "vllm bench serve {}--model {} --dataset-name random --random-input-len {:.0f} --random-output-len {:.0f} "
+        "--max-concurrency {:g} "
+        "--num-prompts {:g} --ignore-eos --save-result --result-filename batch-{:g}-drafts-{}.json",
+        backend, target, prompt, answer_tokens, run.batch, std::max(32.0, 8.0 * run.batch), run.batch, run.draft_tokens);
+}
+
+/// P(the first i drafts are accepted) with this accept length, as many ones as it has whole tokens: the engine's own rule for a
+/// length, so that lengths and rates say the same.
+nlohmann::ordered_json rates_for(double accept_length, int drafts) {
+    nlohmann::ordered_json rates = nlohmann::ordered_json::array();
+    double left = std::min(accept_length - 1.0, static_cast<double>(drafts));
+    for (int i = 0; i < drafts; ++i) {
+        rates.push_back(std::round(1e4 * std::min(1.0, left)) / 1e4);
+        left = std::max(0.0, left - 1.0);
+    }
+    return rates;
+}
+
+RunCommands of_vllm(const CandidateRun& run, const EngineDrafter& drafter, const std::string& target, double accept_length) {
+    std::string serve = "vllm serve " + target;
+    RunCommands commands;
+    if (run.draft_tokens > 0) {
+        nlohmann::ordered_json config = {{"method", drafter.word}};
+        if (drafter.needs_path) {
+            config["model"] = drafter_placeholder;
+        }
+        config["num_speculative_tokens"] = run.draft_tokens;
+        if (!run.of_acceptance) {
+            config["rejection_sample_method"] = "synthetic";
+            config["synthetic_acceptance_rates"] = rates_for(accept_length, run.draft_tokens);
+        }
+        serve += fmt::format(" --speculative-config '{}'", config.dump());
+        commands.remark = run.of_acceptance || !drafter.needs_path
+                              ? ""
+                              : "any drafter of this kind and size will do, also an untrained one: acceptance is simulated";
+    }
+    commands.lines = {serve, bench(target, run, "")};
+    return commands;
+}
+
+RunCommands of_sglang(const CandidateRun& run, const EngineDrafter& drafter, const std::string& target, double accept_length) {
+    std::string serve;
+    if (run.draft_tokens > 0 && !run.of_acceptance) {
+        serve = fmt::format(
+            "SGLANG_SIMULATE_ACC_LEN={:.2f} SGLANG_SIMULATE_ACC_METHOD=match-expected "
+            "SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token ",
+            accept_length);
+    }
+    serve += fmt::format("python -m sglang.launch_server --model-path {} --enable-metrics", target);
+    if (run.draft_tokens > 0) {
+        serve += fmt::format(" --speculative-algorithm {}", drafter.word);
+        serve += drafter.needs_path ? fmt::format(" --speculative-draft-model-path {}", drafter_placeholder) : "";
+        serve += fmt::format(
+            " --speculative-num-steps {0} --speculative-eagle-topk 1 --speculative-num-draft-tokens {1} --max-running-requests "
+            "{2:g}",
+            run.draft_tokens, run.draft_tokens + 1, std::max(48.0, run.batch));
+    }
+    return {
+        {serve, fmt::format(
+                    "python -m sglang.bench_serving --backend sglang --dataset-name random --random-input-len {:.0f} "
+                    "--random-output-len {:.0f} --random-range-ratio 1 --max-concurrency {:g} --num-prompts {:g} --output-file "
+                    "batch-{:g}-drafts-{}.jsonl --output-details",
+                    std::max(16.0, std::round(run.context - 0.5 * answer_tokens)), answer_tokens, run.batch,
+                    std::max(32.0, 8.0 * run.batch), run.batch, run.draft_tokens)},
+        run.draft_tokens > 0 && !run.of_acceptance ? "simulated acceptance needs top-k 1" : ""};
+}
+
+RunCommands of_tensorrt_llm(const CandidateRun& run, const EngineDrafter& drafter, const std::string& target,
+                            double accept_length) {
+    std::string serve;
+    if (run.draft_tokens > 0) {
+        serve = fmt::format(
+            "printf 'enable_iter_perf_stats: true\\nspeculative_config:\\n  decoding_type: {}\\n  max_draft_len: {}\\n{}' "
+            ">extra.yaml",
+            drafter.word, run.draft_tokens,
+            drafter.needs_path ? fmt::format("  speculative_model: {}\\n", drafter_placeholder) : "");
+    } else {
+        serve = "printf 'enable_iter_perf_stats: true\\n' >extra.yaml";
+    }
+    const std::string forced = run.draft_tokens > 0 && !run.of_acceptance
+                                   ? fmt::format("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS={:.2f} ", accept_length - 1.0)
+                                   : "";
+    return {{serve, fmt::format("{}trtllm-serve {} --config extra.yaml", forced, target), bench(target, run, "")},
+            "TensorRT-LLM counts forced tokens without the bonus token"};
+}
+
+RunCommands of_llama_cpp(const CandidateRun& run, const EngineDrafter& drafter, const std::string& target) {
+    std::string serve = fmt::format("llama-server --model {}.gguf --metrics --parallel {:g}", target, run.batch);
+    if (run.draft_tokens > 0) {
+        serve += fmt::format(" --spec-type {}", drafter.word);
+        serve += drafter.needs_path ? fmt::format(" --spec-draft-model {}.gguf", drafter_placeholder) : "";
+        serve += fmt::format(" --spec-draft-n-max {}", run.draft_tokens);
+    }
+    return {{serve, bench(target, run, "--backend openai --base-url http://localhost:8080 ")},
+            run.draft_tokens > 0 && !run.of_acceptance
+                ? "llama.cpp cannot simulate acceptance: real prompts and a real drafter are needed"
+                : ""};
+}
+
+}  // namespace
+
+RunCommands commands_for(const CandidateRun& run, const Engine& engine, const Drafter& drafter, const std::string& target,
+                         double accept_length) {
+    const EngineDrafter* known = engine.drafter(kind_of(drafter));
+    if (known == nullptr && run.draft_tokens > 0) {
+        return {{}, fmt::format("{} does not run this drafter", engine.label())};
+    }
+    const EngineDrafter none{};
+    const EngineDrafter& of_engine = known != nullptr ? *known : none;
+    switch (engine.name) {
+        case EngineName::vllm:
+            return of_vllm(run, of_engine, target, accept_length);
+        case EngineName::sglang:
+            return of_sglang(run, of_engine, target, accept_length);
+        case EngineName::tensorrt_llm:
+            return of_tensorrt_llm(run, of_engine, target, accept_length);
+        case EngineName::llama_cpp:
+            break;
+    }
+    return of_llama_cpp(run, of_engine, target);
+}
+
+}  // namespace treeline

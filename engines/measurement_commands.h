@@ -1,0 +1,23 @@
+// Commands that make a planned run on an engine, with acceptance that the engine simulates: no trained drafter is needed to
+// measure what rounds cost.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engines/engine.h"
+#include "sweeps/measurement_plan.h"
+
+namespace treeline {
+
+struct RunCommands {
+    std::vector<std::string> lines;  ///< the server, then the client
+    std::string remark;              ///< what the engine cannot do, or what has to be filled in; empty if nothing
+};
+
+/// `target` is the name of the model for the engine's command line; `accept_length` is what is simulated, bonus token included,
+/// and `requests` how many requests the client sends.
+RunCommands commands_for(const CandidateRun& run, const Engine& engine, const Drafter& drafter, const std::string& target,
+                         double accept_length);
+
+}  // namespace treeline

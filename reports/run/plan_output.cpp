@@ -1,0 +1,115 @@
+#include "reports/run/plan_output.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "engines/measurement_commands.h"
+#include "json/wording.h"
+#include "reports/json_rows.h"
+#include "text/number_text.h"
+#include "text/table.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string title_of(const CandidateRun& run) {
+    return run.of_acceptance ? fmt::format("real requests, {} draft tokens: acceptance", run.draft_tokens)
+           : run.draft_tokens == 0
+               ? fmt::format("plain decoding at batch {:g}", run.batch)
+               : fmt::format("{} draft tokens at batch {:g}, simulated acceptance", run.draft_tokens, run.batch);
+}
+
+RunCommands commands_of(const PlanAnswer& answer, const CandidateRun& run) {
+    const Candidate& best = answer.answer.result.recommendation->candidates.front();
+    return commands_for(run, answer.engine, recommended_variant(answer.answer).setup.drafter,
+                        answer.answer.input.target.model.name, best.accept_length);
+}
+
+std::string range_text(double low, double high, const char* between = "to") {
+    return fmt::format("{} {} {}", ratio_text(low), between, ratio_text(high));
+}
+
+}  // namespace
+
+std::string plan_table(const PlanAnswer& answer) {
+    const MeasurementPlan& plan = answer.plan;
+    const Candidate& best = answer.answer.result.recommendation->candidates.front();
+    std::string text =
+        wrapped(
+            fmt::format("{} draft tokens are recommended, for a gain of {} that lies between {} (80 %). Knowing every input "
+                        "exactly would raise the expected gain by {}.",
+                        best.draft_tokens, ratio_text(plan.gain), range_text(plan.low, plan.high, "and"),
+                        percent_text(plan.perfect)),
+            110) +
+        "\n\n";
+    if (plan.runs.empty()) {
+        return text + "No run of the engine would narrow that by more than 3 %.\n";
+    }
+    TextTable table({{"Run", Align::left}, {"interval then"}, {"worth"}, {"settles", Align::left}});
+    for (const PlannedRun& run : plan.runs) {
+        table.add({title_of(run.run), range_text(run.low, run.high), percent_text(run.value), listed(run.settles, "and")});
+    }
+    text += table.text() +
+            "\nThe interval is what is expected after the run and those above it; worth is the expected rise of the gain by "
+            "choosing "
+            "then.\n";
+    int number = 0;
+    for (const PlannedRun& run : plan.runs) {
+        const RunCommands commands = commands_of(answer, run.run);
+        text += fmt::format("\n{}. {} ({})\n", ++number, title_of(run.run), answer.engine.label());
+        for (const std::string& line : commands.lines) {
+            text += "   " + line + "\n";
+        }
+        text += commands.remark.empty() ? "" : "   " + wrapped("(" + commands.remark + ")", 110, "   ") + "\n";
+    }
+    return text +
+           "\nThen:  treeline import *-drafts-*.json* --output my-run.json\n"
+           "       treeline calibrate --runs my-run.json --model ... --device ... --stack ... --drafter ... --output "
+           "my-stack.json\n"
+           "and recommend again with \"stack\": \"my-stack.json\".\n";
+}
+
+namespace {
+
+Json runs_json(const PlanAnswer& answer, bool with_commands) {
+    Json runs = Json::array();
+    for (const PlannedRun& run : answer.plan.runs) {
+        Json row = {{"run", run.run.of_acceptance ? "acceptance" : "time"},
+                    {"draft_tokens", run.run.draft_tokens},
+                    {"batch", run.run.batch},
+                    {"context", run.run.context},
+                    {"low", run.low},
+                    {"high", run.high},
+                    {"value", run.value}};
+        if (with_commands) {
+            const RunCommands commands = commands_of(answer, run.run);
+            row["settles"] = run.settles;
+            row["commands"] = commands.lines;
+            row["remark"] = commands.remark;
+        }
+        runs.push_back(std::move(row));
+    }
+    return runs;
+}
+
+}  // namespace
+
+Json plan_json(const PlanAnswer& answer) {
+    return {{"format", "treeline-plan"},
+            {"version", 1},
+            {"engine", answer.engine.label()},
+            {"gain", answer.plan.gain},
+            {"low", answer.plan.low},
+            {"high", answer.plan.high},
+            {"value_of_knowing_everything", answer.plan.perfect},
+            {"runs", runs_json(answer, true)}};
+}
+
+std::string plan_csv(const PlanAnswer& answer) {
+    return csv_of({"run", "draft_tokens", "batch", "context", "low", "high", "value"}, runs_json(answer, false));
+}
+
+}  // namespace treeline

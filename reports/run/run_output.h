@@ -1,0 +1,15 @@
+// What `treeline import` read, for people.
+#pragma once
+
+#include <string>
+
+#include "runs/run.h"
+
+namespace treeline {
+
+/// The deployment, its acceptance with sampling errors, and its times at each load.
+std::string run_table(const MeasuredRun& run);
+/// A line for each load.
+std::string run_csv(const MeasuredRun& run);
+
+}  // namespace treeline

@@ -1,0 +1,59 @@
+#include "requests/fit/served_point.h"
+
+#include <nlohmann/json.hpp>
+
+namespace treeline {
+namespace {
+
+/// Share of drafts assumed accepted if a round was measured without its accept length: only the rollback depends on it.
+constexpr double assumed_share_accepted = 0.5;
+
+nlohmann::ordered_json served_json(const ServingRow& row, nlohmann::ordered_json point) {
+    for (const char* load : {"concurrency", "arrival_rate"}) {
+        point.erase(load);
+    }
+    point["batch"] = row.batch;
+    if (row.context) {
+        point["context"] = *row.context;
+    }
+    point["draft_tokens"] = row.draft_tokens;
+    if (row.draft_tokens == 0) {
+        point.erase("drafter");
+        return point;
+    }
+    const double length = row.accept_length.value_or(1.0 + assumed_share_accepted * row.draft_tokens);
+    if (point["drafter"].is_string()) {
+        point["drafter"] = drafter_of_flag(point["drafter"].get<std::string>());
+    }
+    point["drafter"]["acceptance"] = {{"mean_length", length}, {"draft_tokens", row.draft_tokens}};
+    return point;
+}
+
+}  // namespace
+
+PointInput read_served(const ServingRow& row, const nlohmann::ordered_json& point, Descriptions& descriptions) {
+    json::Document document = json::Document::of(served_json(row, point), "flags");
+    return read_point(document, descriptions);
+}
+
+MeasuredStep measured_step(const ServingRow& row, const PointInput& input) {
+    MeasuredStep fastest;
+    Seconds least(unlimited);
+    for (const Rollback rollback : policies_to_try(input)) {
+        const RoundSetup setup = setup_of(input, rollback);
+        if (!problems_of(setup).empty()) {
+            continue;
+        }
+        const CompiledRound round = compile_round(setup);
+        for (int choice = input.speculates() ? 1 : 0; round.runs(choice); ++choice) {
+            const DesignPoint point{choice, input.batch, input.context};
+            if (const Seconds time = evaluate(round, point).round; time < least) {
+                least = time;
+                fastest = {setup, point, row.round};
+            }
+        }
+    }
+    return fastest;
+}
+
+}  // namespace treeline

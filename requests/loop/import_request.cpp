@@ -1,0 +1,121 @@
+#include "requests/loop/import_request.h"
+
+#include <fmt/format.h>
+
+#include "runs/own_file.h"
+#include "runs/scrape.h"
+#include "sim/input_limits.h"
+#include "text/input_error.h"
+#include "text/input_file.h"
+#include "text/number_text.h"
+#include "text/parse_number.h"
+
+namespace treeline {
+namespace {
+
+constexpr double longest_wait = 86'400.0;
+
+double number_of_flag(const FlagTexts& flags, const char* path, const char* name, double low, double high, double fallback) {
+    const std::string& text = given(flags, path);
+    if (text.empty()) {
+        return fallback;
+    }
+    const std::optional<double> value = parse_number(text);
+    if (!value || *value < low || *value > high) {
+        throw InputError(
+            {fmt::format("{}: must be a number from {} to {}, not \"{}\"", name, short_text(low), short_text(high), text)});
+    }
+    return *value;
+}
+
+RunHints hints_of(const FlagTexts& flags) {
+    RunHints hints;
+    hints.identity = {given(flags, "run.engine"),  "", given(flags, "run.model"),
+                      given(flags, "run.drafter"), "", given(flags, "run.device")};
+    hints.draft_tokens =
+        static_cast<int>(number_of_flag(flags, "run.draft_tokens", "--draft-tokens", 0, most_draft_tokens, -1));
+    hints.batch = number_of_flag(flags, "run.batch", "--batch", 1, largest_batch, 0);
+    hints.context = number_of_flag(flags, "run.context", "--context", 1, longest_context, 0);
+    return hints;
+}
+
+double three_digits(double value) { return rounded(value, 4); }
+
+}  // namespace
+
+const std::vector<KeyFlag>& import_flags() {
+    static const std::vector<KeyFlag> flags = {
+        {"--from", "URL", "run.from", "A live server: reads /metrics and /server_info (http://localhost:8000)"},
+        {"--seconds", "N", "run.seconds",
+         "With --from: reads its counters twice, so long apart (default 0: since the server started)"},
+        {"--engine", "NAME", "run.engine", "Engine, where no file says it"},
+        {"--model", "NAME", "run.model", "Model, where no file says it"},
+        {"--drafter", "NAME", "run.drafter", "Drafter, where no file says it"},
+        {"--device", "NAME", "run.device", "Device, which no file says"},
+        {"--draft-tokens", "K", "run.draft_tokens",
+         "Draft tokens, root excluded, where no file says it (SGLang's count less one)"},
+        {"--batch", "N", "run.batch", "Requests in flight, where no file says it"},
+        {"--context", "TOKENS", "run.context", "Mean tokens of a sequence while it decodes, where no file says it"},
+    };
+    return flags;
+}
+
+MeasuredRun import_requested(const std::vector<std::string>& files, const FlagTexts& flags) {
+    const RunHints hints = hints_of(flags);
+    const double seconds = number_of_flag(flags, "run.seconds", "--seconds", 0, longest_wait, 0);
+    const std::string& from = given(flags, "run.from");
+    if (files.empty() && from.empty()) {
+        throw InputError({"import: needs files of a run, or a server (--from http://host:port); see treeline import --help"});
+    }
+    if (!given(flags, "run.seconds").empty() && from.empty()) {
+        throw InputError({"--seconds: is the time between two looks at a server, so it needs --from"});
+    }
+    std::vector<MeasuredRun> runs;
+    if (!files.empty()) {
+        runs.push_back(import_runs(files, hints));
+    }
+    if (!from.empty()) {
+        runs.push_back(scrape_run(from, seconds, hints));
+    }
+    return joined(runs);
+}
+
+bool is_run_file(const std::string& file) {
+    try {
+        const FlagJson json = FlagJson::parse(read_file(file), nullptr, false);
+        return json.is_object() && json.value("format", FlagJson()) == run_format;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+FlagJson acceptance_of_run(const MeasuredRun& run) {
+    const std::vector<int> lengths = run.draft_lengths();
+    for (auto length = lengths.rbegin(); length != lengths.rend(); ++length) {
+        const std::vector<double> positions = run.acceptance(*length).positions();
+        if (!positions.empty()) {
+            FlagJson list = FlagJson::array();
+            for (const double position : positions) {
+                list.push_back(three_digits(position));
+            }
+            return {{"per_position", list}};
+        }
+    }
+    FlagJson curve = FlagJson::object();
+    for (const int length : lengths) {
+        double stated = run.acceptance(length).known() ? run.acceptance(length).accept_length() : 0.0;
+        for (const RunCell& cell : run.cells) {
+            stated = stated <= 0.0 && cell.draft_tokens == length ? cell.stated_length : stated;
+        }
+        if (stated >= 1.0) {
+            curve[std::to_string(length)] = three_digits(stated);
+        }
+    }
+    if (curve.empty()) {
+        throw InputError(
+            {fmt::format("{}: measured no acceptance", run.sources.empty() ? "the run" : run.sources.front().file)});
+    }
+    return {{"curve", curve}};
+}
+
+}  // namespace treeline

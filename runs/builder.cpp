@@ -1,0 +1,271 @@
+#include "runs/builder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "json/wording.h"
+#include "sim/input_limits.h"
+#include "text/input_error.h"
+#include "text/number_text.h"
+#include "text/parse_number.h"
+
+namespace treeline {
+namespace {
+
+constexpr std::size_t most_run_problems = 5;
+/// A schedule by batch and every batch of a large engine; more are a file of something else.
+constexpr std::size_t most_cells = 20'000;
+/// A step that takes longer is no step.
+constexpr double longest_time = 3600.0;
+
+/// The text of a number at the beginning of `text`.
+std::string_view leading_number(std::string_view text) {
+    std::size_t end = 0;
+    while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) != 0 ||
+                                 std::string_view(".+-eE").find(text[end]) != std::string_view::npos)) {
+        ++end;
+    }
+    while (end > 0 && std::string_view(".+-eE").find(text[end - 1]) != std::string_view::npos) {
+        --end;
+    }
+    return text.substr(0, end);
+}
+
+std::string_view after(std::string_view line, std::string_view text) {
+    const std::size_t found = line.find(text);
+    if (found == std::string_view::npos) {
+        return {};
+    }
+    line.remove_prefix(found + text.size());
+    while (!line.empty() && (line.front() == ' ' || line.front() == '=' || line.front() == ':' || line.front() == '(')) {
+        line.remove_prefix(1);
+    }
+    return line;
+}
+
+}  // namespace
+
+RunBuilder::RunBuilder(std::string file, const RunHints& hints) : file_(std::move(file)), hints_(hints) {
+    run_.identity = hints.identity;
+}
+
+void RunBuilder::format(const std::string& name) {
+    if (std::find(formats_.begin(), formats_.end(), name) == formats_.end()) {
+        formats_.push_back(name);
+        run_.sources.push_back({file_, name});
+    }
+}
+
+void RunBuilder::say(std::string& known, const std::string& said, const char* what) {
+    if (known.empty() || known == said) {
+        known = said;
+    } else if (!said.empty() && problems_.size() < most_run_problems) {
+        MeasuredRun a, b;
+        a.sources = b.sources = {{file_, ""}};
+        a.identity.model = known;
+        b.identity.model = said;
+        try {
+            static_cast<void>(joined({a, b}));  // judges whether two names mean the same
+        } catch (const InputError&) {
+            problem(fmt::format("is of the {} {}, but lines before it are of {}; each deployment needs a file of its own", what,
+                                said, known));
+        }
+    }
+}
+
+void RunBuilder::engine(const std::string& name, const std::string& version) {
+    say(run_.identity.engine, name, "engine");
+    if (run_.identity.version.empty()) {
+        run_.identity.version = version;
+    }
+}
+
+void RunBuilder::model(const std::string& name) { say(run_.identity.model, name, "model"); }
+void RunBuilder::drafter(const std::string& name) { say(run_.identity.drafter, name, "drafter"); }
+void RunBuilder::method(const std::string& name) { say(run_.identity.method, name, "method"); }
+
+int RunBuilder::draft_tokens_or(int counted) const {
+    return hints_.draft_tokens >= 0 ? hints_.draft_tokens : counted > 0 ? counted : stated_draft_tokens_;
+}
+
+RunCell& RunBuilder::cell(double batch, int draft_tokens, double context) {
+    context = context > 0.0 ? context : hints_.context;
+    return cell_at(batch, draft_tokens, context, std::lround(context));
+}
+
+RunCell& RunBuilder::cell_of_request(double batch, int draft_tokens, double context, double rounds) {
+    context = context > 0.0 ? context : hints_.context;
+    RunCell& cell = cell_at(batch, draft_tokens, context, context > 0.0 ? -1 - std::ilogb(context) : 0);
+    double& before = rounds_of_cells_[static_cast<std::size_t>(&cell - run_.cells.data())];
+    cell.context = (cell.context * before + context * rounds) / (before + rounds);
+    before += rounds;
+    return cell;
+}
+
+RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, long context_key) {
+    batch = batch > 0.0 ? batch : hints_.batch;
+    if (!(batch >= 0.0) || batch > largest_batch) {
+        problem(fmt::format("says that {} requests ran at once; between 1 and {} can", short_text(batch),
+                            short_text(largest_batch)));
+        batch = 0.0;
+    }
+    if (draft_tokens > most_draft_tokens) {
+        problem(fmt::format("says that {} tokens are drafted; at most {} can", draft_tokens, most_draft_tokens));
+        draft_tokens = 0;
+    }
+    const auto key = std::tuple{draft_tokens, batch, context_key};
+    const auto [found, is_new] = cells_.emplace(key, run_.cells.size());
+    if (is_new) {
+        if (run_.cells.size() >= most_cells) {
+            throw InputError(
+                {fmt::format("{}: holds more than {} different loads; is it of one deployment?", file_, most_cells)});
+        }
+        RunCell cell;
+        cell.batch = batch;
+        cell.draft_tokens = draft_tokens;
+        cell.context = context;
+        run_.cells.push_back(cell);
+    }
+    return run_.cells[found->second];
+}
+
+void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
+    const std::vector<std::string> wrong = block.problems();
+    for (const std::string& end : wrong) {
+        problem("counts " + end);
+    }
+    if (wrong.empty() && cell.draft_tokens > 0 && block.drafted > block.drafts * (cell.draft_tokens + 0.5) && !block.derived) {
+        return problem(fmt::format("counts {} draft tokens in {} drafts of {}", short_text(block.drafted),
+                                   short_text(block.drafts), cell.draft_tokens));
+    }
+    if (wrong.empty() && block.drafts > 0.0) {
+        cell.acceptance.add(block.as_block());
+    }
+}
+
+void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, double weight) {
+    if (!(seconds > 0.0) || seconds > longest_time) {
+        return problem(fmt::format("says {} of {} s; it must lie above 0", what, short_text(seconds)));
+    }
+    mean.add(seconds, weight);
+}
+
+void RunBuilder::problem(const std::string& sentence) {
+    if (problems_.size() < most_run_problems) {
+        problems_.push_back(line_ > 0 ? fmt::format("{}: line {}: {}", file_, line_, sentence)
+                                      : fmt::format("{}: {}", file_, sentence));
+    }
+}
+
+void RunBuilder::remark(const std::string& sentence) {
+    if (std::find(run_.remarks.begin(), run_.remarks.end(), sentence) == run_.remarks.end() && run_.remarks.size() < 20) {
+        run_.remarks.push_back(sentence);
+    }
+}
+
+MeasuredRun RunBuilder::take() {
+    if (problems_.empty() && formats_.empty()) {
+        line_ = 0;
+        problem("is in none of the formats that are read; treeline import --help lists them");
+    } else if (problems_.empty() && run_.cells.empty() && run_.passes.empty() && run_.identity.model.empty()) {
+        line_ = 0;
+        problem(fmt::format("looks like {}, but measures nothing: neither accepted drafts nor times of steps",
+                            listed(formats_, "and")));
+    }
+    if (!problems_.empty()) {
+        throw InputError(problems_);
+    }
+    return std::move(run_);
+}
+
+const RunJson* node_at(const RunJson& json, std::string_view path) {
+    const RunJson* node = &json;
+    while (!path.empty() && node != nullptr) {
+        const std::size_t dot = std::min(path.find('.'), path.size());
+        const std::string key(path.substr(0, dot));
+        path.remove_prefix(std::min(dot + 1, path.size()));
+        const auto found = node->is_object() ? node->find(key) : node->end();
+        node = node->is_object() && found != node->end() && !found->is_null() ? &*found : nullptr;
+    }
+    return node;
+}
+
+std::optional<double> number_at(const RunJson& json, std::string_view path) {
+    const RunJson* node = node_at(json, path);
+    return node != nullptr && node->is_number() ? std::optional(node->get<double>()) : std::nullopt;
+}
+
+std::string text_at(const RunJson& json, std::string_view path) {
+    const RunJson* node = node_at(json, path);
+    return node != nullptr && node->is_string() ? node->get<std::string>() : std::string();
+}
+
+std::optional<std::vector<double>> numbers_at(const RunJson& json, std::string_view path) {
+    const RunJson* node = node_at(json, path);
+    if (node == nullptr || !node->is_structured()) {
+        return std::nullopt;
+    }
+    std::vector<double> numbers;
+    for (const auto& [key, value] : node->items()) {
+        const std::optional<std::size_t> index = node->is_object() ? parse_number<std::size_t>(key) : numbers.size();
+        if (!value.is_number() || !index || *index > static_cast<std::size_t>(most_draft_tokens)) {
+            return std::nullopt;
+        }
+        numbers.resize(std::max(numbers.size(), *index + 1));
+        numbers[*index] = value.get<double>();
+    }
+    return numbers;
+}
+
+std::optional<double> number_after(std::string_view line, std::string_view text) {
+    return parse_number(leading_number(after(line, text)));
+}
+
+std::vector<double> numbers_after(std::string_view line, std::string_view text) {
+    std::vector<double> numbers;
+    std::string_view rest = after(line, text);
+    while (!rest.empty()) {
+        const std::string_view number = leading_number(rest);
+        const std::optional<double> value = parse_number(number);
+        if (!value) {
+            break;
+        }
+        numbers.push_back(*value);
+        rest.remove_prefix(number.size());
+        if (!rest.starts_with(",")) {
+            break;
+        }
+        rest.remove_prefix(1);
+        while (rest.starts_with(" ")) {
+            rest.remove_prefix(1);
+        }
+    }
+    return numbers;
+}
+
+std::string word_after(std::string_view line, std::string_view text) {
+    const std::size_t found = line.find(text);
+    if (found == std::string_view::npos) {
+        return {};
+    }
+    line.remove_prefix(found + text.size());
+    const char quote = !line.empty() && (line.front() == '\'' || line.front() == '"') ? line.front() : '\0';
+    if (quote != '\0') {
+        line.remove_prefix(1);
+    }
+    const std::size_t end = quote != '\0' ? line.find(quote) : line.find_first_of(", )]}\t");
+    return std::string(line.substr(0, end));
+}
+
+AcceptanceCounts counts_of_mean(double accept_length, double tokens, int draft_tokens) {
+    AcceptanceCounts counts;
+    counts.derived = true;
+    counts.drafts = tokens / accept_length;
+    counts.accepted = tokens - counts.drafts;
+    counts.drafted = counts.drafts * draft_tokens;
+    return counts;
+}
+
+}  // namespace treeline

@@ -1,0 +1,136 @@
+// What the formats have in common: a run is built up cell by cell, and each count is judged where it stands in its file.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "runs/run.h"
+
+namespace treeline {
+
+using RunJson = nlohmann::json;
+
+/// Collects one file.
+class RunBuilder {
+public:
+    RunBuilder(std::string file, const RunHints& hints);
+
+    /// Where reading is, for messages: a line from 1, or 0 for the file as a whole.
+    void at_line(long line) { line_ = line; }
+    void format(const std::string& name);
+    /// These contradict what was said before: a problem.
+    void engine(const std::string& name, const std::string& version = "");
+    void model(const std::string& name);
+    void drafter(const std::string& name);
+    void method(const std::string& name);
+    void ranks(double count) { run_.identity.ranks = std::max(run_.identity.ranks, count); }
+    /// Draft tokens that the deployment says it drafts; used where a count does not say it.
+    void draft_tokens(int count) { stated_draft_tokens_ = count; }
+    /// A hint beats what a file says; below 0 if neither knows.
+    [[nodiscard]] int draft_tokens_or(int counted) const;
+
+    /// The cell at a load. A batch or context of 0 is the hint's, if there is one.
+    RunCell& cell(double batch, int draft_tokens, double context = 0.0);
+    /// The same for one of many requests: those whose contexts lie within one octave share a cell, at the mean of their
+    /// contexts weighted by `rounds`.
+    RunCell& cell_of_request(double batch, int draft_tokens, double context, double rounds);
+    /// Adds a block of counts, unless it is impossible.
+    void count(RunCell& cell, const AcceptanceCounts& block);
+    /// A time above 0, in seconds; another is a problem that names `what`.
+    void time(MeasuredMean& mean, const char* what, double seconds, double weight = 1.0);
+    void pass(const PassTime& pass) { run_.passes.push_back(pass); }
+    void own_run(MeasuredRun run) { run_ = std::move(run); }
+
+    void problem(const std::string& sentence);
+    /// Once, however often it is said.
+    void remark(const std::string& sentence);
+
+    [[nodiscard]] bool broken() const { return !problems_.empty(); }
+    [[nodiscard]] const std::string& file() const { return file_; }
+    /// Throws InputError with the problems, or because nothing was measured.
+    MeasuredRun take();
+
+private:
+    void say(std::string& known, const std::string& said, const char* what);
+
+    std::string file_;
+    RunHints hints_;
+    MeasuredRun run_;
+    RunCell& cell_at(double batch, int draft_tokens, double context, long key);
+
+    std::map<std::tuple<int, double, long>, std::size_t> cells_;
+    std::map<std::size_t, double> rounds_of_cells_;
+    std::vector<std::string> problems_, formats_;
+    int stated_draft_tokens_ = -1;
+    long line_ = 0;
+};
+
+/// Reads lines of one kind of log; each line is offered to all of them.
+class LineReader {
+public:
+    virtual ~LineReader() = default;
+    LineReader() = default;
+    LineReader(const LineReader&) = delete;
+    LineReader& operator=(const LineReader&) = delete;
+    /// Whether the line was of this kind.
+    virtual bool take(std::string_view line, RunBuilder& run) = 0;
+    /// After the last line.
+    virtual void finish(RunBuilder& run) = 0;
+};
+
+std::vector<std::unique_ptr<LineReader>> line_readers();
+
+/// A kind of JSON document or line.
+struct JsonFormat {
+    const char* name;  ///< "vllm bench serve"
+    bool (*is)(const RunJson&);
+    void (*read)(const RunJson&, RunBuilder&);
+};
+const std::vector<JsonFormat>& json_formats();
+
+/// A table by its header.
+struct TableFormat {
+    const char* name;
+    bool (*is)(const std::vector<std::string>& header);
+    void (*read)(const std::string& text, RunBuilder&);
+};
+const std::vector<TableFormat>& table_formats();
+
+namespace run_formats_of {
+JsonFormat own_file();
+std::vector<JsonFormat> vllm();
+std::vector<JsonFormat> sglang();
+std::vector<JsonFormat> tensorrt_llm();
+std::vector<JsonFormat> llama_cpp();
+std::vector<JsonFormat> clients();
+std::unique_ptr<LineReader> vllm_log();
+std::unique_ptr<LineReader> sglang_log();
+std::unique_ptr<LineReader> llama_cpp_log();
+std::unique_ptr<LineReader> prometheus();
+}  // namespace run_formats_of
+
+/// The number under a key, or under a path of keys with dots; nothing if it is absent, null or no number.
+std::optional<double> number_at(const RunJson& json, std::string_view path);
+std::string text_at(const RunJson& json, std::string_view path);
+/// The node at a path, or null.
+const RunJson* node_at(const RunJson& json, std::string_view path);
+/// Numbers of an array, or of an object whose keys are indices; nothing if it is neither.
+std::optional<std::vector<double>> numbers_at(const RunJson& json, std::string_view path);
+
+/// The number that follows a text in a line ("accept len: 2.85"); nothing without either.
+std::optional<double> number_after(std::string_view line, std::string_view text);
+/// The numbers after a text, separated by commas.
+std::vector<double> numbers_after(std::string_view line, std::string_view text);
+/// The word after a text, without quotes; ends at a comma, a blank or a bracket.
+std::string word_after(std::string_view line, std::string_view text);
+
+/// Counts of a mean that was printed without counters: `tokens` were generated with this accept length.
+AcceptanceCounts counts_of_mean(double accept_length, double tokens, int draft_tokens);
+
+}  // namespace treeline

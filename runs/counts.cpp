@@ -1,0 +1,189 @@
+#include "runs/counts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "text/number_text.h"
+
+namespace treeline {
+namespace {
+
+/// Blocks from which their scatter says more than the binomial law.
+constexpr double enough_blocks = 8.0;
+/// Positions and totals are printed from the same counters, but logs round rates to three digits.
+constexpr double position_tolerance = 0.02;
+
+bool is_count(double value) { return std::isfinite(value) && value >= 0.0; }
+bool is_whole(double value) { return std::abs(value - std::round(value)) < 1e-6 * std::max(1.0, value); }
+
+/// The design effect: by how much blocks scatter more than independent rounds would. At least 1.
+double design_effect(const AcceptanceCounts& counts) {
+    const std::vector<double> positions = counts.positions();
+    if (positions.empty() || counts.accept_length_error() <= 0.0) {
+        return 1.0;
+    }
+    double variance = 0.0, mean = 0.0;
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        variance += (2.0 * static_cast<double>(i) + 1.0) * positions[i];
+        mean += positions[i];
+    }
+    const double independent = (variance - mean * mean) / counts.drafts;
+    return independent > 0.0 ? std::max(1.0, std::pow(counts.accept_length_error(), 2) / independent) : 1.0;
+}
+
+}  // namespace
+
+void MeasuredMean::add(double value, double weight) {
+    weight_ += weight;
+    sum_ += weight * value;
+    squares_ += weight * value * value;
+    times_ += 1.0;
+}
+
+void MeasuredMean::add(const MeasuredMean& other) {
+    weight_ += other.weight_;
+    sum_ += other.sum_;
+    squares_ += other.squares_;
+    times_ += other.times_;
+}
+
+double MeasuredMean::standard_error() const {
+    if (times_ < 2.0 || weight_ <= 0.0) {
+        return 0.0;
+    }
+    const double variance = std::max(0.0, squares_ / weight_ - mean() * mean()) * times_ / (times_ - 1.0);
+    return std::sqrt(variance / times_);
+}
+
+MeasuredMean MeasuredMean::of(double mean, double standard_error, double weight, double times) {
+    MeasuredMean result;
+    result.weight_ = weight;
+    result.sum_ = weight * mean;
+    result.times_ = times;
+    result.squares_ = weight * (mean * mean + standard_error * standard_error * std::max(0.0, times - 1.0));
+    return result;
+}
+
+AcceptanceCounts AcceptanceCounts::as_block() const {
+    AcceptanceCounts block = *this;
+    block.blocks = 1.0;
+    block.accepted_squares = accepted * accepted;
+    block.accepted_drafts = accepted * drafts;
+    block.drafts_squares = drafts * drafts;
+    return block;
+}
+
+void AcceptanceCounts::add(const AcceptanceCounts& other) {
+    drafts += other.drafts;
+    drafted += other.drafted;
+    accepted += other.accepted;
+    reached.resize(std::max(reached.size(), other.reached.size()));
+    for (std::size_t i = 0; i < other.reached.size(); ++i) {
+        reached[i] += other.reached[i];
+    }
+    drafts_with_positions += other.drafts_with_positions;
+    derived = derived || other.derived;
+    blocks += other.blocks;
+    accepted_squares += other.accepted_squares;
+    accepted_drafts += other.accepted_drafts;
+    drafts_squares += other.drafts_squares;
+}
+
+double AcceptanceCounts::accept_length_error() const {
+    if (!known()) {
+        return 0.0;
+    }
+    const double ratio = accepted / drafts;
+    if (blocks >= enough_blocks) {
+        const double squares = accepted_squares - 2.0 * ratio * accepted_drafts + ratio * ratio * drafts_squares;
+        return std::sqrt(std::max(0.0, squares) * blocks / (blocks - 1.0)) / drafts;
+    }
+    if (derived) {
+        return 0.0;
+    }
+    // Variance of the drafts that a round accepts: E[n²] = Σ (2i − 1)·a_i. Without positions, as if each draft were accepted
+    // with the same chance until one is not, of which the variance of a geometric law is an upper bound.
+    double variance = ratio * (1.0 + ratio);
+    if (const std::vector<double> positions = this->positions(); !positions.empty()) {
+        double second = 0.0, mean = 0.0;
+        for (std::size_t i = 0; i < positions.size(); ++i) {
+            second += (2.0 * static_cast<double>(i) + 1.0) * positions[i];
+            mean += positions[i];
+        }
+        variance = std::max(0.0, second - mean * mean);
+    }
+    return std::sqrt(variance / drafts);
+}
+
+std::vector<double> AcceptanceCounts::positions() const {
+    std::vector<double> result;
+    double before = 1.0;
+    for (const double count : drafts_with_positions > 0.0 ? reached : std::vector<double>{}) {
+        before = std::clamp(count / drafts_with_positions, 0.0, before);
+        result.push_back(before);
+    }
+    return result;
+}
+
+std::vector<double> AcceptanceCounts::position_errors() const {
+    std::vector<double> result;
+    const double effect = design_effect(*this);
+    for (const double position : positions()) {
+        result.push_back(std::sqrt(effect * position * (1.0 - position) / drafts_with_positions));
+    }
+    return result;
+}
+
+std::vector<std::string> AcceptanceCounts::problems() const {
+    std::vector<std::string> found;
+    for (const auto& [what, value] : {std::pair{"drafts", drafts}, {"draft tokens", drafted}, {"accepted tokens", accepted}}) {
+        if (!is_count(value)) {
+            found.push_back(fmt::format("{} {}, which is no count", short_text(value), what));
+        } else if (!derived && !is_whole(value)) {
+            found.push_back(fmt::format("{} {}; counts are whole numbers, so this looks like a rate", short_text(value), what));
+        }
+    }
+    if (!found.empty()) {
+        return found;
+    }
+    const double slack = derived ? 1.02 : 1.0;
+    if (accepted > drafted * slack) {
+        found.push_back(fmt::format("{} accepted tokens, but only {} were drafted", short_text(accepted), short_text(drafted)));
+    }
+    if (drafted > 0.0 && drafts <= 0.0) {
+        found.push_back(fmt::format("{} draft tokens in 0 drafts", short_text(drafted)));
+    }
+    double sum = 0.0, before = drafts_with_positions;
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        if (!is_count(reached[i]) || reached[i] > before * (1.0 + 1e-9) + (derived ? 0.01 * drafts_with_positions : 0.0)) {
+            found.push_back(
+                fmt::format("position {} accepted {} times, the one before {} times; a draft that fails at one "
+                            "position is not accepted at the next",
+                            i, short_text(reached[i]), short_text(before)));
+            return found;
+        }
+        before = reached[i];
+        sum += reached[i];
+    }
+    if (drafts_with_positions == drafts && !reached.empty() &&
+        std::abs(sum - accepted) > position_tolerance * std::max(accepted, 1.0) +
+                                       (derived ? 0.005 * drafts * static_cast<double>(reached.size()) : 0)) {
+        found.push_back(fmt::format("{} accepted tokens, but {} over its positions; rates by position must be unconditional",
+                                    short_text(accepted), short_text(sum)));
+    }
+    return found;
+}
+
+std::vector<double> reached_of_histogram(const std::vector<double>& histogram) {
+    std::vector<double> reached(histogram.empty() ? 0 : histogram.size() - 1, 0.0);
+    double above = 0.0;
+    for (std::size_t j = histogram.size(); j-- > 1;) {
+        above += histogram[j];
+        reached[j - 1] = above;
+    }
+    return reached;
+}
+
+}  // namespace treeline

@@ -1,0 +1,67 @@
+// Counts of accepted drafts, and means of repeated measurements: what can be added up over lines, files and requests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace treeline {
+
+/// Mean of a quantity that was measured several times, each time with a weight (steps, requests, tokens).
+class MeasuredMean {
+public:
+    void add(double value, double weight = 1.0);
+    void add(const MeasuredMean& other);
+
+    [[nodiscard]] bool known() const { return weight_ > 0.0; }
+    [[nodiscard]] double mean() const { return known() ? sum_ / weight_ : 0.0; }
+    /// Of the mean, from the scatter of the measurements; 0 where there are fewer than two.
+    [[nodiscard]] double standard_error() const;
+    [[nodiscard]] double weight() const { return weight_; }
+    [[nodiscard]] double times() const { return times_; }
+
+    /// As written to a file.
+    [[nodiscard]] static MeasuredMean of(double mean, double standard_error, double weight, double times);
+
+private:
+    double weight_ = 0.0, sum_ = 0.0, squares_ = 0.0, times_ = 0.0;
+};
+
+/// What was drafted and accepted. The bonus token, which a verification yields whatever was accepted, never counts here.
+struct AcceptanceCounts {
+    double drafts = 0.0;    ///< verifications of one sequence's draft: rounds, counted once for each sequence
+    double drafted = 0.0;   ///< draft tokens, root excluded
+    double accepted = 0.0;  ///< of them
+    /// reached[i]: drafts whose first i + 1 tokens were all accepted. Empty where only totals are known.
+    std::vector<double> reached;
+    double drafts_with_positions = 0.0;  ///< drafts that `reached` counts
+    /// The counts rest on a printed mean, not on counters: they weigh, and are not whole numbers.
+    bool derived = false;
+
+    /// Sums over blocks that were counted separately (lines of a log, requests), for the sampling error.
+    double blocks = 0.0, accepted_squares = 0.0, accepted_drafts = 0.0, drafts_squares = 0.0;
+
+    /// A block counted by itself: its sums.
+    [[nodiscard]] AcceptanceCounts as_block() const;
+    void add(const AcceptanceCounts& other);
+
+    [[nodiscard]] bool known() const { return drafts > 0.0; }
+    /// Mean tokens of a round, bonus token included: 1 + accepted/drafts.
+    [[nodiscard]] double accept_length() const { return known() ? 1.0 + accepted / drafts : 1.0; }
+    /// Of the accept length. From the scatter between blocks where there are at least eight of them, which sees that the rounds
+    /// of a request are alike; else as if rounds were independent. 0 for derived counts of a single block.
+    [[nodiscard]] double accept_length_error() const;
+    /// P(the first i + 1 drafts are all accepted), made non-increasing; empty where positions are not known.
+    [[nodiscard]] std::vector<double> positions() const;
+    /// Standard error of each of them.
+    [[nodiscard]] std::vector<double> position_errors() const;
+    /// Draft tokens of a draft in the mean.
+    [[nodiscard]] double draft_length() const { return known() ? drafted / drafts : 0.0; }
+
+    /// Every reason why these cannot be counts, as the ends of sentences about them; empty if they can.
+    [[nodiscard]] std::vector<std::string> problems() const;
+};
+
+/// reached[] from a histogram whose element j counts rounds that accepted exactly j drafts.
+std::vector<double> reached_of_histogram(const std::vector<double>& histogram);
+
+}  // namespace treeline

@@ -1,0 +1,193 @@
+// llama.cpp: timings of a response, llama-bench, llama-batched-bench; its log. tools/server, tools/llama-bench,
+// tools/batched-bench and common/speculative.cpp of ggml-org/llama.cpp; pull requests 12603 and 24536.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "runs/builder.h"
+
+namespace treeline::run_formats_of {
+namespace {
+
+constexpr double to_seconds = 1e-3;  // of milliseconds
+
+/// A generation of `predicted` tokens, of which `accepted` were drafted: each other one is the bonus token of a round. The
+/// rounds of a request that ends within a draft are one more.
+void add_generation(RunBuilder& run, double predicted, double milliseconds, double drafted, double accepted, double context) {
+    if (!(predicted > 0.0) || !(milliseconds > 0.0)) {
+        return run.problem("says that it generated nothing, or in no time");
+    }
+    if (drafted <= 0.0) {
+        return run.time(run.cell_of_request(1.0, 0, context, predicted).round, "a step", milliseconds * to_seconds / predicted,
+                        predicted);
+    }
+    if (accepted >= predicted) {
+        return run.problem("accepts as many drafts as it generates tokens, but every round yields one token more");
+    }
+    AcceptanceCounts counts;
+    counts.drafts = predicted - accepted;
+    counts.drafted = drafted;
+    counts.accepted = accepted;
+    const int drafts = run.draft_tokens_or(static_cast<int>(std::max(1L, std::lround(drafted / counts.drafts))));
+    RunCell& cell = run.cell_of_request(1.0, drafts, context, counts.drafts);
+    run.count(cell, counts);
+    run.time(cell.round, "a round", milliseconds * to_seconds / counts.drafts, counts.drafts);
+}
+
+bool is_timings(const RunJson& json) { return node_at(json, "timings.predicted_n") != nullptr || json.contains("predicted_n"); }
+
+void read_timings(const RunJson& json, RunBuilder& run) {
+    run.engine("llama.cpp");
+    run.model(text_at(json, "model"));
+    const RunJson& timings = json.contains("predicted_n") ? json : *node_at(json, "timings");
+    const auto predicted = number_at(timings, "predicted_n"), milliseconds = number_at(timings, "predicted_ms");
+    if (!predicted || !milliseconds) {
+        return run.problem("must give predicted_n and predicted_ms as numbers");
+    }
+    const double drafted = number_at(timings, "draft_n").value_or(0.0),
+                 accepted = number_at(timings, "draft_n_accepted").value_or(0.0);
+    const double read = number_at(timings, "prompt_n").value_or(0.0), cached = number_at(timings, "cache_n").value_or(0.0);
+    add_generation(run, *predicted, *milliseconds, drafted, accepted, read + cached + 0.5 * *predicted);
+}
+
+bool is_llama_bench(const RunJson& json) {
+    return json.contains("model_type") && json.contains("n_gen") && json.contains("avg_ns");
+}
+
+void read_llama_bench(const RunJson& json, RunBuilder& run) {
+    run.engine("llama.cpp", text_at(json, "build_commit"));
+    const std::string file = text_at(json, "model_filename");
+    run.model(file.empty() ? text_at(json, "model_type") : file);
+    const auto time = number_at(json, "avg_ns"), read = number_at(json, "n_prompt"), generated = number_at(json, "n_gen");
+    const double depth = number_at(json, "n_depth").value_or(0.0), scatter = number_at(json, "stddev_ns").value_or(0.0) * 1e-9;
+    if (!time || !read || !generated || !(*time > 0.0)) {
+        return run.problem("must give n_prompt, n_gen and avg_ns as numbers above 0");
+    }
+    const RunJson* samples = node_at(json, "samples_ns");
+    const double times = samples != nullptr && samples->is_array() ? std::max(1.0, static_cast<double>(samples->size())) : 1.0;
+    const double seconds = *time * 1e-9;
+    if (*generated > 0.0 && *read == 0.0) {
+        const double step = seconds / *generated;
+        run.cell(1.0, 0, depth + 0.5 * *generated)
+            .round.add(MeasuredMean::of(step, scatter / *generated / std::sqrt(times), times * *generated, times));
+    } else if (*read > 0.0 && *generated == 0.0) {
+        run.pass({1.0, *read, depth, MeasuredMean::of(seconds, scatter / std::sqrt(times), times, times)});
+    } else {
+        run.remark("Rows of llama-bench that read and generate at once were left out.");
+    }
+}
+
+bool is_batched_bench(const RunJson& json) { return json.contains("pl") && json.contains("t_tg") && json.contains("tg"); }
+
+void read_batched_bench(const RunJson& json, RunBuilder& run) {
+    run.engine("llama.cpp");
+    const auto sequences = number_at(json, "pl"), tokens = number_at(json, "tg"), time = number_at(json, "t_tg"),
+               prompt = number_at(json, "pp");
+    if (!sequences || !tokens || !time || !prompt || !(*sequences >= 1.0) || *tokens < 0.0) {
+        return run.problem("must give pp, tg, pl and t_tg as numbers");
+    }
+    if (*tokens > 0.0) {
+        run.time(run.cell(*sequences, 0, *prompt + 0.5 * *tokens).round, "a step", *time / *tokens, *tokens);
+    }
+}
+
+class LlamaCppLog : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        const bool reads = line.find("prompt eval time =") != std::string_view::npos;
+        const bool decodes = !reads && line.find("eval time =") != std::string_view::npos;
+        const bool ends =
+            line.find("release: id") != std::string_view::npos || line.find("total time =") != std::string_view::npos;
+        const bool accepts =
+            line.find("draft acceptance") != std::string_view::npos && line.find("accepted /") != std::string_view::npos;
+        const bool sums = line.find("#calls(b,g,a)") != std::string_view::npos;
+        if (reads || decodes || accepts || sums) {
+            run.format("a log of llama.cpp");
+            run.engine("llama.cpp");
+        }
+        if (const std::size_t named = line.find("general.name str "); named != std::string_view::npos) {
+            run.model(word_after(line, "= "));
+        }
+        if (reads) {
+            flush(run);
+            prompt_ = number_after(line, "/").value_or(0.0);
+        } else if (decodes) {
+            flush(run);
+            milliseconds_ = number_after(line, "eval time");
+            predicted_ = number_after(line, "/");
+            if (!milliseconds_ || !predicted_) {
+                milliseconds_.reset();
+                run.problem("lacks the time or the tokens that lines on eval time give");
+            }
+        } else if (accepts) {
+            take_acceptance(line, run);
+        } else if (sums) {
+            take_sums(line);
+        } else if (ends && line.find("release") != std::string_view::npos) {
+            flush(run);
+        }
+        return reads || decodes || accepts || sums;
+    }
+
+    void finish(RunBuilder& run) override {
+        flush(run);
+        if (drafting_calls_ > 0.0 && last_draft_length_ > 0) {
+            run.time(run.cell(1.0, last_draft_length_).drafting, "a draft", drafting_ms_ * to_seconds / drafting_calls_,
+                     drafting_calls_);
+        }
+    }
+
+private:
+    void take_acceptance(std::string_view line, RunBuilder& run) {
+        const std::size_t open = line.find('(');
+        const auto accepted = number_after(line.substr(open == std::string_view::npos ? line.size() : open), "("),
+                   drafted = number_after(line, "accepted /");
+        if (!accepted || !drafted) {
+            return run.problem("lacks the accepted or the generated drafts that lines on draft acceptance give");
+        }
+        if (!milliseconds_) {
+            return;  // its request's time is not in the log
+        }
+        const double predicted = *predicted_, milliseconds = *milliseconds_;
+        milliseconds_.reset();
+        add_generation(run, predicted, milliseconds, *drafted, *accepted, 0.0);
+        last_draft_length_ =
+            run.draft_tokens_or(static_cast<int>(std::max(1L, std::lround(*drafted / std::max(1.0, predicted - *accepted)))));
+    }
+
+    /// Sums since the start: the last line has them all.
+    void take_sums(std::string_view line) {
+        const std::vector<double> times = numbers_after(line, "dur(b,g,a)");
+        const auto drafts = number_after(line, "#gen drafts");
+        if (times.size() == 3 && drafts && *drafts > 0.0) {
+            drafting_ms_ = times[1];
+            drafting_calls_ = *drafts;
+        }
+    }
+
+    void flush(RunBuilder& run) {
+        if (milliseconds_) {
+            const double milliseconds = *milliseconds_;
+            milliseconds_.reset();
+            if (*predicted_ > 1.0) {
+                add_generation(run, *predicted_, milliseconds, 0.0, 0.0, 0.0);
+            }
+        }
+    }
+
+    std::optional<double> milliseconds_, predicted_;
+    double prompt_ = 0.0, drafting_ms_ = 0.0, drafting_calls_ = 0.0;
+    int last_draft_length_ = 0;
+};
+
+}  // namespace
+
+std::vector<JsonFormat> llama_cpp() {
+    return {{"a response of llama.cpp", is_timings, read_timings},
+            {"a result of llama-bench", is_llama_bench, read_llama_bench},
+            {"a result of llama-batched-bench", is_batched_bench, read_batched_bench}};
+}
+
+std::unique_ptr<LineReader> llama_cpp_log() { return std::make_unique<LlamaCppLog>(); }
+
+}  // namespace treeline::run_formats_of

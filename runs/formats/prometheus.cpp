@@ -1,0 +1,170 @@
+// Metrics of a live server in Prometheus' text format: vLLM, SGLang, llama.cpp. vllm/v1/spec_decode/metrics.py,
+// vllm/v1/metrics/loggers.py; python/sglang/srt/metrics/collector.py; tools/server of llama.cpp.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "runs/builder.h"
+#include "sim/input_limits.h"
+#include "text/parse_number.h"
+
+namespace treeline::run_formats_of {
+namespace {
+
+/// A counter of one label set in the first and in the last scrape of a file.
+struct Counter {
+    double first = 0.0, last = 0.0;
+    int scrapes = 0;
+};
+
+class Prometheus : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        for (const auto& [prefix, engine] : {std::pair{"vllm:", "vllm"}, {"sglang:", "sglang"}, {"llamacpp:", "llama.cpp"}}) {
+            if (line.starts_with(prefix)) {
+                run.format("metrics of a server (Prometheus)");
+                run.engine(engine);
+                take_sample(line.substr(std::string_view(prefix).size()), run);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void finish(RunBuilder& run) override {
+        run.at_line(0);
+        if (counters_.empty() && gauges_.empty()) {
+            return;
+        }
+        const double drafts = grown("spec_decode_num_drafts_total"), drafted = grown("spec_decode_num_draft_tokens_total");
+        AcceptanceCounts counts;
+        counts.drafts = drafts;
+        counts.drafted = drafted;
+        counts.accepted = grown("spec_decode_num_accepted_tokens_total");
+        for (int i = 0; i < most_draft_tokens && positions_.contains(i); ++i) {
+            counts.reached.push_back(grown("spec_decode_num_accepted_tokens_per_pos_total/" + std::to_string(i)));
+            counts.drafts_with_positions = drafts;
+        }
+        if (went_back_) {
+            return run.problem("holds a counter that fell from one scrape to the next: the server was restarted between them");
+        }
+        const double stated = mean_of_gauges("spec_accept_length");
+        const int length = drafts > 0.0 ? static_cast<int>(std::lround(std::clamp(drafted / drafts, 1.0, 1e6))) : 0;
+        const int drafts_of_round = drafts > 0.0   ? run.draft_tokens_or(length)
+                                    : stated > 1.0 ? std::max(1, run.draft_tokens_or(1))
+                                                   : 0;
+        const double batch =
+            scrapes_ > 1 ? std::round(mean_of_gauges("num_requests_running") + mean_of_gauges("num_running_reqs")) : 0.0;
+        RunCell& cell = run.cell(batch, drafts_of_round);
+        run.count(cell, counts);
+        if (drafts <= 0.0 && stated > 1.0) {
+            cell.stated_length = stated;
+            run.remark("SGLang's metrics give the mean accept length and no counts, so it has no sampling error.");
+        }
+        add_means(cell, run);
+    }
+
+private:
+    /// A histogram's mean over what it counted.
+    void add_mean(MeasuredMean& mean, const std::string& name) {
+        const double count = grown(name + "_count"), sum = grown(name + "_sum");
+        if (count > 0.0 && sum > 0.0 && sum / count < 3600.0) {
+            mean.add(sum / count, count);
+        }
+    }
+
+    void add_means(RunCell& cell, RunBuilder& run) {
+        if (cell.batch <= 0.0) {
+            run.remark(
+                "A single scrape does not say at which batch its times were measured, so only acceptance is kept; two scrapes "
+                "under "
+                "a steady load do (--from URL --seconds 60).");
+            return;
+        }
+        add_mean(cell.tpot, "request_time_per_output_token_seconds");
+        add_mean(cell.ttft, "time_to_first_token_seconds");
+        MeasuredMean gap;
+        add_mean(gap, "inter_token_latency_seconds");
+        if (!gap.known()) {
+            add_mean(gap, "time_per_output_token_seconds");
+        }
+        if (cell.draft_tokens == 0 || !cell.tpot.known()) {
+            // The time between two messages is a round's, prompts included.
+            if (gap.known()) {
+                cell.tpot.add(gap.mean() / std::max(1.0, cell.accept_length()), gap.weight());
+            }
+        }
+    }
+
+    void take_sample(std::string_view line, RunBuilder& run) {
+        const std::size_t blank = line.rfind(' ');
+        const std::size_t brace = std::min(line.find('{'), line.find(' '));
+        const auto value = blank == std::string_view::npos ? std::nullopt : parse_number(line.substr(blank + 1));
+        if (!value) {
+            if (line.ends_with("NaN") || line.ends_with("Inf")) {
+                return;
+            }
+            return run.problem("is a metric without a number");
+        }
+        std::string name(line.substr(0, brace));
+        if (const std::string model = word_after(line, "model_name="); !model.empty()) {
+            run.model(model);
+        }
+        if (name.ends_with("_created") || name.ends_with("_bucket")) {
+            return;
+        }
+        if (name.find("_per_pos") != std::string::npos) {
+            const std::optional<int> position = parse_number<int>(word_after(line, "position="));
+            if (!position || *position < 0 || *position >= most_draft_tokens) {
+                return run.problem("must name the position that it counts");
+            }
+            positions_.insert(*position);
+            name += "/" + std::to_string(*position);
+        }
+        if (!(*value >= 0.0)) {
+            return run.problem("is a count below 0");
+        }
+        Counter& counter =
+            counters_[name + "|" +
+                      std::string(line.substr(brace, blank == std::string_view::npos ? 0 : blank - std::min(blank, brace)))];
+        if (counters_.size() > 100'000) {
+            return run.problem("has more than 100,000 series; is it of one server?");
+        }
+        went_back_ = went_back_ || (counter.scrapes > 0 && *value < counter.last && name.ends_with("_total"));
+        counter.first = counter.scrapes == 0 ? *value : counter.first;
+        counter.last = *value;
+        scrapes_ = std::max(scrapes_, ++counter.scrapes);
+        auto& [sum, times] = gauges_[name];
+        sum += *value;
+        ++times;
+    }
+
+    /// What a counter grew by between the scrapes, or its value in a single one; over all engines.
+    [[nodiscard]] double grown(const std::string& name) const {
+        double sum = 0.0;
+        for (auto found = counters_.lower_bound(name + "|"); found != counters_.end() && found->first.starts_with(name + "|");
+             ++found) {
+            sum += scrapes_ > 1 ? found->second.last - (found->second.scrapes > 1 ? found->second.first : 0.0)
+                                : found->second.last;
+        }
+        return sum;
+    }
+
+    [[nodiscard]] double mean_of_gauges(const std::string& name) const {
+        const auto found = gauges_.find(name);
+        return found == gauges_.end() ? 0.0 : found->second.first / std::max(1, scrapes_);
+    }
+
+    std::map<std::string, Counter> counters_;
+    std::map<std::string, std::pair<double, int>> gauges_;
+    std::set<int> positions_;
+    int scrapes_ = 0;
+    bool went_back_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> prometheus() { return std::make_unique<Prometheus>(); }
+
+}  // namespace treeline::run_formats_of

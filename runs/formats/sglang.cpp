@@ -1,0 +1,169 @@
+// SGLang: results of bench_serving and bench_speculative, single responses, /server_info. python/sglang/bench_serving.py,
+// benchmark/…/bench_speculative.py, docs/advanced_features/server_arguments.md of sgl-project/sglang.
+#include <algorithm>
+#include <cmath>
+
+#include "runs/builder.h"
+
+namespace treeline::run_formats_of {
+namespace {
+
+/// Draft tokens without the root, from what the server was started with; below 0 if it does not say.
+int draft_tokens_of(const RunJson& json) {
+    const double tokens = number_at(json, "speculative_num_draft_tokens").value_or(0.0);
+    return tokens > 1.0 && tokens < 1e6 ? static_cast<int>(tokens) - 1 : -1;
+}
+
+void identify(const RunJson& server, RunBuilder& run) {
+    run.model(text_at(server, "model_path"));
+    run.drafter(text_at(server, "speculative_draft_model_path"));
+    run.method(text_at(server, "speculative_algorithm"));
+    run.engine("sglang", text_at(server, "version"));
+    run.ranks(number_at(server, "tp_size").value_or(0.0));
+    if (const int drafts = draft_tokens_of(server); drafts > 0) {
+        run.draft_tokens(drafts);
+    }
+}
+
+bool is_bench_serving(const RunJson& json) {
+    return json.contains("accept_length") && json.contains("completed") && json.contains("total_output_tokens");
+}
+
+void read_bench_serving(const RunJson& json, RunBuilder& run) {
+    run.engine("sglang");
+    if (const RunJson* server = node_at(json, "server_info"); server != nullptr && server->is_object()) {
+        identify(*server, run);
+    }
+    const double completed = std::max(1.0, number_at(json, "completed").value_or(1.0));
+    const double tokens = number_at(json, "total_output_tokens").value_or(0.0);
+    const double prompt = number_at(json, "total_input_tokens").value_or(0.0) / completed, output = tokens / completed;
+    const auto length = number_at(json, "accept_length");
+    int drafts = 0;
+    if (length) {
+        drafts = run.draft_tokens_or(0);
+        if (drafts <= 0) {
+            return run.problem(
+                "gives an accept_length, but not how many tokens were drafted; --draft-tokens K says it (SGLang's draft tokens "
+                "less one)");
+        }
+        if (!(*length >= 1.0) || *length > drafts + 1.0) {
+            return run.problem("accept_length must lie between 1 and the draft tokens plus one");
+        }
+    }
+    const double stated = number_at(json, "max_concurrency").value_or(0.0);
+    const double measured = std::round(number_at(json, "concurrency").value_or(0.0));
+    RunCell& cell = run.cell(stated > 0.0 ? stated : std::max(measured, 0.0), drafts, prompt + 0.5 * output);
+    cell.concurrency = true;
+    cell.prompt_tokens = prompt;
+    cell.output_tokens = output;
+    if (length && tokens > 0.0) {
+        run.count(cell, counts_of_mean(*length, tokens, drafts));
+    }
+    const auto add = [&](MeasuredMean& mean, const char* key, const char* what) {
+        if (const auto value = number_at(json, key); value && *value > 0.0) {
+            run.time(mean, what, *value * 1e-3, std::max(1.0, tokens));
+        }
+    };
+    // The gap between messages is divided by the tokens that a message brings, so that the ITL here is of a token.
+    add(cell.tpot, "mean_tpot_ms", "a TPOT");
+    add(cell.ttft, "mean_ttft_ms", "a TTFT");
+    if (!length) {
+        add(cell.round, "median_itl_ms", "a time between tokens");
+    }
+    if (const auto throughput = number_at(json, "output_throughput"); throughput && *throughput > 0.0) {
+        cell.tokens_per_second.add(*throughput, std::max(1.0, tokens));
+    }
+}
+
+bool is_bench_speculative(const RunJson& json) { return json.contains("acc_length") && json.contains("step_time"); }
+
+void read_bench_speculative(const RunJson& json, RunBuilder& run) {
+    run.engine("sglang");
+    const auto batch = number_at(json, "batch_size"), length = number_at(json, "acc_length"),
+               step = number_at(json, "step_time");
+    const double steps = number_at(json, "steps").value_or(0.0), width = number_at(json, "topk").value_or(0.0),
+                 nodes = number_at(json, "num_draft_tokens").value_or(0.0);
+    if (!batch || !length || !step || !(*batch >= 1.0)) {
+        return run.problem("must give batch_size, acc_length and step_time as numbers");
+    }
+    const int drafts = steps <= 0.0 ? 0 : static_cast<int>(std::min(1e6, width <= 1.0 ? steps : std::max(steps, nodes - 1.0)));
+    if (width > 1.0) {
+        run.method("trees: steps, top-k, draft tokens " + std::to_string(static_cast<int>(steps)) + "," +
+                   std::to_string(static_cast<int>(width)) + "," + std::to_string(static_cast<int>(nodes)));
+    }
+    RunCell& cell = run.cell(*batch, drafts);
+    const double tokens = number_at(json, "completion_tokens").value_or(0.0);
+    if (drafts > 0 && (*length < 1.0 || *length > drafts + 1.0)) {
+        return run.problem("acc_length must lie between 1 and the draft tokens plus one");
+    }
+    if (drafts > 0 && tokens > 0.0) {
+        run.count(cell, counts_of_mean(*length, tokens, drafts));
+    } else if (drafts > 0) {
+        cell.stated_length = *length;
+    }
+    run.time(cell.round, "a step", *step, std::max(1.0, tokens));
+}
+
+bool is_server_info(const RunJson& json) {
+    return json.contains("internal_states") || (json.contains("model_path") && json.contains("tp_size"));
+}
+
+void read_server_info(const RunJson& json, RunBuilder& run) {
+    identify(json, run);
+    const RunJson* states = node_at(json, "internal_states");
+    for (const RunJson& state : states != nullptr && states->is_array() ? *states : RunJson::array()) {
+        if (const auto length = number_at(state, "avg_spec_accept_length"); length && *length >= 1.0) {
+            RunCell& cell = run.cell(0.0, run.draft_tokens_or(0) > 0 ? run.draft_tokens_or(0) : 1);
+            cell.stated_length = *length;
+            run.remark("/server_info gives the mean accept length since the start and no counts, so it has no sampling error.");
+        }
+    }
+}
+
+bool is_response(const RunJson& json) { return node_at(json, "meta_info.spec_verify_ct") != nullptr; }
+
+void read_response(const RunJson& json, RunBuilder& run) {
+    run.engine("sglang");
+    const RunJson& meta = *node_at(json, "meta_info");
+    const auto first = [&](std::initializer_list<const char*> names) -> std::optional<double> {
+        for (const char* name : names) {
+            if (const auto value = number_at(meta, name)) {
+                return value;
+            }
+        }
+        return std::nullopt;
+    };
+    const auto rounds = number_at(meta, "spec_verify_ct");
+    const auto accepted = first({"spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num"});
+    const auto drafted = first({"spec_num_proposed_drafts", "spec_proposed_drafts", "spec_draft_token_num"});
+    if (!rounds || !accepted || !drafted) {
+        return run.problem("must give spec_verify_ct, and the correct and the proposed drafts of the response, as numbers");
+    }
+    if (*rounds <= 0.0) {
+        return;
+    }
+    AcceptanceCounts counts;
+    counts.drafts = *rounds;
+    counts.drafted = *drafted;
+    counts.accepted = *accepted;
+    auto histogram = numbers_at(meta, "spec_correct_drafts_histogram");
+    if (histogram = histogram ? histogram : numbers_at(meta, "spec_accept_histogram"); histogram && !histogram->empty()) {
+        counts.reached = reached_of_histogram(*histogram);
+        for (const double each : *histogram) {
+            counts.drafts_with_positions += each;
+        }
+    }
+    run.count(run.cell(0.0, run.draft_tokens_or(static_cast<int>(std::lround(std::clamp(*drafted / *rounds, 1.0, 1e6))))),
+              counts);
+}
+
+}  // namespace
+
+std::vector<JsonFormat> sglang() {
+    return {{"a result of SGLang's bench_speculative", is_bench_speculative, read_bench_speculative},
+            {"a result of SGLang's bench_serving", is_bench_serving, read_bench_serving},
+            {"a response of SGLang", is_response, read_response},
+            {"/server_info of SGLang", is_server_info, read_server_info}};
+}
+
+}  // namespace treeline::run_formats_of

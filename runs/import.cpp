@@ -1,0 +1,263 @@
+// A file in any format, told apart by its content: JSON documents and lines by their keys, tables by their header, and lines of
+// text by each kind of log.
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "json/wording.h"
+#include "runs/builder.h"
+#include "text/csv.h"
+#include "text/input_error.h"
+
+namespace treeline {
+namespace {
+
+/// A document that is one JSON value is held in memory; logs and JSON lines are not.
+constexpr std::size_t longest_document = 512u << 20;
+constexpr std::size_t longest_line = 64u << 20;
+constexpr std::size_t longest_run_table = 16u << 20;
+
+/// One line, without its end. `complete` is false for a last line that no line feed ends. False at the end of the stream.
+bool next_line(std::istream& in, const std::string& file, std::string& line, bool& complete) {
+    line.clear();
+    std::streambuf* buffer = in.rdbuf();
+    for (int c = buffer->sbumpc(); c != std::char_traits<char>::eof(); c = buffer->sbumpc()) {
+        if (c == '\n') {
+            if (!line.empty() && line.back() == '\r') {
+                line.pop_back();
+            }
+            complete = true;
+            return true;
+        }
+        line.push_back(static_cast<char>(c));
+        if (line.size() > longest_line) {
+            throw InputError({fmt::format("{}: holds a line of more than 64 MiB, which no log has", file)});
+        }
+    }
+    complete = false;
+    return !line.empty();
+}
+
+/// The JSON format of a value; null if there is none.
+const JsonFormat* format_of(const RunJson& json) {
+    if (!json.is_object()) {
+        return nullptr;
+    }
+    const auto& formats = json_formats();
+    const auto found = std::find_if(formats.begin(), formats.end(), [&](const JsonFormat& format) { return format.is(json); });
+    return found == formats.end() ? nullptr : &*found;
+}
+
+/// A value, or each element of a list of them. What is of no format is left out, with a remark if something else is read.
+void take_json(const RunJson& json, RunBuilder& run, long& left_out) {
+    if (json.is_array()) {
+        for (const RunJson& element : json) {
+            take_json(element, run, left_out);
+        }
+        return;
+    }
+    if (const JsonFormat* format = format_of(json)) {
+        run.format(format->name);
+        format->read(json, run);
+    } else {
+        ++left_out;
+    }
+}
+
+[[noreturn]] void not_json(const std::string& file, long line, bool at_end) {
+    throw InputError({at_end ? fmt::format("{}: ends in the middle of its JSON (line {}); it seems to be cut off", file, line)
+                             : fmt::format("{}: line {} is not JSON", file, line)});
+}
+
+std::optional<RunJson> parsed(const std::string& text) {
+    RunJson json = RunJson::parse(text, nullptr, false);
+    return json.is_discarded() ? std::nullopt : std::optional(std::move(json));
+}
+
+void left_out_remark(RunBuilder& run, long left_out) {
+    if (left_out > 0) {
+        run.at_line(0);
+        run.remark(fmt::format("{}: {} records in formats that are not read were left out.", run.file(), left_out));
+    }
+}
+
+/// One value a line, from the first line, which is parsed already, on.
+void read_json_lines(std::istream& in, RunJson first, RunBuilder& run) {
+    long number = 1, left_out = 0;
+    run.at_line(1);
+    take_json(first, run, left_out);
+    std::string line;
+    bool complete = true;
+    while (!run.broken() && next_line(in, run.file(), line, complete)) {
+        ++number;
+        if (line.find_first_not_of(" \t") == std::string::npos) {
+            continue;
+        }
+        const std::optional<RunJson> json = parsed(line);
+        if (!json) {
+            not_json(run.file(), number, !complete);
+        }
+        run.at_line(number);
+        take_json(*json, run, left_out);
+    }
+    left_out_remark(run, left_out);
+}
+
+void read_document(std::istream& in, std::string text, RunBuilder& run) {
+    std::string line;
+    bool complete = true;
+    while (next_line(in, run.file(), line, complete)) {
+        text += "\n" + line;
+        if (text.size() > longest_document) {
+            throw InputError(
+                {fmt::format("{}: is one JSON document of more than 512 MiB; write it as JSON lines", run.file())});
+        }
+    }
+    try {
+        long left_out = 0;
+        take_json(RunJson::parse(text), run, left_out);
+        left_out_remark(run, left_out);
+    } catch (const RunJson::parse_error& error) {
+        const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
+        not_json(run.file(), 1 + std::count(text.begin(), end, '\n'), error.byte >= text.size());
+    }
+}
+
+void read_table(std::istream& in, std::string text, const TableFormat& format, RunBuilder& run) {
+    std::string line;
+    bool complete = true;
+    text += "\n";
+    while (next_line(in, run.file(), line, complete)) {
+        text += line + "\n";
+        if (text.size() > longest_run_table) {
+            throw InputError({run.file() + ": is a table of more than 16 MiB"});
+        }
+    }
+    run.format(format.name);
+    format.read(text, run);
+}
+
+void read_log(std::istream& in, std::string line, bool complete, RunBuilder& run) {
+    const std::vector<std::unique_ptr<LineReader>> readers = line_readers();
+    long number = 0;
+    do {
+        run.at_line(++number);
+        if (!complete) {
+            if (!line.empty() && line.front() != '#') {
+                run.remark(run.file() + ": its last line is not complete and was left out.");
+            }
+            break;
+        }
+        for (const std::unique_ptr<LineReader>& reader : readers) {
+            if (reader->take(line, run)) {
+                break;
+            }
+        }
+    } while (!run.broken() && next_line(in, run.file(), line, complete));
+    for (const std::unique_ptr<LineReader>& reader : readers) {
+        reader->finish(run);
+    }
+}
+
+MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHints& hints) {
+    RunBuilder run(file, hints);
+    std::string line;
+    bool complete = true, any = false;
+    while ((any = next_line(in, file, line, complete)) && line.find_first_not_of(" \t\xEF\xBB\xBF") == std::string::npos) {}
+    if (!any) {
+        throw InputError({file + ": is empty"});
+    }
+    if (line.starts_with("\xEF\xBB\xBF")) {
+        line.erase(0, 3);
+    }
+    const char first = line[line.find_first_not_of(" \t")];
+    const std::size_t date_end = line.find_first_not_of("[0123456789-: ");
+    const bool dated = first == '[' && date_end != std::string::npos && date_end > 8 &&
+                       std::string_view("]T.").find(line[date_end]) != std::string_view::npos;
+    if (first == '{' || (first == '[' && !dated)) {
+        if (std::optional<RunJson> json = parsed(line)) {
+            read_json_lines(in, std::move(*json), run);
+        } else {
+            read_document(in, line, run);
+        }
+        return run.take();
+    }
+    CsvReader table(line);
+    for (const TableFormat& format : table_formats()) {
+        if (format.is(table.header())) {
+            read_table(in, line, format, run);
+            return run.take();
+        }
+    }
+    read_log(in, line, complete, run);
+    return run.take();
+}
+
+}  // namespace
+
+const std::vector<JsonFormat>& json_formats() {
+    static const std::vector<JsonFormat> all = [] {
+        std::vector<JsonFormat> formats = {run_formats_of::own_file()};
+        for (const auto& some : {run_formats_of::sglang(), run_formats_of::vllm(), run_formats_of::tensorrt_llm(),
+                                 run_formats_of::llama_cpp(), run_formats_of::clients()}) {
+            formats.insert(formats.end(), some.begin(), some.end());
+        }
+        return formats;
+    }();
+    return all;
+}
+
+std::vector<std::unique_ptr<LineReader>> line_readers() {
+    std::vector<std::unique_ptr<LineReader>> readers;
+    readers.push_back(run_formats_of::prometheus());
+    readers.push_back(run_formats_of::vllm_log());
+    readers.push_back(run_formats_of::sglang_log());
+    readers.push_back(run_formats_of::llama_cpp_log());
+    return readers;
+}
+
+std::vector<std::string> run_formats() {
+    std::vector<std::string> names = {"logs of vLLM, SGLang and llama.cpp", "metrics of their servers (Prometheus)"};
+    for (const JsonFormat& format : json_formats()) {
+        names.emplace_back(format.name);
+    }
+    for (const TableFormat& format : table_formats()) {
+        names.emplace_back(format.name);
+    }
+    return names;
+}
+
+MeasuredRun import_run_text(const std::string& text, const std::string& name, const RunHints& hints) {
+    std::istringstream in(text);
+    return import_stream(in, name, hints);
+}
+
+MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& hints) {
+    std::vector<MeasuredRun> runs;
+    std::vector<std::string> problems;
+    for (const std::string& file : files) {
+        try {
+            if (file == "-") {
+                runs.push_back(import_stream(std::cin, "standard input", hints));
+                continue;
+            }
+            std::ifstream in(file, std::ios::binary);
+            if (!in || in.peek() == std::char_traits<char>::eof()) {
+                throw InputError(
+                    {fmt::format("{}: {}", file, in.is_open() ? "is empty or cannot be read" : "cannot be opened")});
+            }
+            runs.push_back(import_stream(in, file, hints));
+        } catch (const InputError& error) {
+            problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+        }
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    return joined(runs);
+}
+
+}  // namespace treeline

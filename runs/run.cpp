@@ -1,0 +1,162 @@
+#include "runs/run.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "json/wording.h"
+#include "text/input_error.h"
+
+namespace treeline {
+namespace {
+
+/// Contexts that differ by less are one load.
+constexpr double same_context = 0.1;
+
+/// "meta-llama/Llama-3.1-8B" and "/models/llama-3.1-8b/" are one name.
+std::string plain_name(std::string name) {
+    while (name.ends_with('/')) {
+        name.pop_back();
+    }
+    name = name.substr(name.find_last_of('/') + 1);
+    for (char& c : name) {
+        c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return name.ends_with(".gguf") ? name.substr(0, name.size() - 5) : name;
+}
+
+bool same_load(const RunCell& a, const RunCell& b) {
+    const double larger = std::max(a.context, b.context), smaller = std::min(a.context, b.context);
+    return a.batch == b.batch && a.draft_tokens == b.draft_tokens &&
+           (smaller <= 0.0 || larger - smaller <= same_context * larger);
+}
+
+double weighted(double a, double weight_a, double b, double weight_b) {
+    return a <= 0.0 ? b : b <= 0.0 || weight_a + weight_b <= 0.0 ? a : (a * weight_a + b * weight_b) / (weight_a + weight_b);
+}
+
+double weight_of(const RunCell& cell) {
+    return std::max({cell.round.weight(), cell.tpot.weight(), cell.acceptance.drafts, 1.0});
+}
+
+void add(RunCell& to, const RunCell& from) {
+    const double a = weight_of(to), b = weight_of(from);
+    to.context = weighted(to.context, a, from.context, b);
+    to.prompt_tokens = weighted(to.prompt_tokens, a, from.prompt_tokens, b);
+    to.output_tokens = weighted(to.output_tokens, a, from.output_tokens, b);
+    to.stated_length = weighted(to.stated_length, a, from.stated_length, b);
+    to.concurrency = to.concurrency && from.concurrency;
+    to.acceptance.add(from.acceptance);
+    to.round.add(from.round);
+    to.tpot.add(from.tpot);
+    to.ttft.add(from.ttft);
+    to.tokens_per_second.add(from.tokens_per_second);
+    to.drafting.add(from.drafting);
+    to.captured_steps += from.captured_steps;
+    to.eager_steps += from.eager_steps;
+}
+
+/// Takes over what is not known yet; a contradiction is a problem.
+void agree(std::string& known, const std::string& said, const char* what, const std::string& file, bool by_name,
+           std::vector<std::string>& problems) {
+    if (known.empty()) {
+        known = said;
+    } else if (!said.empty() && (by_name ? plain_name(known) != plain_name(said) : known != said)) {
+        problems.push_back(
+            fmt::format("{}: is of the {} {}, but what was read before it is of {}; import runs of one deployment "
+                        "together, and others by themselves",
+                        file, what, said, known));
+    }
+}
+
+}  // namespace
+
+double RunCell::accept_length() const {
+    if (draft_tokens == 0 && !acceptance.known() && stated_length <= 0.0) {
+        return 1.0;
+    }
+    return acceptance.known() ? acceptance.accept_length() : stated_length;
+}
+
+double RunCell::round_seconds() const {
+    const double length = accept_length();
+    if (round.known()) {
+        return round.mean();
+    }
+    if (tpot.known()) {
+        return tpot.mean() * length;
+    }
+    return tokens_per_second.known() ? batch * length / tokens_per_second.mean() : 0.0;
+}
+
+double RunCell::tpot_seconds() const {
+    const double length = accept_length();
+    if (tpot.known()) {
+        return tpot.mean();
+    }
+    if (tokens_per_second.known() && batch > 0.0) {
+        return batch / tokens_per_second.mean();
+    }
+    return round.known() && length > 0.0 ? round.mean() / length : 0.0;
+}
+
+AcceptanceCounts MeasuredRun::acceptance(int draft_tokens) const {
+    AcceptanceCounts sum;
+    for (const RunCell& cell : cells) {
+        if (cell.draft_tokens > 0 && (draft_tokens == 0 || cell.draft_tokens == draft_tokens)) {
+            sum.add(cell.acceptance);
+        }
+    }
+    return sum;
+}
+
+std::vector<int> MeasuredRun::draft_lengths() const {
+    std::set<int> lengths;
+    for (const RunCell& cell : cells) {
+        if (cell.draft_tokens > 0) {
+            lengths.insert(cell.draft_tokens);
+        }
+    }
+    return {lengths.begin(), lengths.end()};
+}
+
+MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
+    MeasuredRun all;
+    std::vector<std::string> problems;
+    for (const MeasuredRun& run : runs) {
+        const std::string file = run.sources.empty() ? "the run" : run.sources.front().file;
+        agree(all.identity.engine, run.identity.engine, "engine", file, false, problems);
+        agree(all.identity.model, run.identity.model, "model", file, true, problems);
+        agree(all.identity.drafter, run.identity.drafter, "drafter", file, true, problems);
+        agree(all.identity.method, run.identity.method, "method", file, true, problems);
+        agree(all.identity.device, run.identity.device, "device", file, true, problems);
+        if (!all.identity.version.empty() && !run.identity.version.empty() && all.identity.version != run.identity.version) {
+            all.remarks.push_back(
+                fmt::format("{}: is of version {}, files before it of {}.", file, run.identity.version, all.identity.version));
+        } else if (all.identity.version.empty()) {
+            all.identity.version = run.identity.version;
+        }
+        all.identity.ranks = std::max(all.identity.ranks, run.identity.ranks);
+        all.sources.insert(all.sources.end(), run.sources.begin(), run.sources.end());
+        all.passes.insert(all.passes.end(), run.passes.begin(), run.passes.end());
+        all.remarks.insert(all.remarks.end(), run.remarks.begin(), run.remarks.end());
+        for (const RunCell& cell : run.cells) {
+            const auto same =
+                std::find_if(all.cells.begin(), all.cells.end(), [&](const RunCell& other) { return same_load(cell, other); });
+            same == all.cells.end() ? all.cells.push_back(cell) : add(*same, cell);
+        }
+    }
+    if (!problems.empty()) {
+        throw InputError(std::move(problems));
+    }
+    std::stable_sort(all.cells.begin(), all.cells.end(), [](const RunCell& a, const RunCell& b) {
+        return std::tie(a.draft_tokens, a.batch, a.context) < std::tie(b.draft_tokens, b.batch, b.context);
+    });
+    return all;
+}
+
+}  // namespace treeline

@@ -1,0 +1,90 @@
+// What one deployment was measured to do: how many drafts it accepted, and how long its steps took at each load. Every format
+// of every engine is read into this, and everything that uses measurements starts from it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runs/counts.h"
+
+namespace treeline {
+
+/// What identifies a deployment; empty where no file says.
+struct RunIdentity {
+    std::string engine, version;  ///< "vllm", "0.10.1"
+    std::string model, drafter, method, device;
+    double ranks = 0.0;  ///< devices; 0 = not stated
+};
+
+/// What was measured at one load. Times are seconds.
+struct RunCell {
+    double batch = 0.0;                               ///< sequences decoded together, or requests in flight; 0 = not known
+    bool concurrency = false;                         ///< `batch` is what clients kept in flight
+    int draft_tokens = 0;                             ///< of a draft, root excluded; 0 = plain decoding
+    double context = 0.0;                             ///< mean tokens of a sequence while it decodes; 0 = not known
+    double prompt_tokens = 0.0, output_tokens = 0.0;  ///< of a request in the mean; 0 = not known
+    AcceptanceCounts acceptance;
+    double stated_length = 0.0;  ///< accept length that an engine printed without saying how often it was measured; 0 = none
+    MeasuredMean round;          ///< a step: of plain decoding, or a whole round, without the prompts of other requests
+    MeasuredMean tpot, ttft;     ///< as clients see them: prompts of other requests included
+    MeasuredMean tokens_per_second;                  ///< of all users
+    MeasuredMean drafting;                           ///< the drafter's part of a round
+    double captured_steps = 0.0, eager_steps = 0.0;  ///< steps that replayed a graph, and that did not, where a log says so
+
+    /// Counted, or else printed; 1 for plain decoding; 0 where it is not known.
+    [[nodiscard]] double accept_length() const;
+    /// The time of a round: measured, or else TPOT · τ, or batch · τ / (tokens/s). 0 where nothing gives it.
+    [[nodiscard]] double round_seconds() const;
+    /// Mean time per output token of a user: measured, or else from the throughput or the round. 0 where nothing gives it.
+    [[nodiscard]] double tpot_seconds() const;
+};
+
+/// A pass over some tokens of each sequence, measured alone: the cost of verification without speculation.
+struct PassTime {
+    double sequences = 1.0, tokens = 1.0, context = 0.0;
+    MeasuredMean seconds;
+};
+
+/// A file, and what it was taken for.
+struct RunSource {
+    std::string file, format;
+};
+
+struct MeasuredRun {
+    RunIdentity identity;
+    std::vector<RunSource> sources;
+    std::vector<RunCell> cells;  ///< by draft tokens, then batch, then context
+    std::vector<PassTime> passes;
+    std::vector<std::string> remarks;  ///< what was left out or assumed, as sentences
+
+    /// The counts of all cells with this draft length; of all cells that draft for 0.
+    [[nodiscard]] AcceptanceCounts acceptance(int draft_tokens = 0) const;
+    /// Draft lengths that occur, plain decoding left out, ascending.
+    [[nodiscard]] std::vector<int> draft_lengths() const;
+};
+
+/// Facts that files leave open: what the user adds.
+struct RunHints {
+    RunIdentity identity;
+    int draft_tokens = -1;  ///< below 0: not given
+    double batch = 0.0;     ///< 0: not given
+    double context = 0.0;   ///< the same
+};
+
+/// Reads files of one deployment in any of the formats of runs/formats, told apart by their content, and joins them. "-" is
+/// standard input. Logs are streamed: memory does not grow with their length. Throws InputError with every problem, and nothing
+/// is read by halves: unreadable or truncated files, impossible counts, rates where counts are needed, files of different
+/// models or engines.
+MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& hints = {});
+/// The same from a text; `name` is what messages call it.
+MeasuredRun import_run_text(const std::string& text, const std::string& name, const RunHints& hints = {});
+
+/// Runs of one deployment as one: cells of the same batch, draft length and context (within a tenth) are added up. Throws
+/// InputError where they are not of one deployment.
+MeasuredRun joined(const std::vector<MeasuredRun>& runs);
+
+/// The formats that are read, as sentences of a help text: "vLLM: ...".
+std::vector<std::string> run_formats();
+
+}  // namespace treeline

@@ -1,0 +1,161 @@
+#include "sweeps/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sweeps/diagnosis_causes.h"
+
+namespace treeline {
+namespace {
+
+Seconds& part_of(RoundParts& parts, RoundPart part) { return parts[static_cast<std::size_t>(part)]; }
+
+/// The parts of the predicted round. What launches and host add to a pass beyond its operations counts as its phase.
+RoundParts parts_of(const CompiledRound& round, const DesignPoint& point, const RoundEstimate& estimate) {
+    RoundParts parts{};
+    part_of(parts, RoundPart::draft) = estimate.draft;
+    part_of(parts, RoundPart::verify) = estimate.verify;
+    part_of(parts, RoundPart::states) = estimate.rollback;
+    part_of(parts, RoundPart::host) = estimate.host;
+    part_of(parts, RoundPart::prompts) = estimate.prompts;
+    for (const ExplainedPass& pass : explain(round, point)) {
+        const bool draft = pass.phase.starts_with("draft"), verify = pass.phase.starts_with("verify");
+        if (!draft && !verify) {
+            continue;
+        }
+        Seconds& phase = part_of(parts, draft ? RoundPart::draft : RoundPart::verify);
+        for (const OperationEstimate& operation : pass.operations) {
+            if (operation.kind == OperationKind::experts || operation.kind == OperationKind::collective) {
+                const Seconds time = std::min(operation.time * pass.runs, phase);
+                part_of(parts, operation.kind == OperationKind::experts ? RoundPart::experts : RoundPart::collectives) += time;
+                phase -= time;
+            }
+        }
+    }
+    return parts;
+}
+
+/// Plain decoding's measured step over the predicted one, at a batch: between measured batches in proportion to the logarithm.
+/// 0 where nothing was measured.
+double plain_factor(const std::vector<DiagnosedPoint>& plain, double batch) {
+    std::map<double, double> factors;
+    for (const DiagnosedPoint& point : plain) {
+        const Seconds predicted = evaluate(compile_round(point.setup), point.point).round;
+        factors[point.cell.batch] = point.cell.round_seconds() / predicted.value();
+    }
+    if (factors.empty()) {
+        return 0.0;
+    }
+    const auto above = factors.lower_bound(batch);
+    if (above == factors.end()) {
+        return factors.rbegin()->second;
+    }
+    if (above == factors.begin() || above->first == batch) {
+        return above->second;
+    }
+    const auto below = std::prev(above);
+    const double share = std::log(batch / below->first) / std::log(above->first / below->first);
+    return below->second + share * (above->second - below->second);
+}
+
+DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& input) {
+    const CompiledRound round = compile_round(measured.setup);
+    const RoundEstimate estimate = evaluate(round, measured.point);
+    DiagnosedLoad load;
+    load.cell = measured.cell;
+    load.measured = Seconds(measured.cell.round_seconds());
+    load.parts = parts_of(round, measured.point, estimate);
+    load.predicted = estimate.round;
+    // Of the same share of prompts: a step of plain decoding at this load.
+    DesignPoint plain_point = measured.point;
+    plain_point.speculation = 0;
+    const RoundEstimate plain = evaluate(round, plain_point);
+    load.plain_predicted = plain.round;
+    const double factor = plain_factor(input.plain, measured.cell.batch);
+    load.plain_measured = load.plain_predicted * factor;
+    load.expected = load.predicted * (factor > 0.0 ? factor : 1.0);
+    load.accept_length = measured.cell.accept_length();
+    const Seconds step = factor > 0.0 ? load.plain_measured : load.plain_predicted;
+    load.break_even = load.measured / step;
+    load.speedup = load.accept_length > 0.0 ? load.accept_length / load.break_even : 0.0;
+    load.ceiling = (measured.cell.draft_tokens + 1.0) / load.break_even;
+    return load;
+}
+
+/// Least squares over the draft lengths of one batch.
+std::pair<double, double> line(const std::vector<double>& x, const std::vector<double>& y) {
+    const double n = static_cast<double>(x.size());
+    double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        sx += x[i];
+        sy += y[i];
+        sxx += x[i] * x[i];
+        sxy += x[i] * y[i];
+    }
+    const double slope = (n * sxy - sx * sy) / (n * sxx - sx * sx);
+    return {(sy - slope * sx) / n, slope};
+}
+
+std::vector<DraftLaw> laws_of(const std::vector<DiagnosedLoad>& loads) {
+    std::map<double, std::vector<const DiagnosedLoad*>> by_batch;
+    for (const DiagnosedLoad& load : loads) {
+        by_batch[load.cell.batch].push_back(&load);
+    }
+    std::vector<DraftLaw> laws;
+    for (const auto& [batch, members] : by_batch) {
+        std::vector<double> lengths, measured, predicted;
+        for (const DiagnosedLoad* load : members) {
+            lengths.push_back(load->cell.draft_tokens);
+            measured.push_back(load->measured.value());
+            predicted.push_back(load->predicted.value());
+        }
+        const auto [least, most] = std::minmax_element(lengths.begin(), lengths.end());
+        if (*least == *most) {
+            continue;
+        }
+        const auto [a, b] = line(lengths, measured);
+        const auto [pa, pb] = line(lengths, predicted);
+        laws.push_back({batch, Seconds(a), Seconds(b), Seconds(pa), Seconds(pb), members.front()->plain_measured,
+                        static_cast<int>(lengths.size())});
+    }
+    return laws;
+}
+
+/// The load that loses most, or, where acceptance is not known, whose round exceeds expectation most.
+std::size_t focus_of(const std::vector<DiagnosedLoad>& loads) {
+    std::size_t focus = 0;
+    const auto badness = [](const DiagnosedLoad& load) {
+        return load.speedup > 0.0 ? -load.speedup : load.measured / load.expected - 100.0;
+    };
+    for (std::size_t i = 1; i < loads.size(); ++i) {
+        focus = badness(loads[i]) > badness(loads[focus]) ? i : focus;
+    }
+    return focus;
+}
+
+}  // namespace
+
+std::vector<std::string> problems_of(const DiagnosisInput& input) {
+    if (input.rounds.empty() && (input.idle.empty() || input.plain.empty())) {
+        return {
+            "the run holds no load with a known batch at which rounds of drafts were timed; give --batch, or measure at a "
+            "fixed "
+            "concurrency"};
+    }
+    return {};
+}
+
+Diagnosis diagnose(DiagnosisInput input) {
+    Diagnosis diagnosis;
+    for (const DiagnosedPoint& point : input.rounds) {
+        diagnosis.loads.push_back(load_of(point, input));
+    }
+    diagnosis.focus = focus_of(diagnosis.loads);
+    diagnosis.laws = laws_of(diagnosis.loads);
+    diagnosis.input = std::move(input);
+    diagnosis.causes = causes_of(diagnosis);
+    return diagnosis;
+}
+
+}  // namespace treeline

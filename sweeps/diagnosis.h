@@ -1,0 +1,127 @@
+// Why a deployment is as fast as it is: its measured rounds against the predicted ones, part by part, and which known causes
+// explain the difference.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runs/run.h"
+#include "sim/round.h"
+
+namespace treeline {
+
+/// A load that was measured, and the point of the cost model for it.
+struct DiagnosedPoint {
+    RunCell cell;
+    RoundSetup setup;
+    DesignPoint point;
+};
+
+struct DiagnosisInput {
+    std::string target, platform, drafter;  ///< in the words of the input
+    std::vector<DiagnosedPoint> rounds;     ///< loads that draft
+    std::vector<DiagnosedPoint> plain;      ///< plain decoding without a drafter loaded, if it was measured
+    std::vector<DiagnosedPoint> idle;       ///< steps of no draft tokens while a drafter is loaded
+};
+
+/// What a round's time goes to.
+enum class RoundPart { draft, verify, experts, collectives, states, host, prompts };
+constexpr auto names_in(RoundPart) {
+    using enum RoundPart;
+    return enum_names<RoundPart>({{draft, "draft"},
+                                  {verify, "verify"},
+                                  {experts, "experts"},
+                                  {collectives, "collectives"},
+                                  {states, "states"},
+                                  {host, "host"},
+                                  {prompts, "prompts"}});
+}
+inline constexpr std::size_t round_part_count = values_of<RoundPart>().size();
+/// Seconds by RoundPart; experts and collectives are those of drafting and verification together and not in those parts.
+using RoundParts = std::array<Seconds, round_part_count>;
+
+/// A load, measured and predicted.
+struct DiagnosedLoad {
+    RunCell cell;
+    Seconds measured;  ///< the round
+    RoundParts parts;  ///< predicted; they sum to `predicted`
+    Seconds predicted;
+    Seconds plain_measured;  ///< at this batch, interpolated between measured ones; 0 = not known
+    Seconds plain_predicted;
+    Seconds expected;            ///< predicted, in proportion to what plain decoding is measured over predicted
+    double accept_length = 0.0;  ///< measured; 0 = not known
+    double break_even = 0.0;     ///< accept length below which this round loses to plain decoding
+    double speedup = 0.0;        ///< measured; 0 = not known
+    double ceiling = 0.0;        ///< speed-up if every draft were accepted
+};
+
+/// step(k) = intercept + slope·k over the draft lengths measured at one batch.
+struct DraftLaw {
+    double batch = 0.0;
+    Seconds intercept, slope, predicted_intercept, predicted_slope;
+    Seconds plain;  ///< measured step of plain decoding there; 0 = not known
+    int lengths = 0;
+};
+
+enum class CauseKind {
+    drafter_not_captured,
+    rounds_not_captured,
+    padding,
+    idle_drafter,
+    state_copies,
+    prompts,
+    experts,
+    drafter_on_all_ranks,
+    cache_lost,
+    rows_cost_more,
+    host_per_sequence,
+    host_per_round,
+    below_break_even,
+    ceiling,
+};
+constexpr auto names_in(CauseKind) {
+    using enum CauseKind;
+    return enum_names<CauseKind>({{drafter_not_captured, "drafter not captured in a graph"},
+                                  {rounds_not_captured, "rounds not captured in a graph"},
+                                  {padding, "padding to captured sizes"},
+                                  {idle_drafter, "cost of zero drafts"},
+                                  {state_copies, "state copies"},
+                                  {prompts, "prompts of other requests"},
+                                  {experts, "experts touched"},
+                                  {drafter_on_all_ranks, "drafter on all ranks"},
+                                  {cache_lost, "cache capacity lost"},
+                                  {rows_cost_more, "verified tokens cost more than their kernels should"},
+                                  {host_per_sequence, "host time of each sequence"},
+                                  {host_per_round, "fixed time of a round"},
+                                  {below_break_even, "acceptance below break-even"},
+                                  {ceiling, "even a perfect drafter would lose"}});
+}
+
+struct Cause {
+    CauseKind kind = CauseKind::ceiling;
+    double share = 0.0;  ///< of the measured round at the focus that it accounts for
+    double rank = 0.0;   ///< by which causes are sorted: the share to be explained, times how well this explains all loads
+    /// Whether the measured times contradict the prediction in the way of this cause (true), or it is part of the prediction
+    /// itself (false).
+    bool beyond_prediction = false;
+    std::string evidence;  ///< sentences with figures
+    std::string remedy;    ///< what to try
+};
+
+struct Diagnosis {
+    DiagnosisInput input;
+    std::vector<DiagnosedLoad> loads;  ///< in the order of the input's rounds
+    std::size_t focus = 0;             ///< the load that is explained: that with the lowest speed-up
+    std::vector<DraftLaw> laws;
+    std::vector<Cause> causes;  ///< likeliest first
+};
+
+/// Every reason why nothing can be diagnosed, as sentences.
+std::vector<std::string> problems_of(const DiagnosisInput& input);
+
+/// Each of the input's points must run.
+Diagnosis diagnose(DiagnosisInput input);
+
+}  // namespace treeline

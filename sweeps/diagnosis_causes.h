@@ -1,0 +1,28 @@
+// Internal to diagnose(): the causes that explain its loads, likeliest first.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sweeps/diagnosis.h"
+
+namespace treeline {
+
+std::vector<Cause> causes_of(const Diagnosis& diagnosis);
+
+namespace diagnosis {
+
+std::string ms(Seconds time);
+std::string percent(double share);
+/// "batch 8, 3 draft tokens"
+std::string at(const RunCell& cell);
+/// Runs of a pass of the drafter in a round.
+double draft_passes(const CompiledRound& round, const RoundRow& row);
+/// A cause that needs no fit: it ranks by what it accounts for.
+void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy);
+
+/// Of what contradicts the prediction, the patterns that fit.
+void add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes);
+
+}  // namespace diagnosis
+}  // namespace treeline

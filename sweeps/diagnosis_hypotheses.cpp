@@ -1,0 +1,221 @@
+// What contradicts the prediction, recognised by how it grows with batch and draft length.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "sweeps/diagnosis_causes.h"
+
+namespace treeline {
+
+namespace {
+
+using diagnosis::add;
+using diagnosis::at;
+using diagnosis::draft_passes;
+using diagnosis::ms;
+using diagnosis::percent;
+
+/// Excess of the measured round over the expected one that is worth explaining.
+constexpr double notable = 0.05;
+/// One operation of the framework launched without a graph: 5 to 7 us of host time, and about 6 kernels for each operation of
+/// the model (hardware/stacks/eager.json).
+constexpr double eager_kernel = 6.5e-6, eager_kernels = 6.0;
+/// Captured sizes of engines that capture every eighth (vLLM; SGLang and TensorRT-LLM are similar), and the largest.
+constexpr double captured_step = 8.0, largest_captured = 512.0;
+
+/// A time that a cause would add to each load, up to a factor.
+struct Hypothesis {
+    CauseKind kind;
+    std::vector<double> seconds;
+    /// Factors that are plausible; 0 to unlimited where only the pattern is known.
+    double low = 0.0, high = 0.0;
+    std::string unit;  ///< what a factor of 1 is, for evidence
+    std::string remedy;
+
+    [[nodiscard]] bool sized() const { return high > 0.0; }
+};
+
+double launches_eager(const CompiledPass& pass, const Stack& stack, bool calibrated) {
+    return pass.launches / std::max(1.0, stack.launches_per_operation(calibrated)) * eager_kernels * eager_kernel;
+}
+
+double next_captured(double tokens) {
+    return tokens <= 4.0 ? std::exp2(std::ceil(std::log2(tokens))) : captured_step * std::ceil(tokens / captured_step);
+}
+
+/// What each load would take more under one assumption.
+template <class Extra>
+Hypothesis hypothesis(const Diagnosis& diagnosis, CauseKind kind, double low, double high, std::string unit, std::string remedy,
+                      Extra extra) {
+    Hypothesis result{kind, {}, low, high, std::move(unit), std::move(remedy)};
+    for (const DiagnosedPoint& point : diagnosis.input.rounds) {
+        const CompiledRound round = compile_round(point.setup);
+        result.seconds.push_back(std::max(0.0, extra(point, round, round.row(point.point.speculation))));
+    }
+    return result;
+}
+
+double drafter_eager(const DiagnosedPoint& point, const CompiledRound& round, const RoundRow& row) {
+    const Platform& platform = point.setup.platform;
+    const double passes = draft_passes(round, row);
+    if (passes <= 0.0) {
+        return 0.0;
+    }
+    const double host = launches_eager(round.pass(PassId::draft), platform.stack, platform.mode == CostMode::calibrated);
+    return passes * host - evaluate(round, point.point).draft.value();
+}
+
+double verify_eager(const DiagnosedPoint& point, const CompiledRound& round, const RoundRow&) {
+    const Platform& platform = point.setup.platform;
+    const double host =
+        launches_eager(round.pass(PassId::verify_unrolled), platform.stack, platform.mode == CostMode::calibrated);
+    return host - evaluate(round, point.point).verify.value();
+}
+
+double padded(const DiagnosedPoint& point, const CompiledRound& round, const RoundRow& row) {
+    const double tokens = point.point.batch * (row.draft_tokens + 1.0);
+    if (tokens > largest_captured) {
+        return 0.0;
+    }
+    DesignPoint larger = point.point;
+    larger.batch *= next_captured(tokens) / tokens;
+    return (evaluate(round, larger).round - evaluate(round, point.point).round).value();
+}
+
+double copied_states(const DiagnosedPoint& point, const CompiledRound& round, const RoundRow& row) {
+    const double bandwidth = point.setup.platform.device.bandwidth.value();
+    return 2.0 * round.memory.target_state.value() * point.point.batch * (row.draft_tokens + 1.0) / bandwidth;
+}
+
+std::vector<Hypothesis> hypotheses_of(const Diagnosis& diagnosis) {
+    std::vector<Hypothesis> all = {
+        hypothesis(diagnosis, CauseKind::drafter_not_captured, 0.25, 2.0, "the drafter's kernels launched one by one",
+                   "check that the engine's log captures graphs for the drafter, too; a newer version may (vLLM from 0.10 on "
+                   "for EAGLE, "
+                   "pull request 47460 for draft models), or draft fewer tokens",
+                   drafter_eager),
+        hypothesis(diagnosis, CauseKind::rounds_not_captured, 0.2, 1.5, "all kernels of a verification launched one by one",
+                   "raise the largest captured size (vLLM cudagraph_capture_sizes, SGLang --cuda-graph-max-bs) to batch x "
+                   "(draft tokens + "
+                   "1), and look for a downgrade of the graph mode in the log",
+                   verify_eager),
+        hypothesis(diagnosis, CauseKind::padding, 0.6, 1.6, "rows padded to the next captured size",
+                   "add batch x (draft tokens + 1) to the captured sizes", padded),
+        hypothesis(diagnosis, CauseKind::rows_cost_more, 0.0, 0.0, "each drafted token of the batch",
+                   "measure the time of a pass over 1, 2, 4, 8 tokens (llama-bench -p, or the batch without speculation): "
+                   "kernels for few "
+                   "rows, or attention with several queries, are slow here",
+                   [](const DiagnosedPoint& point, const CompiledRound&, const RoundRow& row) {
+                       return point.point.batch * row.draft_tokens;
+                   }),
+        hypothesis(
+            diagnosis, CauseKind::host_per_sequence, 0.0, 0.0, "each sequence of the batch",
+            "sampling and scheduling on the host grow with the batch; an asynchronous or overlapped scheduler hides them",
+            [](const DiagnosedPoint& point, const CompiledRound&, const RoundRow&) { return point.point.batch; }),
+        hypothesis(
+            diagnosis, CauseKind::host_per_round, 0.0, 0.0, "each round",
+            "the same whatever is drafted: scheduling, synchronisation or a second graph launch; longer drafts share it out, "
+            "shorter ones do not help",
+            [](const DiagnosedPoint&, const CompiledRound&, const RoundRow&) { return 1.0; }),
+    };
+    Hypothesis states =
+        hypothesis(diagnosis, CauseKind::state_copies, 0.25, 3.0, "one copy of the recurrent states for each verified token",
+                   "prefer a rollback that replays (treeline estimate lists them), or fewer draft tokens", copied_states);
+    all.push_back(std::move(states));
+    // With a single batch, what grows with the batch is what is fixed.
+    const auto& rounds = diagnosis.input.rounds;
+    const bool one_batch = std::all_of(rounds.begin(), rounds.end(), [&](const DiagnosedPoint& point) {
+        return point.cell.batch == rounds.front().cell.batch;
+    });
+    const bool one_length = std::all_of(rounds.begin(), rounds.end(), [&](const DiagnosedPoint& point) {
+        return point.cell.draft_tokens == rounds.front().cell.draft_tokens;
+    });
+    std::erase_if(all, [&](const Hypothesis& each) {
+        if ((one_batch && each.kind == CauseKind::host_per_sequence) ||
+            (one_batch && one_length && each.kind == CauseKind::rows_cost_more) ||
+            (!one_batch && one_length && each.kind == CauseKind::host_per_sequence)) {
+            return true;
+        }
+        return std::all_of(each.seconds.begin(), each.seconds.end(), [](double seconds) { return seconds <= 0.0; });
+    });
+    return all;
+}
+
+/// How a hypothesis fits the excess of all loads.
+struct Fitted {
+    double factor = 0.0, explained = 0.0;
+};
+
+Fitted fit(const Hypothesis& hypothesis, const std::vector<double>& excess, const std::vector<double>& weight) {
+    double hh = 0.0, hy = 0.0, yy = 0.0;
+    for (std::size_t i = 0; i < excess.size(); ++i) {
+        hh += weight[i] * hypothesis.seconds[i] * hypothesis.seconds[i];
+        hy += weight[i] * hypothesis.seconds[i] * excess[i];
+        yy += weight[i] * excess[i] * excess[i];
+    }
+    if (hh <= 0.0 || yy <= 0.0 || hy <= 0.0) {
+        return {};
+    }
+    double factor = hy / hh;
+    factor = hypothesis.sized() ? std::min(factor, hypothesis.high) : factor;
+    if (factor < hypothesis.low) {
+        return {};
+    }
+    return {factor, 1.0 - (yy - 2.0 * factor * hy + factor * factor * hh) / yy};
+}
+
+std::string evidence_of(const Hypothesis& hypothesis, const Fitted& fitted, const Diagnosis& diagnosis) {
+    const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
+    const Seconds extra(fitted.factor * hypothesis.seconds[diagnosis.focus]);
+    std::string text =
+        fmt::format("At {} a round takes {} where {} were expected. ", at(focus.cell), ms(focus.measured), ms(focus.expected));
+    text += hypothesis.sized()
+                ? fmt::format("With {} it would take {} more, {:.1f} times which explains {} of what {} loads take too long",
+                              hypothesis.unit, ms(Seconds(hypothesis.seconds[diagnosis.focus])), fitted.factor,
+                              percent(fitted.explained), diagnosis.loads.size())
+                : fmt::format("An extra {} for {} explains {} of what {} loads take too long", ms(Seconds(fitted.factor)),
+                              hypothesis.unit, percent(fitted.explained), diagnosis.loads.size());
+    text += fmt::format(" ({} here).", ms(extra));
+    if (focus.cell.drafting.known() && hypothesis.kind == CauseKind::drafter_not_captured) {
+        text +=
+            fmt::format(" The engine measured {} of drafting in a round; {} were predicted.",
+                        ms(Seconds(focus.cell.drafting.mean())), ms(focus.parts[static_cast<std::size_t>(RoundPart::draft)]));
+    }
+    return text;
+}
+
+}  // namespace
+
+void diagnosis::add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
+    std::vector<double> excess, weight;
+    for (const DiagnosedLoad& load : diagnosis.loads) {
+        excess.push_back((load.measured - load.expected).value());
+        weight.push_back(1.0 / std::pow(load.measured.value(), 2));
+    }
+    const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
+    const bool eager_logged = focus.cell.eager_steps > focus.cell.captured_steps;
+    if (eager_logged) {
+        add(causes, CauseKind::rounds_not_captured, std::max(0.5, excess[diagnosis.focus] / focus.measured.value()), true,
+            fmt::format("The log says that {} of the steps at {} ran without a graph.",
+                        percent(focus.cell.eager_steps / (focus.cell.eager_steps + focus.cell.captured_steps)), at(focus.cell)),
+            "raise the largest captured batch (SGLang --cuda-graph-max-bs) or lower the running requests");
+    }
+    if (excess[diagnosis.focus] < notable * focus.measured.value()) {
+        return;
+    }
+    for (const Hypothesis& hypothesis : hypotheses_of(diagnosis)) {
+        const Fitted fitted = fit(hypothesis, excess, weight);
+        const double share = fitted.factor * hypothesis.seconds[diagnosis.focus] / focus.measured.value();
+        if (fitted.explained < 0.3 || share < 0.03 || (eager_logged && hypothesis.kind == CauseKind::rounds_not_captured)) {
+            continue;
+        }
+        // A known size that fits says more than a pattern whose size is free.
+        const double plausible = hypothesis.sized() ? 1.0 - 0.15 * std::abs(std::log2(fitted.factor)) : 0.75;
+        const double rank = excess[diagnosis.focus] / focus.measured.value() * fitted.explained * fitted.explained * plausible;
+        causes.push_back(
+            {hypothesis.kind, std::min(share, 1.0), rank, true, evidence_of(hypothesis, fitted, diagnosis), hypothesis.remedy});
+    }
+}
+
+}  // namespace treeline

@@ -1,0 +1,113 @@
+// Exported files obey the rules of what reads them, which are written down here a second time: vLLM's pull request 48944
+// (utils.py), SGLang's dspark_sps.py, and for times the cost model itself.
+#include <cmath>
+#include <map>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "engines/export.h"
+#include "engines/measurement_commands.h"
+#include "recommendations.h"
+#include "text/input_error.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct Case {
+    Recommendation recommendation =
+        recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 4}, {33, 0}}, 256));
+    Workload workload;
+
+    Case() {
+        recommendation.variants[0].setup.speculations = chains_up_to(8);
+        recommendation.candidates[0].accept_length = 2.5;
+        workload.speculations = chains_up_to(8);
+        workload.traffic.points = {{1, 500, 0.25}, {64, 500, 0.25}, {1, 16000, 0.25}, {64, 16000, 0.25}};
+    }
+    [[nodiscard]] std::string text(ExportKind kind) const {
+        return export_recommendation(kind, recommendation, workload, "llama-3-8b").text;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("lengths by batch and context are a grid without gaps") {
+    const Json config = Json::parse(Case().text(ExportKind::vllm_batch_context));
+    std::map<std::pair<int, int>, std::vector<std::vector<int>>> by_batch;
+    for (const Json& entry : config["num_speculative_tokens_per_batch_size"]) {
+        const auto five = entry.get<std::vector<int>>();
+        REQUIRE(five.size() == 5);
+        CHECK(five[4] <= config["num_speculative_tokens"].get<int>());
+        by_batch[{five[0], five[1]}].push_back(five);
+    }
+    int next = 1;
+    for (const auto& [batches, entries] : by_batch) {
+        CHECK(batches.first == next);
+        next = batches.second + 1;
+        int context = 1;
+        for (const std::vector<int>& entry : entries) {
+            CHECK(entry[2] == context);
+            context = entry[3] + 1;
+        }
+        CHECK(entries.size() == 2);
+    }
+}
+
+TEST_CASE("SGLang's cost tables say what the model says") {
+    const Case example;
+    const CompiledRound round = compile_round(example.recommendation.variants[0].setup);
+    const double context = 0.5 * (500 + 16000);
+    const Json table = Json::parse(example.text(ExportKind::sglang_sps));
+    const auto tokens = table["sample_batch_tokens"].get<std::vector<int>>();
+    const auto rates = table["sample_steps_per_sec"].get<std::vector<double>>();
+    REQUIRE(tokens.size() == rates.size());
+    CHECK(table["max_batch_tokens"].get<int>() == tokens.back());
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        CHECK(rates[i] == Approx(1.0 / evaluate(round, {3, tokens[i] / 4.0, context}).round.value()).epsilon(1e-3));
+        CHECK((i == 0 || tokens[i] > tokens[i - 1]));
+    }
+    const Json sums = Json::parse(example.text(ExportKind::sglang_sps_model));
+    const auto requests = sums["bs_probes"].get<std::vector<int>>(), all = sums["m_probes"].get<std::vector<int>>();
+    const auto alpha = sums["alpha_seconds"].get<std::vector<double>>(),
+               theta = sums["theta_seconds"].get<std::vector<double>>();
+    REQUIRE(requests.size() == alpha.size());
+    REQUIRE(all.size() == theta.size());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        for (std::size_t j = 0; j < all.size(); ++j) {
+            const double length = static_cast<double>(all[j]) / requests[i] - 1.0;
+            if (length == 3.0) {
+                const double step = evaluate(round, {3, static_cast<double>(requests[i]), context}).round.value();
+                CHECK(sums["bias_seconds"].get<double>() + alpha[i] + theta[j] == Approx(step).epsilon(0.15));
+            }
+        }
+    }
+}
+
+TEST_CASE("what cannot be exported is a sentence") {
+    Case plain;
+    plain.recommendation.speculate = false;
+    CHECK_THROWS_WITH(plain.text(ExportKind::sglang_sps), Catch::Contains("does not speculate"));
+    Case other;
+    other.recommendation.variants[0].setup.drafter = SparseSelfDrafter{};
+    CHECK_THROWS_AS(other.text(ExportKind::aisimulate), InputError);
+    CHECK(Case().text(ExportKind::aisimulate).find("expected_accepted_tokens: 1.5") != std::string::npos);
+    CHECK(Case().text(ExportKind::check_guidellm).find("--rate 64") != std::string::npos);
+}
+
+TEST_CASE("simulated acceptance counts the bonus token as each engine does") {
+    const CandidateRun run{false, 3, 8, 1024, 0.01};
+    const Drafter drafter = OneLayerDrafter::published_eagle3();
+    const auto first = [&](const char* engine) { return commands_for(run, find_engine(engine), drafter, "m", 2.5).lines; };
+    CHECK(first("vllm")[0].find("\"synthetic_acceptance_rates\":[1.0,0.5,0.0]") != std::string::npos);
+    CHECK(first("sglang")[0].find("SGLANG_SIMULATE_ACC_LEN=2.50") != std::string::npos);
+    CHECK(first("sglang")[0].find("--speculative-num-draft-tokens 4") != std::string::npos);
+    CHECK(first("tensorrt-llm")[1].find("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.50") != std::string::npos);
+    CHECK(commands_for(run, find_engine("llama.cpp"), drafter, "m", 2.5).remark.find("cannot simulate") != std::string::npos);
+    const CandidateRun real{true, 3, 1, 1024, 0.0};
+    CHECK(commands_for(real, find_engine("vllm"), drafter, "m", 2.5).lines[0].find("synthetic") == std::string::npos);
+}

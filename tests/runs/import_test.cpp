@@ -1,0 +1,302 @@
+// Files of every format are read, told apart by their content, with counts as sheet after sheet of the engines defines them.
+// The fixtures are written after the engines' sources and public logs (pull requests named beside the readers); expected values
+// are arithmetic on them.
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runs/own_file.h"
+#include "runs/run.h"
+#include "source_folder.h"
+#include "text/input_error.h"
+
+using namespace treeline;
+
+namespace {
+
+std::string fixture(const std::string& name) { return (testing::source_folder() / "tests/runs/fixtures" / name).string(); }
+
+std::string content(const std::string& name) {
+    std::ifstream in(fixture(name), std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+MeasuredRun imported(const std::string& name, const RunHints& hints = {}) { return import_runs({fixture(name)}, hints); }
+
+std::string problem_of(const std::string& text, const RunHints& hints = {}) {
+    try {
+        static_cast<void>(import_run_text(text, "file", hints));
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+const RunCell& cell_of(const MeasuredRun& run, double batch, int draft_tokens) {
+    for (const RunCell& cell : run.cells) {
+        if (cell.batch == batch && cell.draft_tokens == draft_tokens) {
+            return cell;
+        }
+    }
+    FAIL("no cell at batch " << batch << " with " << draft_tokens << " draft tokens");
+    return run.cells.front();
+}
+
+const char* const all_fixtures[] = {"vllm_bench_plain.json",
+                                    "vllm_bench_spec.json",
+                                    "vllm_log_new.txt",
+                                    "vllm_log_old.txt",
+                                    "vllm_metrics.txt",
+                                    "requests.jsonl",
+                                    "sglang_log.txt",
+                                    "sglang_bench_serving.jsonl",
+                                    "sglang_bench_speculative.jsonl",
+                                    "sglang_responses.jsonl",
+                                    "sglang_server_info.json",
+                                    "tensorrt_llm_iterations.jsonl",
+                                    "tensorrt_llm_metrics.json",
+                                    "trtllm_bench.json",
+                                    "llama_cpp_responses.jsonl",
+                                    "llama_cpp_plain.json",
+                                    "llama_cpp_log.txt",
+                                    "llama_cpp_metrics.txt",
+                                    "llama_bench.json",
+                                    "llama_batched_bench.jsonl",
+                                    "guidellm.json",
+                                    "aiperf.json",
+                                    "speculators_acceptance.csv",
+                                    "speculators_perf.csv"};
+
+}  // namespace
+
+TEST_CASE("vllm bench serve: counts without the bonus token, a gap between messages is a round") {
+    const MeasuredRun run = import_runs({fixture("vllm_bench_plain.json"), fixture("vllm_bench_spec.json")});
+    CHECK(run.identity.engine == "vllm");
+    CHECK(run.identity.model == "meta-llama/Llama-3.1-8B-Instruct");
+    REQUIRE(run.cells.size() == 2);
+    const RunCell& spec = cell_of(run, 8, 3);
+    CHECK(spec.acceptance.drafts == 8000);
+    CHECK(spec.accept_length() == Approx(1.0 + 12000.0 / 8000.0));
+    CHECK(spec.acceptance.positions() == std::vector<double>{0.75, 0.475, 0.275});
+    CHECK(spec.context == Approx(512 + 128));  // prompts of 512 and half an answer of 256
+    CHECK(spec.round_seconds() == Approx(0.016));
+    CHECK(spec.tpot_seconds() == Approx(0.0075));
+    // Rounds as if independent: n = 0, 1, 2, 3 with 0.25, 0.275, 0.2, 0.275; E = 1.5, E[n²] = 3.55.
+    CHECK(spec.acceptance.accept_length_error() == Approx(std::sqrt((3.55 - 2.25) / 8000)));
+    CHECK(cell_of(run, 8, 0).accept_length() == 1.0);
+}
+
+TEST_CASE("vLLM's log: weights are counters, speeds count where the running requests did not change") {
+    const MeasuredRun run = imported("vllm_log_new.txt");
+    CHECK(run.identity.version == "0.10.2");
+    const RunCell& steady = cell_of(run, 8, 3);
+    CHECK(steady.acceptance.drafts == 5000);  // 15000 drafted / 3; the interval in which requests came has no batch
+    CHECK(steady.round_seconds() == Approx(8 * 2.5 / 1250.0));
+    // 1860 + 7500 + 1000 accepted in (3720 + 15000 + 3000)/3 drafts; a mean of the three lengths would be 2.33.
+    CHECK(run.acceptance().accept_length() == Approx(1.0 + 10360.0 / 7240.0));
+    CHECK(run.acceptance().positions()[0] == Approx((930 + 3800 + 600) / 7240.0));
+}
+
+TEST_CASE("old lines of vLLM's log") {
+    const MeasuredRun run = imported("vllm_log_old.txt");
+    CHECK(run.acceptance(4).drafts == 53716 / 4 + 100);
+    CHECK(run.acceptance(4).accepted == 32594 + 240);
+}
+
+TEST_CASE("Prometheus: sums over engines; two scrapes give differences") {
+    const MeasuredRun run = imported("vllm_metrics.txt");
+    const AcceptanceCounts counts = run.acceptance();
+    CHECK(counts.drafts == 1000);
+    CHECK(counts.accept_length() == Approx(2.5));
+    CHECK(counts.positions() == std::vector<double>{0.75, 0.475, 0.275});
+    // The same counters, later: 30 more drafts of 90 tokens, 45 accepted.
+    const std::string label = "{engine=\"0\",model_name=\"m\"} ";
+    const auto scrape = [&](int drafts, int drafted, int accepted) {
+        return "vllm:spec_decode_num_drafts_total" + label + std::to_string(drafts) +
+               "\nvllm:spec_decode_num_draft_tokens_total" + label + std::to_string(drafted) +
+               "\nvllm:spec_decode_num_accepted_tokens_total" + label + std::to_string(accepted) +
+               "\nvllm:num_requests_running" + label + "8\n";
+    };
+    const MeasuredRun two = import_run_text(scrape(100, 300, 10) + scrape(130, 390, 55), "metrics");
+    CHECK(cell_of(two, 8, 3).acceptance.drafts == 30);
+    CHECK(cell_of(two, 8, 3).accept_length() == Approx(2.5));
+    CHECK(problem_of(scrape(100, 300, 10) + scrape(30, 90, 5)).find("restarted") != std::string::npos);
+    const MeasuredRun llama = imported("llama_cpp_metrics.txt");
+    CHECK(llama.identity.engine == "llama.cpp");
+    CHECK(llama.acceptance().accept_length() == Approx(1.0 + 167.0 / 87.0));
+}
+
+TEST_CASE("acceptance of single requests is added up as counts") {
+    const MeasuredRun run = imported("requests.jsonl");
+    const AcceptanceCounts counts = run.acceptance(3);
+    CHECK(counts.drafts == 43 + 20 + 10);
+    CHECK(counts.accepted == 10 + 30 + 12);
+    // At least one accepted: 4 of 43, 12 of 20, 8 of 10.
+    CHECK(counts.positions()[0] == Approx(24.0 / 73.0));
+    CHECK(counts.positions()[2] == Approx((3 + 6 + 1) / 73.0));
+    CHECK(counts.blocks == 3);
+}
+
+TEST_CASE("SGLang: its draft tokens include the root") {
+    const MeasuredRun log = imported("sglang_log.txt");
+    CHECK(log.identity.method == "EAGLE3");
+    const RunCell& steady = cell_of(log, 8, 3);
+    // The line after a prefill does not count as a step, the other two do: 8 · 2.9/1160 and 8 · 2.7/1080.
+    CHECK(steady.round.times() == 2);
+    CHECK(steady.round_seconds() == Approx(0.020));
+    CHECK(steady.captured_steps == 120);
+    CHECK(cell_of(log, 60, 3).eager_steps == 40);
+    const MeasuredRun serving = imported("sglang_bench_serving.jsonl");
+    CHECK(cell_of(serving, 16, 3).accept_length() == Approx(2.8));
+    CHECK(cell_of(serving, 16, 3).acceptance.drafts == Approx(28000 / 2.8));
+    const MeasuredRun points = imported("sglang_bench_speculative.jsonl");
+    CHECK(cell_of(points, 1, 0).round_seconds() == Approx(0.0075));
+    CHECK(cell_of(points, 1, 5).round_seconds() == Approx(0.0116));
+    CHECK(cell_of(points, 1, 5).accept_length() == Approx(3.0));
+    const MeasuredRun responses = imported("sglang_responses.jsonl");
+    CHECK(responses.acceptance(3).drafts == 57);
+    CHECK(responses.acceptance(3).drafts_with_positions == 25);
+    CHECK(responses.acceptance(3).positions()[0] == Approx(19.0 / 25.0));
+    CHECK(imported("sglang_server_info.json").cells.front().accept_length() == Approx(2.81));
+}
+
+TEST_CASE("TensorRT-LLM: iterations that read prompts give counts and no times") {
+    const MeasuredRun run = imported("tensorrt_llm_iterations.jsonl");
+    const RunCell& cell = cell_of(run, 8, 3);
+    CHECK(cell.acceptance.drafts == 32);
+    CHECK(cell.acceptance.accepted == 13 + 12 + 14 + 10);
+    CHECK(cell.round.times() == 3);
+    CHECK(cell.round_seconds() == Approx(0.010));
+    CHECK(cell.drafting.mean() == Approx(0.0021));
+    CHECK(cell_of(imported("tensorrt_llm_metrics.json"), 8, 3).round.times() == 2);
+    const MeasuredRun bench = imported("trtllm_bench.json");
+    CHECK(cell_of(bench, 8, 3).accept_length() == Approx(2.51));  // 306 drafted and 154 accepted in 102 rounds of 3
+    CHECK(cell_of(bench, 8, 3).tpot_seconds() == Approx(0.0052));
+}
+
+TEST_CASE("llama.cpp: rounds are generated tokens less accepted drafts") {
+    const MeasuredRun run = imported("llama_cpp_responses.jsonl");
+    const RunCell& cell = cell_of(run, 1, 3);
+    CHECK(cell.acceptance.drafts == (256 - 167) + (200 - 128));
+    CHECK(cell.accept_length() == Approx(456.0 / 161.0));
+    CHECK(cell.round_seconds() == Approx((2.29672 + 1.8) / 161));
+    const MeasuredRun log = imported("llama_cpp_log.txt");
+    CHECK(cell_of(log, 1, 3).accept_length() == Approx(256.0 / 89.0));
+    CHECK(cell_of(log, 1, 3).drafting.mean() == Approx(0.325555 / 87));
+    CHECK(cell_of(log, 1, 0).round_seconds() == Approx(0.017));
+    const MeasuredRun bench = imported("llama_bench.json");
+    REQUIRE(bench.passes.size() == 4);
+    CHECK(bench.passes[3].tokens == 8);
+    CHECK(bench.passes[3].seconds.mean() == Approx(0.024));
+    CHECK(cell_of(bench, 1, 0).round_seconds() == Approx(0.017));
+    CHECK(cell_of(imported("llama_batched_bench.jsonl"), 4, 0).round_seconds() == Approx(3.1 / 128));
+}
+
+TEST_CASE("clients that know no acceptance are joined with files that do") {
+    RunHints hints;
+    hints.draft_tokens = 3;
+    const MeasuredRun run = import_runs({fixture("guidellm.json"), fixture("vllm_metrics.txt")}, hints);
+    CHECK(cell_of(run, 8, 3).tpot_seconds() == Approx(0.0084));
+    CHECK(run.acceptance(3).accept_length() == Approx(2.5));
+    CHECK(cell_of(imported("aiperf.json", hints), 8, 3).ttft.mean() == Approx(0.061));
+    const MeasuredRun table = imported("speculators_acceptance.csv");
+    CHECK(table.acceptance(3).accept_length() == Approx(1 + 2000.0 / 1500.0));
+    CHECK(imported("speculators_perf.csv").cells.front().tpot_seconds() == Approx(0.0074));
+}
+
+TEST_CASE("our own file keeps everything") {
+    for (const char* name : all_fixtures) {
+        INFO(name);
+        const MeasuredRun run = imported(name);
+        const std::string text = run_json(run).dump(1) + "\n";
+        const MeasuredRun again = import_run_text(text, "mine.json");
+        CHECK(run_json(again).dump(1) + "\n" == text);
+    }
+}
+
+TEST_CASE("several lines of a deployment scatter more than independent rounds") {
+    AcceptanceCounts counts;
+    for (int i = 0; i < 10; ++i) {
+        AcceptanceCounts block;
+        block.drafts = 100;
+        block.drafted = 300;
+        block.accepted = i % 2 == 0 ? 50 : 250;  // requests of two kinds
+        counts.add(block.as_block());
+    }
+    // The ratio of the sums, 1.5; residuals ±100 in each of ten blocks: sqrt(10·100²·10/9)/1000.
+    CHECK(counts.accept_length_error() == Approx(std::sqrt(1e5 * 10 / 9) / 1000));
+}
+
+TEST_CASE("impossible files are refused in sentences") {
+    const auto bench = [](const std::string& counts) {
+        return R"({"model_id": "m", "completed": 1, "total_output_tokens": 10, "max_concurrency": 1, )" + counts + "}";
+    };
+    CHECK(problem_of("") == "file: is empty");
+    CHECK(problem_of("hello\n").find("none of the formats") != std::string::npos);
+    CHECK(problem_of(bench(R"("spec_decode_num_drafts": 5, "spec_decode_draft_tokens": 15, "spec_decode_accepted_tokens": 16)"))
+              .find("16 accepted tokens, but only 15 were drafted") != std::string::npos);
+    CHECK(problem_of(bench(R"("spec_decode_num_drafts": 5, "spec_decode_draft_tokens": 15, "spec_decode_accepted_tokens": -1)"))
+              .find("-1 accepted tokens, which is no count") != std::string::npos);
+    CHECK(
+        problem_of(bench(R"("spec_decode_num_drafts": 5, "spec_decode_draft_tokens": 15, "spec_decode_accepted_tokens": 0.62)"))
+            .find("looks like a rate") != std::string::npos);
+    CHECK(problem_of(bench(R"("spec_decode_acceptance_rate": 62.0)")).find("rates alone cannot be weighed") !=
+          std::string::npos);
+    CHECK(problem_of(bench(R"("spec_decode_num_drafts": 9, "spec_decode_draft_tokens": 18, "spec_decode_accepted_tokens": 9,
+              "spec_decode_per_position_acceptance_rates": [0.3, 0.7])"))
+              .find("a draft that fails at one position is not accepted at the next") != std::string::npos);
+    CHECK(problem_of(content("vllm_bench_spec.json").substr(0, 300)).find("seems to be cut off") != std::string::npos);
+    CHECK_THROWS_WITH(import_runs({fixture("vllm_bench_plain.json"), fixture("llama_cpp_plain.json")}),
+                      Catch::Contains("is of the engine llama.cpp") && Catch::Contains("is of the model qwen2.5-7b-instruct"));
+    CHECK_THROWS_WITH(import_runs({"/nowhere/run.json"}), Catch::Contains("cannot be opened"));
+    const std::string line =
+        "[2026-04-08 14:05:21] Decode batch, #running-req: 8, accept len: 2.80, gen throughput (token/s): 912.40\n";
+    CHECK(problem_of(line).find("--draft-tokens K") != std::string::npos);
+    RunHints hints;
+    hints.draft_tokens = 3;
+    CHECK(problem_of(line, hints).empty());
+}
+
+TEST_CASE("every beginning of every fixture is imported or refused") {
+    std::minstd_rand random(7);
+    for (const char* name : all_fixtures) {
+        const std::string text = content(name);
+        REQUIRE_FALSE(text.empty());
+        int refused = 0, read = 0;
+        for (std::size_t length = 0; length < text.size(); length += 1 + random() % 7) {
+            const std::string problem = problem_of(text.substr(0, length));
+            ++(problem.empty() ? read : refused);
+            CHECK(problem.find("std::") == std::string::npos);
+            CHECK(problem.find("json.exception") == std::string::npos);
+        }
+        CHECK(refused > 0);
+        // One byte of it replaced.
+        for (int i = 0; i < 300; ++i) {
+            std::string broken = text;
+            broken[random() % broken.size()] = static_cast<char>(random() % 256);
+            static_cast<void>(problem_of(broken));
+        }
+        CHECK(read + refused > 10);
+    }
+}
+
+TEST_CASE("lines of one load end in one cell") {
+    const std::string line =
+        "[2026-04-08 14:05:21] Decode batch, #running-req: 8, #token: 9120, token usage: 0.11, cuda graph: True, gen "
+        "throughput (token/s): 912.40, #queue-req: 0, and so on\n";
+    const std::string text = [&] {
+        std::string lines;
+        for (int i = 0; i < 20000; ++i) {
+            lines += line;
+        }
+        return lines;
+    }();
+    const MeasuredRun run = import_run_text(text, "log");
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells.front().captured_steps == 20000 * 40);
+}

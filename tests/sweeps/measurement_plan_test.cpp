@@ -1,0 +1,68 @@
+// Which runs are planned: what remains after them is compared with a Monte Carlo over the same linear model's inputs.
+#include <catch2/catch.hpp>
+
+#include "origins.h"
+#include "setups.h"
+#include "sweeps/measurement_plan.h"
+#include "sweeps/uncertainty.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+Workload workload_of(const std::string& stack_name) {
+    const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", stack_name));
+    const VariantLabels labels = {"llama-3-8b", "bf16", "h100-sxm", stack_name, "roofline", "draft", "truncate", 1};
+    Workload workload;
+    workload.variants = {{labels, setup, origin_of(labels)}};
+    workload.speculations = chains_up_to(5);
+    workload.traffic.points = {{1, 1000, 0.5}, {32, 1000, 0.5}};
+    return workload;
+}
+
+}  // namespace
+
+TEST_CASE("each planned run narrows the interval, and no run is worth more than knowing everything") {
+    const Workload workload = workload_of("cuda-graph");
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    REQUIRE(found.recommendation->speculate);
+    const MeasurementPlan plan = plan_measurements(*found.recommendation, workload, 3);
+    REQUIRE(plan.runs.size() >= 2);
+    double width = plan.high - plan.low, value = 0.0;
+    for (const PlannedRun& run : plan.runs) {
+        CHECK(run.high - run.low < width);
+        CHECK(run.value <= plan.perfect + 1e-9);
+        CHECK(run.value >= value - 0.002);  // a Monte Carlo of 4,000 worlds
+        width = run.high - run.low;
+        value = run.value;
+    }
+    CHECK(width < 0.5 * (plan.high - plan.low));
+}
+
+TEST_CASE("before any run the interval is as wide as the recommendation's own") {
+    const Workload workload = workload_of("cuda-graph");
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    const Candidate& best = found.recommendation->candidates.front();
+    const GainInterval interval = gain_interval(found.recommendation->variants[best.variant].setup, best.speculation,
+                                                workload.traffic, workload.objective);
+    const MeasurementPlan plan = plan_measurements(*found.recommendation, workload, 1);
+    CHECK(plan.gain == Approx(interval.value));
+    // That one adds rises and falls apart; this one halves the range of each.
+    CHECK(plan.high - plan.low == Approx(interval.high - interval.low).epsilon(0.1));
+}
+
+TEST_CASE("a run that is measured badly is worth less") {
+    const Workload workload = workload_of("cuda-graph");
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    const MeasurementPlan good = plan_measurements(*found.recommendation, workload, 1, 0.01);
+    const MeasurementPlan bad = plan_measurements(*found.recommendation, workload, 1, 0.10);
+    REQUIRE(good.runs.size() == 1);
+    REQUIRE(bad.runs.size() <= 1);
+    if (!bad.runs.empty()) {
+        CHECK(good.runs[0].high - good.runs[0].low <= bad.runs[0].high - bad.runs[0].low);
+    }
+}
