@@ -32,7 +32,18 @@ constexpr const char* transfer_error =
     "(median) and 39 % (90th percentile), between the two that have the same kind of multiprocessor by 8 and 24 %; of prompts "
     "by 23 and 78 %, all-reduces 21 and 47 %, latent attention by more than its time";
 
-KernelLaw transferred(KernelLaw law, const Device& measured, const Device& other) {
+/// Weights in int4 are unpacked by the vector units of multiprocessors, and multiplied by instructions that newer matrix units
+/// keep for old programs: no multiprocessor does more of either on another device than it was measured to do.
+void limit_by_multiprocessors(KernelLaw& law, const Device& measured, const Device& other, NumberFormat format) {
+    const auto share = [&](double measured_peak, double other_peak) {
+        return std::min(1.0, measured_peak / measured.multiprocessors / (other_peak / other.multiprocessors));
+    };
+    law.bandwidth_share *= share(measured.bandwidth.value(), other.bandwidth.value());
+    law.peak_share *= share(measured.peak_for(format).value(), other.peak_for(format).value());
+}
+
+KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, const Device& other) {
+    KernelLaw law = kernel.law;
     law.ramp_bytes = law.ramp_bytes * (other.cache / measured.cache);
     if (measured.multiprocessors > 0.0 && other.multiprocessors > 0.0) {
         const double share = measured.multiprocessors / other.multiprocessors;
@@ -40,6 +51,9 @@ KernelLaw transferred(KernelLaw law, const Device& measured, const Device& other
         law.per_activation = law.per_activation * share;
         if (law.workers == measured.multiprocessors) {
             law.workers = other.multiprocessors;
+        }
+        if (kernel.format == NumberFormat::int4) {
+            limit_by_multiprocessors(law, measured, other, kernel.format);
         }
     }
     return law;
@@ -57,7 +71,7 @@ Calibration transferred_laws(const Device& measured, const Device& other) {
                         (kernel.family.empty() ? "" : " (" + kernel.family + ")");
         } else if (kernel.kernel != KernelClass::all_reduce || same_kind_of_link(measured, other)) {
             result.kernels.push_back(kernel);
-            result.kernels.back().law = transferred(kernel.law, measured, other);
+            result.kernels.back().law = transferred(kernel, measured, other);
         }
     }
     result.source = "as on " + measured.name + ", as shares of the data sheet (" + measured.calibration->source + ")" +

@@ -36,6 +36,9 @@ std::string kinds_of(const ErrorTable& table, const std::string& mode) {
 std::string table_lines(const ErrorTable& table, const std::string& mode) {
     std::string text = markdown_line(table.what, mode, table.errors, covered_text(table)) + kinds_of(table, mode) +
                        markdown_line("… one vote a series", mode, table.by_series, "");
+    if (table.with_one_run) {
+        text += markdown_line("… with one measured run of the deployment", mode, *table.with_one_run, "");
+    }
     if (table.by_cost_table) {
         text += markdown_line("… without a model: median step costs", "", *table.by_cost_table, "");
     }
