@@ -22,7 +22,7 @@ constexpr double longest_host = 1.0;      ///< seconds; bound on times
 /// If a number's whole range changes every step by less than this share, the steps say nothing about it.
 constexpr double least_effect = 1e-9;
 
-/// The stack's field; nullptr for kernel_time.
+/// The stack's field; nullptr for factors.
 Seconds Stack::*field_of(StackNumber number) {
     switch (number) {
         case StackNumber::host_per_pass:
@@ -38,6 +38,7 @@ Seconds Stack::*field_of(StackNumber number) {
         case StackNumber::host_per_draft_pass:
             return &Stack::host_per_draft_pass;
         case StackNumber::kernel_time:
+        case StackNumber::time_factor:
             break;
     }
     return nullptr;
@@ -56,6 +57,7 @@ void set(StackNumber number, double value, Stack& stack) {
         for (LinearSpeed& speed : stack.calibrated->linear_speed) {
             speed = {speed.memory / value, speed.compute / value};
         }
+        stack.calibrated->expert_speed /= value;
     }
 }
 
@@ -103,6 +105,9 @@ LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
         result.problem.steps.push_back({steps[i].time.value(), predicted_time(steps[i], stack).value(), {}, groups[i]});
     }
     for (const StackNumber number : values_of<StackNumber>()) {
+        if (number == StackNumber::time_factor) {
+            continue;
+        }
         std::vector<double> slopes;
         double largest = 0.0;
         for (const MeasuredStep& step : steps) {
@@ -165,6 +170,19 @@ void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredSte
     }
 }
 
+/// All times by what the step took over what it was predicted to take.
+StackFit fit_to_one(const MeasuredStep& step) {
+    const Stack& before = step.setup.platform.stack;
+    const Seconds predicted = predicted_time(step, before);
+    StackFit result;
+    result.stack = before;
+    result.stack.time_factor = before.time_factor * (step.time / predicted);
+    const double factor = result.stack.time_factor;
+    result.numbers = {{StackNumber::time_factor, before.time_factor, factor, factor, factor}};
+    result.steps = {{step.time, predicted, predicted_time(step, result.stack), Seconds(0.0)}};
+    return result;
+}
+
 }  // namespace
 
 Seconds predicted_time(const MeasuredStep& step, const Stack& stack) {
@@ -175,10 +193,8 @@ Seconds predicted_time(const MeasuredStep& step, const Stack& stack) {
 
 std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
     std::vector<std::string> problems;
-    if (steps.size() < 2) {
-        problems.emplace_back(
-            "one measured step cannot separate host time from kernel time; two steps determine one number, three batches with "
-            "and without speculation four");
+    if (steps.empty()) {
+        problems.emplace_back("a fit needs at least one measured step");
     }
     for (const MeasuredStep& step : steps) {
         if (!(step.time > Seconds(0.0)) || !std::isfinite(step.time.value())) {
@@ -190,6 +206,9 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
 }
 
 StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
+    if (steps.size() == 1) {
+        return fit_to_one(steps.front());
+    }
     const LinearProblem linear = linear_problem(steps);
     const Stack& before = steps.front().setup.platform.stack;
     const Solution solution = stack_fit::chosen_fit(linear.problem, linear.problem.steps, most_free(steps.size()));

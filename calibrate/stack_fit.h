@@ -2,8 +2,8 @@
 // host times per step, round, sequence and token, and one factor on kernel time.
 //
 // Errors of a serving model differ far more between deployments (kernel families, versions, hidden settings) than over the
-// batches of one, so a few steps of your own say more than any general law. Few steps determine few numbers: which ones are
-// free is chosen by leaving batches out, and there is always at least one step more than free numbers.
+// batches of one, so a few steps of your own say more than any general law. One step gives one factor on all times. Of more
+// steps, which numbers are free is chosen by leaving batches out, and there is always at least one step more than free numbers.
 #pragma once
 
 #include <string>
@@ -25,7 +25,9 @@ enum class StackNumber {
     host_per_verified_token,  ///< seconds of each token of a step
     host_per_draft_token,     ///< seconds of each token of a draft, root included; only in rounds
     host_per_draft_pass,      ///< seconds of each pass of the drafter
+    time_factor,              ///< factor on all times; free only if there is a single step, and then alone
 };
+inline bool is_factor(StackNumber number) { return number == StackNumber::kernel_time || number == StackNumber::time_factor; }
 /// The name of the field of Stack, or "kernel_time".
 constexpr auto names_in(StackNumber) {
     using enum StackNumber;
@@ -35,7 +37,8 @@ constexpr auto names_in(StackNumber) {
                                     {host_per_sequence, "host_per_sequence"},
                                     {host_per_verified_token, "host_per_verified_token"},
                                     {host_per_draft_token, "host_per_draft_token"},
-                                    {host_per_draft_pass, "host_per_draft_pass"}});
+                                    {host_per_draft_pass, "host_per_draft_pass"},
+                                    {time_factor, "time_factor"}});
 }
 inline constexpr std::size_t stack_number_count = values_of<StackNumber>().size();
 
@@ -52,7 +55,7 @@ struct MeasuredStep {
 struct FittedStackNumber {
     StackNumber number = StackNumber::host_per_pass;
     double before = 0.0, value = 0.0;  ///< seconds, or a factor
-    /// 90 % interval by Student's t, within the number's bounds; just the value if that is on a bound.
+    /// 90 % interval by Student's t, within the number's bounds; just the value if that is on a bound, or fitted to one step.
     double low = 0.0, high = 0.0;
 };
 

@@ -70,6 +70,9 @@ CalibratedNumbers read_calibrated_numbers(Reader reader) {
     if (reader.has("linear_speed")) {
         numbers.linear_speed = read_linear_speeds(reader.object("linear_speed"));
     }
+    if (reader.has("expert_speed")) {
+        numbers.expert_speed = reader.ratio("expert_speed", 0.1, 10.0);
+    }
     reader.finish();
     return numbers;
 }
@@ -149,6 +152,7 @@ Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
     stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
     stack.per_layer = seconds_or("per_layer", Seconds(0.0));
+    stack.per_expert_layer = seconds_or("per_expert_layer", Seconds(0.0));
     stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));
     stack.scan_step = seconds_or("scan_step", Seconds(0.0));
     stack.host_per_sampling = seconds_or("host_per_sampling", Seconds(0.0));
@@ -171,6 +175,10 @@ Stack read_stack(Reader& reader, std::string name) {
     if (reader.has("linear_speed")) {
         stack.linear_speed = read_linear_speeds(reader.object("linear_speed"));
     }
+    if (reader.has("expert_speed")) {
+        stack.expert_speed = reader.ratio("expert_speed", 0.1, 10.0);
+    }
+    stack.time_factor = factor_or("time_factor", 1.0);
     if (reader.has("calibrated")) {
         stack.calibrated = read_calibrated_numbers(reader.object("calibrated"));
     }

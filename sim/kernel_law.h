@@ -84,8 +84,8 @@ inline constexpr double widest_common_head = 128.0;
 inline constexpr double narrow_head = 64.0;
 inline std::string_view prompt_family(double head_dim) { return head_dim > 0.0 && head_dim <= narrow_head ? "64" : "128"; }
 
-/// Family of the experts' kernels that engines run under tensor parallelism.
-inline constexpr std::string_view triton_family = "triton";
+/// Families of the experts' kernels that engines run: in formats that matrix units compute, and in int4.
+inline constexpr std::string_view triton_family = "triton", marlin_family = "marlin";
 
 /// Families of the exchange of rows between ranks that hold experts: DeepEP's kernels for decoding, which send every copy of a
 /// row, and for prompts, which send a row once to each rank.

@@ -54,6 +54,16 @@ double tile_on(double tile, double relative_balance) {
     return tile;
 }
 
+/// Weights in int4 are unpacked by the vector units of multiprocessors, and multiplied by instructions that newer matrix units
+/// keep for old programs: no multiprocessor does more of either on another device than it was measured to do.
+void limit_by_multiprocessors(KernelLaw& law, const Device& measured, const Device& other, NumberFormat format) {
+    const auto share = [&](double measured_peak, double other_peak) {
+        return std::min(1.0, measured_peak / measured.multiprocessors / (other_peak / other.multiprocessors));
+    };
+    law.bandwidth_share *= share(measured.bandwidth.value(), other.bandwidth.value());
+    law.peak_share *= share(measured.peak_for(format).value(), other.peak_for(format).value());
+}
+
 KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, const Device& other) {
     KernelLaw law = kernel.law;
     if (kernel.kernel == KernelClass::gemm && law.row_tile > 1.0) {
@@ -67,6 +77,9 @@ KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, co
         law.per_activation = law.per_activation * share;
         if (law.workers == measured.multiprocessors) {
             law.workers = other.multiprocessors;
+        }
+        if (kernel.format == NumberFormat::int4) {
+            limit_by_multiprocessors(law, measured, other, kernel.format);
         }
     }
     return law;

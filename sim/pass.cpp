@@ -65,13 +65,17 @@ Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
 
 bool by_laws(const Platform& platform) { return platform.mode == CostMode::calibrated; }
 
-/// How fast the engine runs this linear layer over how it is priced otherwise.
-void apply_linear_speed(const Operation& operation, const Platform& platform, Rates& rates) {
+/// How fast the engine runs this linear layer, or these experts, over how they are priced otherwise.
+void apply_speed(const Operation& operation, const Platform& platform, Rates& rates) {
+    LinearSpeed speed;
     if (operation.kind == OperationKind::linear) {
-        const LinearSpeed& speed = platform.stack.speed_of_linear(operation.math, by_laws(platform));
-        rates.per_byte = rates.per_byte / speed.memory;
-        rates.per_flop = rates.per_flop / speed.compute;
+        speed = platform.stack.speed_of_linear(operation.math, by_laws(platform));
+    } else if (operation.kind == OperationKind::experts) {
+        const double of_experts = platform.stack.speed_of_experts(by_laws(platform));
+        speed = {of_experts, of_experts};
     }
+    rates.per_byte = rates.per_byte / speed.memory;
+    rates.per_flop = rates.per_flop / speed.compute;
 }
 
 /// What the stack's kernels reach of the data sheet, for operations without a measured law.
@@ -96,7 +100,7 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     }
     // Counted once per kernel, however the law weighs its two sides.
     rates.startup = stack.startup_of_kernels(by_laws(platform)) * (operation.launches / (1.0 + rates.overlap));
-    apply_linear_speed(operation, platform, rates);
+    apply_speed(operation, platform, rates);
     return rates;
 }
 
@@ -148,13 +152,14 @@ const KernelLaw* law_of_attention(const Operation& operation, const Precision& p
     return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped, format);
 }
 
-/// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured. Engines serve fp4 experts
-/// a quarter to a half faster than the kernels of the tables (tests/validation/serving_tpot.cpp): those keep the law of linear
-/// layers, which comes nearer.
+/// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured. Those in int4 with 16-bit
+/// activations run as Marlin kernels, in vLLM and in SGLang. Engines serve fp4 experts a quarter to a half faster than the
+/// kernels of the tables (tests/validation/serving_tpot.cpp): those keep the law of linear layers, which comes nearer.
 const KernelLaw* law_of_experts(const Operation& operation, const Precision& precision, const Platform& platform) {
     const NumberFormat stored = weight_format(precision, operation.name, precision.experts).storage.format;
     const Calibration& calibration = *platform.device.calibration;
-    const KernelLaw* law = stored == NumberFormat::fp4 ? nullptr : calibration.law(KernelClass::experts, stored, triton_family);
+    const std::string_view family = stored == NumberFormat::int4 ? marlin_family : triton_family;
+    const KernelLaw* law = stored == NumberFormat::fp4 ? nullptr : calibration.law(KernelClass::experts, stored, family);
     return law != nullptr ? law : calibration.law(KernelClass::gemm, platform.device.computed_in(operation.math));
 }
 
@@ -201,7 +206,7 @@ Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Pl
         used.per_activation = Seconds(0.0);
     }
     Rates rates = measured_rates(used, data_sheet_rates(operation, platform), operation);
-    apply_linear_speed(operation, platform, rates);
+    apply_speed(operation, platform, rates);
     return rates;
 }
 
@@ -305,6 +310,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         pass.node_time = platform.stack.node_cost * gaps;
         pass.launch_time = platform.stack.host_launch * pass.launches;
         pass.host = host;
+        pass.time_factor = platform.stack.time_factor;
     } else {
         pass.step_time = Seconds(0.0);
     }
@@ -348,7 +354,12 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
     operations.insert(operations.end(), extra.begin(), extra.end());
     CompiledPass pass = compile_operations(std::move(operations), precision, platform, options.host);
     if (platform.mode != CostMode::hoi) {
-        pass.node_time += platform.stack.per_layer * static_cast<double>(model.order.size());
+        double expert_layers = 0.0;
+        for (const TimedOperation& timed : pass.operations) {
+            expert_layers += timed.operation.kind == OperationKind::experts ? timed.operation.count : 0.0;
+        }
+        pass.node_time += platform.stack.per_layer * static_cast<double>(model.order.size()) +
+                          platform.stack.per_expert_layer * expert_layers;
     }
     return pass;
 }

@@ -74,12 +74,13 @@ struct PassTotals {
 
 /// The plain numbers of a CompiledPass, which loops over points copy.
 struct PassConstants {
-    double launches = 0.0;    ///< kernels, the stack's launch factor included
-    Seconds node_time;        ///< device-side gaps between all kernels, and what the stack adds to each layer
-    Seconds launch_time;      ///< host time to launch them all; the device waits when this is longer
-    Seconds host;             ///< host time before the pass
-    Seconds step_time;        ///< latency that each new token of a sequence adds, over all scans that go token by token
-    bool whole_pass = false;  ///< HOI mode: one max over the whole pass instead of one per operation
+    double launches = 0.0;     ///< kernels, the stack's launch factor included
+    Seconds node_time;         ///< device-side gaps between all kernels, and what the stack adds to each layer
+    Seconds launch_time;       ///< host time to launch them all; the device waits when this is longer
+    Seconds host;              ///< host time before the pass
+    Seconds step_time;         ///< latency that each new token of a sequence adds, over all scans that go token by token
+    double time_factor = 1.0;  ///< the stack's
+    bool whole_pass = false;   ///< HOI mode: one max over the whole pass instead of one per operation
     Rates whole_pass_rates;
 };
 
@@ -109,10 +110,11 @@ inline Seconds whole_pass_time(const PassConstants& pass, Bytes bytes, Flops flo
     return time_by({Seconds(0.0), bytes * rates.per_byte, flops * rates.per_flop}, rates.overlap);
 }
 
-/// Time of a pass from its totals: max(device + gaps, launches on the host) + host. Zero operations cost nothing.
+/// Time of a pass from its totals: max(device + gaps, launches on the host) + host, times the stack's factor. Zero operations
+/// cost nothing.
 inline Seconds pass_time(const PassConstants& pass, const PassTotals& totals) {
     const Seconds device = pass.whole_pass ? whole_pass_time(pass, totals.bytes, totals.flops) : totals.device + pass.node_time;
-    return (device > pass.launch_time ? device : pass.launch_time) + pass.host;
+    return ((device > pass.launch_time ? device : pass.launch_time) + pass.host) * pass.time_factor;
 }
 
 /// Calls visit(operation) in the order in which all faces add them up: first what no context changes, so that a grid of points

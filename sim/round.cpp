@@ -347,12 +347,13 @@ CompiledRound compile_round(const RoundSetup& setup) {
         append_row({setup, drafter, rollback, trees}, speculation, round);
     }
     if (setup.platform.mode != CostMode::hoi) {
-        round.host_per_round = setup.platform.stack.host_per_round + host_between_pieces(setup);
-        round.host_per_sequence = drafter.host_per_round_and_sequence;
-        round.host_per_tree = setup.platform.stack.host_per_tree;
-        round.host_per_draft_token = setup.platform.stack.host_per_draft_token;
-        round.step_per_sequence = setup.platform.stack.host_per_sequence;
-        round.step_per_token = setup.platform.stack.host_per_verified_token;
+        const Stack& stack = setup.platform.stack;
+        round.host_per_round = (stack.host_per_round + host_between_pieces(setup)) * stack.time_factor;
+        round.host_per_sequence = drafter.host_per_round_and_sequence * stack.time_factor;
+        round.host_per_tree = stack.host_per_tree * stack.time_factor;
+        round.host_per_draft_token = stack.host_per_draft_token * stack.time_factor;
+        round.step_per_sequence = stack.host_per_sequence * stack.time_factor;
+        round.step_per_token = stack.host_per_verified_token * stack.time_factor;
     }
     round.prompts = prompt_work(setup, round);
     round.prompt_wait = setup.platform.stack.prompt_wait;

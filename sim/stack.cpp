@@ -63,6 +63,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.host_per_pass, 10.0, "host_per_pass");
     require_overhead(stack.host_per_draft_pass, 10.0, "host_per_draft_pass");
     require_overhead(stack.per_layer, 0.01, "per_layer");
+    require_overhead(stack.per_expert_layer, 0.01, "per_expert_layer");
     require_overhead(stack.host_per_sequence, 1.0, "host_per_sequence");
     require_overhead(stack.host_per_verified_token, 1.0, "host_per_verified_token");
     require_overhead(stack.host_per_round, 10.0, "host_per_round");
@@ -100,7 +101,10 @@ std::vector<std::string> problems_of(const Stack& stack) {
             require_factor(speed.compute, "linear_speed.compute");
         }
     }
+    require_factor(stack.expert_speed, "expert_speed");
+    require_factor(stack.time_factor, "time_factor");
     if (stack.calibrated) {
+        require_factor(stack.calibrated->expert_speed, "calibrated.expert_speed");
         require_overhead(stack.calibrated->kernel_startup, 0.01, "calibrated.kernel_startup");
         require_factor(stack.calibrated->launch_factor, "calibrated.launch_factor");
     }

@@ -47,10 +47,11 @@ struct CalibratedNumbers {
     Seconds kernel_startup;
     double launch_factor = 1.0;
     LinearSpeeds linear_speed{};
+    double expert_speed = 1.0;
 };
 
-/// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer, launches·host_launch)
-/// + host_per_pass.
+/// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
+/// layers of experts·per_expert_layer, launches·host_launch) + host_per_pass.
 struct Stack {
     std::string name;
     std::string title;
@@ -59,7 +60,9 @@ struct Stack {
     Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
     Seconds host_per_draft_pass;  ///< the same for one pass of the drafter, which the engine does not schedule anew
     Seconds per_layer;            ///< what each layer adds on the device beside its kernels, in engines as measured
-    Seconds host_per_sequence;    ///< what each sequence of the batch adds to a step: scheduling, sampling, streaming out
+    /// What a layer of experts adds to that: choosing, sorting, quantising and summing rows in kernels of their own.
+    Seconds per_expert_layer;
+    Seconds host_per_sequence;  ///< what each sequence of the batch adds to a step: scheduling, sampling, streaming out
     /// What each token of a step adds outside of kernels: one token per sequence in plain decoding, draft and bonus in
     /// verification.
     Seconds host_per_verified_token;
@@ -98,6 +101,8 @@ struct Stack {
     double calls_per_copy = 3.0;                  ///< framework calls for one such copy (views of both rows, and the copy)
     std::string collectives = "nccl";             ///< whose all-reduce it runs: a family of measured kernels ("vllm")
     LinearSpeeds linear_speed{};                  ///< of engines as measured
+    double expert_speed = 1.0;                    ///< the same of routed experts, in whatever format
+    double time_factor = 1.0;                     ///< all times of one deployment, measured over modelled
     std::optional<CalibratedNumbers> calibrated;  ///< without it, the numbers above hold in calibrated mode, too
     /// Kernels before a linear layer quantise its activations on the way. Measured 8-bit products include a kernel that does
     /// nothing else; those of such a stack start up like 16-bit ones.
@@ -123,6 +128,9 @@ struct Stack {
     }
     [[nodiscard]] const LinearSpeed& speed_of_linear(NumberFormat math, bool in_calibrated_mode) const {
         return (in_calibrated_mode && calibrated ? calibrated->linear_speed : linear_speed)[static_cast<std::size_t>(math)];
+    }
+    [[nodiscard]] double speed_of_experts(bool in_calibrated_mode) const {
+        return in_calibrated_mode && calibrated ? calibrated->expert_speed : expert_speed;
     }
 
     /// The same software when it replays the drafter's passes (draft_graphs), and when it copies states.

@@ -51,7 +51,7 @@ std::vector<ErrorSummary> summaries_of(const StackFit& fit) {
 }
 
 std::string value_text(StackNumber number, double value) {
-    return number == StackNumber::kernel_time ? fmt::format("{:.3f}", value) : text_of(Seconds(value));
+    return is_factor(number) ? fmt::format("{:.3f}", value) : text_of(Seconds(value));
 }
 
 std::string numbers_table(const ServingFit& serving) {
@@ -63,7 +63,8 @@ std::string numbers_table(const ServingFit& serving) {
         const auto text = [&](double value) { return value_text(number.number, value); };
         const bool bound = number.low == number.high;
         table.add({std::string(name_of(number.number)), text(number.before), text(number.value),
-                   bound ? "on its bound" : fmt::format("{} to {}", text(number.low), text(number.high))});
+                   bound ? serving.steps.size() == 1 ? "one step: none" : "on its bound"
+                         : fmt::format("{} to {}", text(number.low), text(number.high))});
     }
     return table.text();
 }
@@ -124,6 +125,10 @@ Json stack_description(const ServingFit& serving, Json base) {
         if (number.number == StackNumber::host_per_draft_pass && !base.contains("host_per_rollback")) {
             base["host_per_rollback"] = base["host_per_draft_pass"];  // which it is unless stated
         }
+        if (number.number == StackNumber::time_factor) {
+            base[name] = quantity(number.value, nullptr, source);
+            continue;
+        }
         if (number.number != StackNumber::kernel_time) {
             base[name] = quantity(1e6 * number.value, "us", source);
             continue;
@@ -135,6 +140,7 @@ Json stack_description(const ServingFit& serving, Json base) {
         }
         if (stack.calibrated) {
             base["calibrated"]["linear_speed"] = linear_speeds_json(stack.calibrated->linear_speed, source);
+            base["calibrated"]["expert_speed"] = quantity(stack.calibrated->expert_speed, nullptr, source);
         }
     }
     return base;
@@ -175,7 +181,7 @@ Json rows_json(const ServingFit& serving) {
 Json serving_fit_json(const ServingFit& serving) {
     Json numbers = Json::array(), errors = Json::object();
     for (const FittedStackNumber& number : serving.fit.numbers) {
-        const bool factor = number.number == StackNumber::kernel_time;
+        const bool factor = is_factor(number.number);
         const double scale = factor ? 1.0 : 1e6;
         numbers.push_back({{"number", name_of(number.number)},
                            {"unit", factor ? "" : "us"},

@@ -45,6 +45,9 @@ Json table_json(const ErrorTable& table) {
                  {"by_series", summary_json(table.by_series)},
                  {"groups", groups},
                  {"coverage", coverage}};
+    if (table.with_one_run) {
+        json["with_one_run"] = summary_json(*table.with_one_run);
+    }
     if (table.by_cost_table) {
         json["by_median_step_costs"] = summary_json(*table.by_cost_table);
     }

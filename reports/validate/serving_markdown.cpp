@@ -74,6 +74,9 @@ std::string verdicts_sentence(const Verdicts& verdicts) {
 std::string table_lines(const ErrorTable& table, const std::string& mode) {
     std::string text = markdown_line(table.what, mode, table.errors, covered_text(table)) + kinds_of(table, mode) +
                        other_groups_of(table, mode) + markdown_line("… one vote a series", mode, table.by_series, "");
+    if (table.with_one_run) {
+        text += markdown_line("… with one measured run of the deployment", mode, *table.with_one_run, "");
+    }
     if (table.by_cost_table) {
         text += markdown_line("… without a model: median step costs", "", *table.by_cost_table, "");
     }

@@ -18,6 +18,9 @@ std::string errors_text(const ErrorTable& table) {
     TextTable text({{"Rows", Align::left}, {"", Align::left}, {"cases"}, {"median error"}, {"p90"}, {"bias"}});
     add_errors(text, "all", "", table.errors);
     add_errors(text, "", "one vote a series", table.by_series);
+    if (table.with_one_run) {
+        add_errors(text, "", "with one run of the deployment", *table.with_one_run);
+    }
     if (table.by_cost_table) {
         add_errors(text, "without a model", "median step costs of other models", *table.by_cost_table);
     }

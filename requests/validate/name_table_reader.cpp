@@ -64,9 +64,27 @@ void read_models(json::Reader at, NameTable& table) {
     at.finish();
 }
 
+std::vector<VersionEntry> read_versions(json::Reader& engine) {
+    std::vector<VersionEntry> versions;
+    if (engine.has("versions")) {
+        for (json::Reader& at : entries_of(engine, "versions")) {
+            VersionEntry entry;
+            for (const auto& pattern : at.raw().at("match")) {
+                entry.patterns.push_back(pattern.get<std::string>());
+            }
+            static_cast<void>(at.has("match"));
+            entry.version = at.text("version");
+            versions.push_back(std::move(entry));
+            finish_entry(at);
+        }
+    }
+    return versions;
+}
+
 void read_engines(json::Reader& root, NameTable& table) {
     for (json::Reader& entry : entries_of(root, "engines")) {
-        table.engines.push_back({read_entry(entry), entry.flag_or("splits_layers", false), entry.flag_or("fp8_cache", false)});
+        table.engines.push_back({read_entry(entry), read_versions(entry), entry.flag_or("splits_layers", false),
+                                 entry.flag_or("fp8_cache", false)});
         finish_entry(entry);
     }
 }

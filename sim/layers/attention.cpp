@@ -22,6 +22,16 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
     return operation;
 }
 
+/// The small kernels around the products and the scores of an indexer. DeepSeek-V3.2's reference implementation has fourteen:
+/// rotary embedding, concatenation, Hadamard transform and quantisation of queries and of keys, the norm of keys, two writes
+/// to their cache, two scalings of the heads' weights, and the choice of the best scores.
+Operation index_preparation(const LayerContext& context, const SparseIndexer& indexer) {
+    const double elements = static_cast<double>(indexer.heads + 1) * static_cast<double>(indexer.head_dim);
+    Operation operation = element_wise(context, "index preparation", elements, 8.0, 20.0);
+    operation.launches = 14.0;
+    return operation;
+}
+
 /// A sparse attention reads at most top_k cached tokens. Tokens of one verification are neighbours and pick nearly the same
 /// ones, so the union over a pass counts as one pick.
 ContextReach reach_of(const ContextReach& reach, const std::optional<SparseIndexer>& indexer) {
@@ -45,6 +55,7 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     projection.bytes.fixed += queries;
     projection.flops.per_token += Flops(2.0 * query_width * heads * dim);
     operations.push_back(projection);
+    operations.push_back(index_preparation(context, indexer));
     operations.push_back(index_scores(context, indexer));
 }
 

@@ -136,7 +136,20 @@ TEST_CASE("there is always a step more than fitted numbers, whatever was measure
             }
         }
     }
-    CHECK(problems_of(std::vector<MeasuredStep>(steps_by(vllm(), {1}, {0}))).size() == 1);
+    CHECK(problems_of(std::vector<MeasuredStep>{}).size() == 1);
+}
+
+TEST_CASE("one step gives a factor on all times, which any other batch, and rounds, then have") {
+    std::vector<MeasuredStep> steps = steps_by(vllm(), {8}, {0});
+    steps.front().time = steps.front().time * 1.3;
+    const StackFit fit = fit_stack(steps);
+    REQUIRE(fit.numbers.size() == 1);
+    CHECK(fit.numbers.front().number == StackNumber::time_factor);
+    CHECK(fit.stack.time_factor == Approx(1.3));
+    CHECK(fit.steps.front().fitted.value() == Approx(steps.front().time.value()));
+    for (const MeasuredStep& other : steps_by(vllm(), {1, 64}, {0, 4})) {
+        CHECK(predicted_time(other, fit.stack).value() == Approx(1.3 * predicted_time(other, vllm()).value()));
+    }
 }
 
 TEST_CASE("with noise of 2 % the fit is nearer the truth than the stack to begin with, and its intervals hold") {

@@ -68,7 +68,6 @@ bad 'holds tpot_ms and itl_ms; keep one of them' 'batch,draft_tokens,tpot_ms,itl
 bad 'unknown column "tpot"; did you mean "tpot_ms"' 'batch,draft_tokens,tpot\n1,0,7\n2,0,7\n'
 bad 'line 2: tpot_ms must be a bare number, not "7.1ms"' 'batch,draft_tokens,tpot_ms\n1,0,7.1ms\n8,0,8\n'
 bad 'line 3: says 8.00 us per round, but the model says .*check the unit' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0,0.008\n'
-bad 'one measured step cannot separate' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n'
 bad 'line 3: drafts 3 tokens, but its accept_length is not given' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n1,3,4\n'
 bad 'line 2: accept_length must be a number from 1 to 4, not 4.5' 'batch,draft_tokens,accept_length,tpot_ms\n1,3,4.5,4\n1,0,,7\n'
 bad 'line 2: batch must be a whole number from 1 to' 'batch,draft_tokens,tpot_ms\n0,0,7.1\n8,0,8\n'
@@ -85,6 +84,12 @@ expect 2 'none.csv: cannot be opened' calibrate --serving none.csv "${served[@]}
 expect 2 'they need --serving FILE' calibrate --device h100-sxm --stack vllm
 expect 2 'are for kernels; run them separately' calibrate --serving good.csv "${served[@]}" --quick
 expect 0 'Nothing was written' calibrate --serving good.csv "${served[@]}"
+# One step gives one factor on all times.
+printf 'batch,draft_tokens,tpot_ms\n8,0,9.3\n' >one.csv
+expect 0 'time_factor +1.000 ' calibrate --serving one.csv "${served[@]}" --output one.json
+above_zero=$(value one.json /time_factor/value)
+below 0.2 "$above_zero" "time_factor of one step"
+below "$above_zero" 5 "time_factor of one step"
 # Rounds themselves need no accept length.
 printf 'batch,draft_tokens,round_ms\n1,0,7.1\n1,3,9\n8,3,10\n' >rounds.csv
 expect 0 'fitted to 3 measured steps' calibrate --serving rounds.csv "${served[@]}"

@@ -222,7 +222,7 @@ TEST_CASE("platforms are a device's name or an object") {
     CHECK(plain.stack.name == "cuda-graph");
     CHECK(plain.ranks == 1.0);
     CHECK(plain.mode == CostMode::roofline);
-    CHECK(full.stack.name == "vllm-0.12");  // the newest version
+    CHECK(full.stack.name == "vllm-0.14");  // the newest version
     CHECK(full.mode == CostMode::hoi);
     CHECK(label_of(full) == "8 x h100-sxm (pcie), hoi mode");
     CHECK_FALSE(input.descriptions.provenance().empty());

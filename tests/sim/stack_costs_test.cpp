@@ -163,6 +163,43 @@ TEST_CASE("each sequence of a step, and each of its tokens, adds to plain decodi
     }
 }
 
+TEST_CASE("layers of experts have a time of their own, experts a speed, and a deployment a factor on all of it") {
+    RoundSetup setup;
+    setup.target = model("gpt-oss-120b");  // 36 layers, all of them with experts
+    setup.precision = setup.target.precision;
+    setup.platform = platform("h100-sxm", "cuda-graph");
+    setup.speculations = chains_up_to(0);
+    const DesignPoint plain{0, 8.0, 1000.0};
+    const auto step = [&] { return evaluate(compile_round(setup), plain).round.value(); };
+    const double before = step();
+    setup.platform.stack.per_expert_layer = Seconds(20.0 * microsecond);
+    const double with_layers = step();
+    CHECK((with_layers - before) / microsecond == Approx(36.0 * 20.0));
+
+    const auto experts = [&] {
+        const CompiledRound round = compile_round(setup);
+        const std::vector<OperationEstimate> operations = explain(round.pass(PassId::plain), {8.0, 1.0, 1000.0, 1.0});
+        double bytes = 0.0;
+        for (const OperationEstimate& operation : operations) {
+            bytes += operation.kind == OperationKind::experts ? operation.bytes.value() : 0.0;
+        }
+        return bytes;
+    };
+    // Few rows: the experts' time is that of their bytes, at 0.88 of 3.35 TB/s.
+    setup.platform.stack.expert_speed = 1.25;
+    const double saved = with_layers - step();
+    const Stack& stack = setup.platform.stack;
+    const double memory = experts() / (stack.memory_efficiency * setup.platform.device.bandwidth.value());
+    CHECK(saved > 0.2 * memory);  // and 0.3 of their products' time, which memory does not hide
+    CHECK(saved < 0.25 * memory);
+
+    const double unscaled = step();
+    setup.platform.stack.time_factor = 1.4;
+    CHECK(step() == Approx(1.4 * unscaled));
+    setup.platform.stack.time_factor = 0.0;
+    CHECK(problems_of(setup.platform.stack).size() == 1);
+}
+
 TEST_CASE("a host copies states row by row: two tensors a layer, three calls each") {
     // 64 layers · 2 rows · 2 tensors (state, convolution history) · 3 calls (two views and a copy) · 10 us = 7.68 ms, against
     // which the copies themselves hide.

@@ -11,58 +11,24 @@
 // left out whole. With --stacks it prints the numbers as lines "stack<TAB>key<TAB>value<TAB>low<TAB>high" for scripts.
 // Exits with 77 without the data and with 1 when families left out miss a goal below.
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "calibrate/stack_fit_parts.h"
-#include "numerics/quantile.h"
-#include "numerics/random.h"
-#include "numerics/student_t.h"
 #include "serving_rows.h"
 #include "shared_measurements.h"
+#include "stack_numbers.h"
 
 using namespace treeline;
 using namespace treeline::testing;
-using stack_fit::LinearStep;
-using stack_fit::Problem;
-using stack_fit::Solution;
 
 namespace {
 
-constexpr double goal_median = 0.05, goal_p90 = 0.13, goal_bias = 0.02;
-constexpr int linearisations = 3;
-/// Numbers that few runs tell apart (a model of one depth cannot separate per_layer from host_per_pass) stay near their start.
-constexpr double prior_error = 0.15;
-constexpr std::array fitted_modes = {CostMode::roofline, CostMode::calibrated};
+constexpr Goals goals = {0.05, 0.13, 0.02};
 constexpr std::array fitted_formats = {NumberFormat::bf16, NumberFormat::fp8, NumberFormat::fp4};
-
-/// A free number: whom it concerns, where it starts, and how a stack takes it.
-struct Number {
-    std::string stack, key;  ///< empty stack: all engines
-    double start = 0.0, low = 0.0, high = 0.0;
-    double step = 0.0;   ///< of the difference that gives its slope
-    double scale = 0.0;  ///< a difference from `start` that is as surprising as an error of `prior_error` of one run
-    std::function<bool(const RoundSetup&)> concerns;
-    std::function<void(Stack&, double)> apply;
-};
-
-Number host_number(const std::string& stack, const std::string& key, Seconds Stack::*field, double start, double high,
-                   double scale) {
-    return {stack,
-            key,
-            start,
-            0.0,
-            high,
-            1e-6,
-            scale,
-            [stack](const RoundSetup& setup) { return setup.platform.stack.name == stack; },
-            [field](Stack& of, double value) { of.*field = Seconds(value); }};
-}
 
 LinearSpeed& speed_in(Stack& stack, CostMode mode, NumberFormat format) {
     LinearSpeeds& speeds = mode == CostMode::calibrated ? stack.calibrated.value().linear_speed : stack.linear_speed;
@@ -72,18 +38,21 @@ LinearSpeed& speed_in(Stack& stack, CostMode mode, NumberFormat format) {
 /// Times are nearly linear in the time that a byte or FLOP takes, 1 / speed.
 Number speed_number(CostMode mode, NumberFormat format, bool memory) {
     const double least = mode == CostMode::calibrated ? 0.85 : 0.92;  // nothing runs faster than the data sheet
-    return {"",
-            fmt::format("{} linear_speed.{}.{}", name_of(mode), name_of(format), memory ? "memory" : "compute"),
-            1.0,
-            memory ? least : 0.7,
-            2.5,
-            0.02,
-            0.2,
-            [mode, format](const RoundSetup& setup) { return setup.platform.mode == mode && setup.precision.math == format; },
-            [mode, format, memory](Stack& stack, double value) {
-                LinearSpeed& speed = speed_in(stack, mode, format);
-                (memory ? speed.memory : speed.compute) = 1.0 / value;
-            }};
+    Number number{
+        "",
+        fmt::format("{} linear_speed.{}.{}", name_of(mode), name_of(format), memory ? "memory" : "compute"),
+        1.0,
+        memory ? least : 0.7,
+        2.5,
+        0.02,
+        0.2,
+        [mode, format](const RoundSetup& setup) { return setup.platform.mode == mode && setup.precision.math == format; },
+        [mode, format, memory](Stack& stack, double value) {
+            LinearSpeed& speed = speed_in(stack, mode, format);
+            (memory ? speed.memory : speed.compute) = 1.0 / value;
+        }};
+    number.is_speed = true;
+    return number;
 }
 
 std::vector<Number> numbers_for(const std::vector<ServingRow>& rows) {
@@ -111,178 +80,41 @@ std::vector<Number> numbers_for(const std::vector<ServingRow>& rows) {
     return numbers;
 }
 
-struct Case {
-    ServingRow row;
-    RoundSetup setup;
-};
-
-double time_of(const Case& at, const std::vector<Number>& numbers, const std::vector<double>& values) {
-    RoundSetup setup = at.setup;
-    for (std::size_t j = 0; j < numbers.size(); ++j) {
-        if (numbers[j].concerns(setup)) {
-            numbers[j].apply(setup.platform.stack, values[j]);
-        }
-    }
-    return evaluate(compile_round(setup), point_of(at.row)).time_per_token.value();
+Case case_of(const ServingRow& row, CostMode mode) {
+    return {fmt::format("{} {} {} {} {}", row.backend, row.system, row.model, row.precision, row.ranks),
+            row.system,
+            row.model.substr(row.model.find('/') + 1, 12),
+            1e-3 * row.tpot_ms,
+            row.osl,
+            setup_of(row, mode),
+            point_of(row)};
 }
 
-/// All cases, linear around `values`, with the numbers' starting values as what they are without any measurement.
-Problem linearised(const std::vector<Case>& cases, const std::vector<Number>& numbers, const std::vector<double>& values) {
-    Problem problem;
-    for (const Number& number : numbers) {
-        problem.candidates.push_back({number.start, number.low, number.high});
-    }
-    for (const Case& at : cases) {
-        LinearStep step{1e-3 * at.row.tpot_ms, time_of(at, numbers, values), std::vector<double>(numbers.size(), 0.0), 0};
-        const double here = step.before;
-        for (std::size_t j = 0; j < numbers.size(); ++j) {
-            if (numbers[j].concerns(at.setup)) {
-                std::vector<double> moved = values;
-                const double change = values[j] + numbers[j].step > numbers[j].high ? -numbers[j].step : numbers[j].step;
-                moved[j] += change;
-                step.slopes[j] = (time_of(at, numbers, moved) - here) / change;
-                step.before += step.slopes[j] * (numbers[j].start - values[j]);
-            }
-        }
-        problem.steps.push_back(std::move(step));
-    }
-    return problem;
+std::string batch_class(const Case& at) {
+    return at.point.batch < 5    ? "batch 1 to 4"
+           : at.point.batch < 17 ? "batch 5 to 16"
+           : at.point.batch < 64 ? "batch 17 to 63"
+                                 : "batch 64 up";
 }
-
-std::vector<std::size_t> all_of(const std::vector<Number>& numbers) {
-    std::vector<std::size_t> all(numbers.size());
-    for (std::size_t j = 0; j < all.size(); ++j) {
-        all[j] = j;
-    }
-    return all;
+std::string answer_class(const Case& at) {
+    return at.answer_tokens < 150 ? "answers below 150" : at.answer_tokens < 1024 ? "answers 150 to 1,023" : "answers 1,024 up";
 }
+const Key family = [](const Case& at) { return at.family; };
+const Key device = [](const Case& at) { return at.device; };
+const Key model_name = [](const Case& at) { return at.model; };
 
-/// Steps that a fit to `seen` takes beside them: one that holds each number near its start.
-std::vector<LinearStep> with_priors(std::vector<LinearStep> seen, const std::vector<Number>& numbers) {
-    for (std::size_t j = 0; j < numbers.size(); ++j) {
-        LinearStep step{1.0, 1.0, std::vector<double>(numbers.size(), 0.0), 0};
-        step.slopes[j] = prior_error / numbers[j].scale;
-        seen.push_back(std::move(step));
-    }
-    return seen;
-}
-
-Solution fitted(const Problem& problem, const std::vector<LinearStep>& seen, const std::vector<Number>& numbers) {
-    return stack_fit::fit(problem, with_priors(seen, numbers), all_of(numbers)).value();
-}
-
-using Errors = std::vector<double>;  ///< predicted / measured − 1
-
-void print(const std::string& name, const Errors& errors) {
-    Errors absolute = errors;
-    std::for_each(absolute.begin(), absolute.end(), [](double& e) { e = std::abs(e); });
-    fmt::print("  {:<34} {:>5} rows   median error {:>5.1f} %   p90 {:>5.1f} %   bias {:>+6.1f} %\n", name, errors.size(),
-               100.0 * quantile(absolute, 0.5), 100.0 * quantile(absolute, 0.9), 100.0 * quantile(errors, 0.5));
-}
-
-using Key = std::function<std::string(const ServingRow&)>;
-
-/// Errors of every case by fits to the others: those of a group are left out together, groups in at most `folds` parts.
-Errors left_out(const Problem& problem, const std::vector<Number>& numbers, const std::vector<Case>& cases, const Key& key,
-                std::size_t folds) {
-    std::map<std::string, std::size_t> groups;
-    for (const Case& at : cases) {
-        groups.emplace(key(at.row), 0);
-    }
-    std::size_t count = 0;
-    for (auto& [name, fold] : groups) {
-        fold = groups.size() <= folds ? count++ : mixed(std::hash<std::string>{}(name)) % folds;
-    }
-    Errors errors(cases.size());
-    for (std::size_t fold = 0; fold < std::min(folds, groups.size()); ++fold) {
-        std::vector<LinearStep> seen;
-        for (std::size_t i = 0; i < cases.size(); ++i) {
-            if (groups.at(key(cases[i].row)) != fold) {
-                seen.push_back(problem.steps[i]);
-            }
-        }
-        const Solution solution = fitted(problem, seen, numbers);
-        for (std::size_t i = 0; i < cases.size(); ++i) {
-            if (groups.at(key(cases[i].row)) == fold) {
-                errors[i] = stack_fit::time_of(problem, problem.steps[i], solution.values) / problem.steps[i].measured - 1.0;
-            }
-        }
-    }
-    return errors;
-}
-
-std::string batch_class(const ServingRow& row) {
-    return row.batch < 5    ? "batch 1 to 4"
-           : row.batch < 17 ? "batch 5 to 16"
-           : row.batch < 64 ? "batch 17 to 63"
-                            : "batch 64 up";
-}
-std::string answer_class(const ServingRow& row) {
-    return row.osl < 150 ? "answers below 150" : row.osl < 1024 ? "answers 150 to 1,023" : "answers 1,024 up";
-}
-
-void print_by(const std::vector<Case>& cases, const Errors& errors, CostMode mode, const Key& key) {
-    std::map<std::string, Errors> groups;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (cases[i].setup.platform.mode == mode) {
-            groups[key(cases[i].row)].push_back(errors[i]);
-        }
-    }
-    for (const auto& [name, group] : groups) {
-        print(name, group);
-    }
-}
-
-Errors of_mode(const std::vector<Case>& cases, const Errors& errors, CostMode mode) {
-    Errors result;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (cases[i].setup.platform.mode == mode) {
-            result.push_back(errors[i]);
-        }
-    }
-    return result;
-}
-
-bool meets_goals(const Errors& errors) {
-    Errors absolute = errors;
-    std::for_each(absolute.begin(), absolute.end(), [](double& e) { e = std::abs(e); });
-    return quantile(absolute, 0.5) <= goal_median && quantile(absolute, 0.9) <= goal_p90 &&
-           std::abs(quantile(errors, 0.5)) <= goal_bias;
-}
-
-const Key family = [](const ServingRow& row) {
-    return fmt::format("{} {} {} {} {}", row.backend, row.system, row.model, row.precision, row.ranks);
-};
-const Key device = [](const ServingRow& row) { return row.system; };
-const Key model_name = [](const ServingRow& row) { return row.model.substr(row.model.find('/') + 1, 12); };
-
-void print_numbers(const std::vector<Number>& numbers, const Solution& solution, bool for_scripts) {
-    const double quantile = student_t(0.9, solution.degrees_of_freedom);
-    for (std::size_t j = 0; j < numbers.size(); ++j) {
-        const bool is_speed = numbers[j].stack.empty(), is_time = !is_speed && numbers[j].key != "prompt_wait";
-        const double value = solution.values[j], half = quantile * solution.standard_errors[j];
-        const double low = std::max(numbers[j].low, value - half), high = std::min(numbers[j].high, value + half);
-        const auto shown = [&](double x) { return is_speed ? 1.0 / x : is_time ? 1e6 * x : x; };
-        fmt::print(fmt::runtime(for_scripts ? "{}\t{}\t{:.4g}\t{:.4g}\t{:.4g}\n"
-                                            : "  {:<18} {:<38} {:>8.3g}   90 %: {:.3g} to {:.3g}\n"),
-                   numbers[j].stack, numbers[j].key, shown(value), shown(is_speed ? high : low), shown(is_speed ? low : high));
-    }
-}
-
-void print_errors(const std::vector<Case>& cases, const Problem& problem, const std::vector<Number>& numbers,
-                  const Solution& solution, const Errors& errors) {
-    Errors seen;
-    for (const LinearStep& step : problem.steps) {
-        seen.push_back(stack_fit::time_of(problem, step, solution.values) / step.measured - 1.0);
-    }
-    const Errors by_device = left_out(problem, numbers, cases, device, 8),
-                 by_model = left_out(problem, numbers, cases, model_name, 8);
+void print_errors(const std::vector<Case>& cases, const FittedNumbers& fitted, const std::vector<Number>& numbers,
+                  const Errors& errors) {
+    const Errors seen = errors_of(fitted);
+    const Errors by_device = left_out(fitted, numbers, cases, device, 8),
+                 by_model = left_out(fitted, numbers, cases, model_name, 8);
     for (const CostMode mode : fitted_modes) {
         fmt::print("\n{} mode\n", name_of(mode));
         print("fitted", of_mode(cases, seen, mode));
         print("families left out", of_mode(cases, errors, mode));
-        for (const Key& key : {Key([](const ServingRow& row) { return fmt::format("  {} ranks", row.ranks); }),
-                               Key(batch_class), Key(answer_class), Key(stack_of), device}) {
+        for (const Key& key :
+             {Key([](const Case& at) { return fmt::format("  {} ranks", at.setup.platform.ranks); }), Key(batch_class),
+              Key(answer_class), Key([](const Case& at) { return at.setup.platform.stack.name; }), device}) {
             print_by(cases, errors, mode, key);
         }
         print("devices left out", of_mode(cases, by_device, mode));
@@ -306,29 +138,19 @@ int main(int count, char** arguments) {
     std::vector<Case> cases;
     for (const CostMode mode : fitted_modes) {
         for (const ServingRow& row : rows) {
-            cases.push_back({row, setup_of(row, mode)});
+            cases.push_back(case_of(row, mode));
         }
     }
-    std::vector<double> values;
-    for (const Number& number : numbers) {
-        values.push_back(number.start);
-    }
-    Problem problem;
-    Solution solution;
-    for (int i = 0; i < linearisations; ++i) {
-        problem = linearised(cases, numbers, values);
-        solution = fitted(problem, problem.steps, numbers);
-        values = solution.values;
-    }
+    const FittedNumbers fitted = fit_numbers(cases, numbers);
     if (for_scripts) {
-        print_numbers(numbers, solution, true);
+        print_numbers(numbers, fitted.solution, true);
         return 0;
     }
     fmt::print("{} numbers fitted to {} runs in two cost modes\n", numbers.size(), rows.size());
-    print_numbers(numbers, solution, false);
-    const Errors errors = left_out(problem, numbers, cases, family, 8);
-    print_errors(cases, problem, numbers, solution, errors);
+    print_numbers(numbers, fitted.solution, false);
+    const Errors errors = left_out(fitted, numbers, cases, family, 8);
+    print_errors(cases, fitted, numbers, errors);
     const bool good = std::all_of(fitted_modes.begin(), fitted_modes.end(),
-                                  [&](CostMode mode) { return meets_goals(of_mode(cases, errors, mode)); });
+                                  [&](CostMode mode) { return meets(of_mode(cases, errors, mode), goals); });
     return good ? 0 : 1;
 }

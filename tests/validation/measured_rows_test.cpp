@@ -193,6 +193,40 @@ TEST_CASE("mixtures with a faster twin are left out with all of their deployment
     CHECK(read.left_out[1].reason == "possibly with multi-token prediction (a deployment with a faster twin)");
 }
 
+TEST_CASE("a model of the same layers is a twin, and what is suspected on one device is on another") {
+    const std::string header =
+        "id,backend,backend_version,model,system,precision,moe_precision,isl,osl,batch_size,tp,attention_dp,moe_tp,moe_ep,"
+        "ttft_ms,tpot_ms\n";
+    const auto row = [](const char* model, const char* device, double tpot) {
+        return "r,trtllm,1.1,deepseek-ai/" + std::string(model) + "," + device + ",fp8,fp8,1024,1024,4,8,1,8,1,50," +
+               std::to_string(tpot) + "\n";
+    };
+    const std::string twins = row("DeepSeek-V3", "b200_sxm", 14.0) + row("DeepSeek-R1", "b200_sxm", 7.0);
+    const MeasuredPoints read = points_in(header + twins + row("DeepSeek-R1", "h200_sxm", 8.0));
+    REQUIRE(read.points.size() == 1);
+    CHECK(read.points[0].row == 0);
+    CHECK(read.left_out.size() == 2);
+    // The same run under two names is one run.
+    const MeasuredPoints listed_twice =
+        points_in(header + row("DeepSeek-V3", "b200_sxm", 14.0) + row("DeepSeek-R1", "b200_sxm", 14.0));
+    REQUIRE(listed_twice.left_out.size() == 1);
+    CHECK(listed_twice.left_out[0].reason == "duplicate");
+}
+
+TEST_CASE("serving runs that state no version have that of their table") {
+    const std::string header = "id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,ttft_ms,tpot_ms\n";
+    const auto stack = [&](const char* engine_and_version) {
+        const MeasuredPoints read =
+            points_in(header + "r," + engine_and_version + ",Qwen/Qwen3-32B,h100_sxm,fp8,1000,500,8,1,50,9.5\n");
+        REQUIRE(read.points.size() == 1);
+        return read.points[0].stack;
+    };
+    CHECK(stack("vllm,") == "vllm-0.10");
+    CHECK(stack("trtllm,gpt-oss-dev") == "tensorrt-llm-1.0");
+    CHECK(stack("trtllm,1.2.0rc6") == "tensorrt-llm-1.2");
+    CHECK(stack("vllm,nightly-0a1b2c") == "vllm");
+}
+
 TEST_CASE("ranks of rows become cuts, read as their README says") {
     const std::string header =
         "id,backend,model,system,precision,moe_precision,isl,osl,batch_size,tp,pp,attention_dp,moe_tp,moe_ep,tpot_ms\n";
@@ -212,6 +246,9 @@ TEST_CASE("ranks of rows become cuts, read as their README says") {
     CHECK(cut("8,1,1,1,8") == "tensor 8, experts 8; 8 requests");
     // Eight groups of one rank, each with the eight requests of the row.
     CHECK(cut("1,1,8,1,8") == "attention data 8, experts 8; 64 requests");
+    // The same with the square of the groups: a 64th of all requests a row.
+    CHECK(cut("1,1,64,8,8") == "attention data 8, experts 8; 512 requests");
+    CHECK(cut("4,1,4,1,16") == "tensor 4, experts 4; 32 requests");
     CHECK(cut("64,1,1,8,8") == "tensor 8, experts 8; 8 requests");
     CHECK(cut("4,2,1,4,1") == "tensor 4, pipeline 2; 8 requests");
     CHECK(reason("8,1,,8,1") == "parallelism is not stated");

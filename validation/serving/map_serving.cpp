@@ -16,6 +16,18 @@ constexpr double longest_ttft_ms = 2000.0;  // beyond, requests queue, and fewer
 constexpr double most_utilisation = 0.85, most_narrow_utilisation = 0.6;
 constexpr double twin_ratio = 1.22;  // of TPOT under equal conditions; repeated runs lie within a few percent
 
+/// The engine's version, where the row does not state one or names a build.
+std::string version_of_run(const ServingRun& row, const NameTable& table) {
+    if (const EngineEntry* engine = engine_for(table, row.engine)) {
+        for (const VersionEntry& entry : engine->versions) {
+            if (fits_any(entry.patterns, normalised(row.engine_version))) {
+                return entry.version;
+            }
+        }
+    }
+    return row.engine_version;
+}
+
 Mapped<MeasuredPoint> mapped(const ServingRun& row, const ServingParts& parts) {
     MeasuredPoint point;
     point.prompt_tokens = row.prompt_tokens;
@@ -23,12 +35,14 @@ Mapped<MeasuredPoint> mapped(const ServingRun& row, const ServingParts& parts) {
     point.context = row.prompt_tokens + 0.5 * row.output_tokens;
     point.batch = row.batch;
     point.measured = 1e-3 * row.tpot_ms;
-    if (const auto unmapped =
-            set_place({row.model, row.device, row.engine, row.engine_version, row.format + " " + row.expert_format, row.ranks},
-                      parts, point)) {
+    if (const auto unmapped = set_place({row.model, row.device, row.engine, version_of_run(row, parts.names),
+                                         row.format + " " + row.expert_format, row.ranks},
+                                        parts, point)) {
         return *unmapped;
     }
-    point.batch *= point.cut.parallel.data;  // a row states the requests of one group
+    // A row states the requests of one group, of as many groups as it says, even where that is not how many there were
+    // (read_as_documented() in points.cpp).
+    point.batch *= std::max(1.0, row.ranks.attention_data.value_or(1.0));
     return point;
 }
 
@@ -52,34 +66,38 @@ double least_utilisation(const ServingRun& row, const MeasuredPoint& point, cons
     return point.batch * flops / seconds / (point.cut.devices() * device.peak_for(point.precision.math).value());
 }
 
-/// The deployment of a row: all but its load.
-std::string deployment_of(const ServingRun& row) {
-    const auto text = [](const std::optional<double>& number) { return number ? fmt::format("{}", *number) : "-"; };
-    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", row.model, row.device, row.engine, row.engine_version, row.format,
-                       row.expert_format, text(row.ranks.tensor), text(row.ranks.attention_data), text(row.ranks.expert_tensor),
-                       text(row.ranks.expert));
+/// How a run's engine was started: all but device and load.
+std::string deployment_of(const ServingRun& row, const MeasuredPoint& point) {
+    return fmt::format("{}|{}|{}|{}|{}|{}", row.model, row.engine, row.engine_version, row.format, row.expert_format,
+                       text_of(point.cut.tensor, point.cut.parallel));
+}
+
+/// Models of the same layers are the same work, whatever they are called: DeepSeek-V3 and -R1.
+std::string layers_of(const Model& model) {
+    return fmt::format("{} layers, {} active parameters", model.order.size(), active_body_parameters(model));
 }
 
 /// What two rows must share to measure the same thing; the engine's version apart.
-std::string conditions_of(const ServingRun& row, const MeasuredPoint& point) {
-    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.device, row.engine, row.format,
+std::string conditions_of(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts) {
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", layers_of(parts.models.at(point.model)), point.device, row.engine, row.format,
                        text_of(point.cut.tensor, point.cut.parallel) + fmt::format(" {}", point.cut.devices()),
                        row.prompt_tokens, row.output_tokens, point.batch);
 }
 
 /// Mixtures whose deployment somewhere is more than `twin_ratio` faster than another one under the same conditions: such twins
-/// differ most at few users, as multi-token prediction would have it.
-std::vector<std::string> suspected_deployments(std::span<const ServingRun> rows, const std::vector<MeasuredPoint>& points) {
+/// differ most at few users, as multi-token prediction would have it. What is suspected on one device is on all others.
+std::vector<std::string> suspected_deployments(std::span<const ServingRun> rows, const std::vector<MeasuredPoint>& points,
+                                               const ServingParts& parts) {
     std::map<std::string, double> slowest;
     for (const MeasuredPoint& point : points) {
-        double& time = slowest[conditions_of(rows[point.row], point)];
+        double& time = slowest[conditions_of(rows[point.row], point, parts)];
         time = std::max(time, point.measured);
     }
     std::vector<std::string> suspected;
     for (const MeasuredPoint& point : points) {
         const ServingRun& row = rows[point.row];
-        if (!row.expert_format.empty() && slowest[conditions_of(row, point)] > twin_ratio * point.measured) {
-            suspected.push_back(deployment_of(row));
+        if (!row.expert_format.empty() && slowest[conditions_of(row, point, parts)] > twin_ratio * point.measured) {
+            suspected.push_back(deployment_of(row, point));
         }
     }
     std::sort(suspected.begin(), suspected.end());
@@ -87,8 +105,9 @@ std::vector<std::string> suspected_deployments(std::span<const ServingRun> rows,
 }
 
 /// All of a measurement: rows that agree in it are one run, listed twice.
-std::string measurement_of(const ServingRun& row, const MeasuredPoint& point) {
-    return fmt::format("{}|{}|{}|{}", deployment_of(row), conditions_of(row, point), row.tpot_ms, row.ttft_ms.value_or(0.0));
+std::string measurement_of(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts) {
+    return fmt::format("{}|{}|{}|{}|{}", conditions_of(row, point, parts), row.engine_version, row.expert_format, row.tpot_ms,
+                       row.ttft_ms.value_or(0.0));
 }
 
 /// The rule that leaves out a row which could be priced; empty if none does.
@@ -104,8 +123,8 @@ Unmapped rule_against(const ServingRun& row, const MeasuredPoint& point, const S
     if (const double share = least_utilisation(row, point, parts); share > most) {
         return {"prompts were not all computed (a prefix cache)", fmt::format("{:.2f} of the peak", share)};
     }
-    if (std::binary_search(suspected.begin(), suspected.end(), deployment_of(row))) {
-        return {"possibly with multi-token prediction (a deployment with a faster twin)", deployment_of(row)};
+    if (std::binary_search(suspected.begin(), suspected.end(), deployment_of(row, point))) {
+        return {"possibly with multi-token prediction (a deployment with a faster twin)", deployment_of(row, point)};
     }
     return {};
 }
@@ -123,11 +142,11 @@ MeasuredPoints points_of(std::span<const ServingRun> rows, const ServingParts& p
             add_point(std::move(std::get<MeasuredPoint>(point)), parts, mapped_rows);
         }
     }
-    const std::vector<std::string> suspected = suspected_deployments(rows, mapped_rows.points);
+    const std::vector<std::string> suspected = suspected_deployments(rows, mapped_rows.points, parts);
     MeasuredPoints result{{}, std::move(mapped_rows.left_out)};
     std::map<std::string, std::string> seen;  // measurements, and the first row that has each
     for (MeasuredPoint& point : mapped_rows.points) {
-        const auto [first, is_new] = seen.emplace(measurement_of(rows[point.row], point), rows[point.row].id);
+        const auto [first, is_new] = seen.emplace(measurement_of(rows[point.row], point, parts), rows[point.row].id);
         const Unmapped rule =
             is_new ? rule_against(rows[point.row], point, parts, suspected) : Unmapped{"duplicate", first->second};
         if (rule.reason.empty()) {

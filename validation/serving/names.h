@@ -18,10 +18,17 @@ struct NameEntry {
     std::string reason;  ///< why it cannot
 };
 
+/// The version of runs that state none, or name a build.
+struct VersionEntry {
+    std::vector<std::string> patterns;  ///< of the version as stated; "" is none
+    std::string version;
+};
+
 struct EngineEntry {
     NameEntry names;
-    bool splits_layers = false;  ///< puts layers on several devices one after the other rather than cutting each
-    bool fp8_cache = false;      ///< keeps an fp8 cache for checkpoints that somebody else than the publisher quantised
+    std::vector<VersionEntry> versions;  ///< of serving runs
+    bool splits_layers = false;          ///< puts layers on several devices one after the other rather than cutting each
+    bool fp8_cache = false;              ///< keeps an fp8 cache for checkpoints that somebody else than the publisher quantised
 };
 
 /// A format of checkpoints.

@@ -196,7 +196,7 @@ Precision precision_on(const EngineEntry& engine, const ServingParts& parts, con
 
 /// Degrees as a file states them, read as data/serving's README says: tp (or attention_dp) n² with moe_tp n and moe_ep n ran on
 /// n devices with the experts dealt out over them (upstream multiplied the two), and so did tp n with attention_dp n and moe_ep
-/// n² (n devices, each a group of its own).
+/// n². Their times are those of tp n with moe_ep n under the same load: no groups.
 struct StatedCut {
     double tensor = 1.0, data = 1.0, expert_tensor = 1.0, experts = 1.0;
 };
@@ -210,7 +210,7 @@ StatedCut read_as_documented(StatedCut cut) {
         return {1.0, cut.experts, 1.0, cut.experts};
     }
     if (cut.tensor == cut.data && cut.tensor > 2.0 && cut.experts == cut.tensor * cut.tensor) {
-        return {1.0, cut.data, 1.0, cut.data};
+        return {cut.tensor, 1.0, 1.0, cut.tensor};
     }
     return cut;
 }

@@ -153,6 +153,32 @@ std::string series_of(const MeasuredPoint& point) {
                        text_of(point.cut.tensor, point.cut.parallel), point.prompt_tokens, point.output_tokens);
 }
 
+/// All times of a deployment by what its run at the middle batch took over its prediction.
+std::optional<ErrorSummary> summary_with_one_run(const ServingStudy& study, const std::vector<ScoredPoint>& rows) {
+    std::map<std::string, std::vector<const ScoredPoint*>> deployments;
+    for (const ScoredPoint& row : rows) {
+        const MeasuredPoint& point = study.serving.points[row.point];
+        const ServingRun& run = study.input.serving[point.row];
+        deployments[fmt::format("{}|{}|{}|{}|{}|{}|{}", point.model, point.device, run.engine, run.engine_version, run.format,
+                                run.expert_format, text_of(point.cut.tensor, point.cut.parallel))]
+            .push_back(&row);
+    }
+    std::vector<RowError> errors;
+    for (auto& [name, runs] : deployments) {
+        std::stable_sort(runs.begin(), runs.end(), [&](const ScoredPoint* a, const ScoredPoint* b) {
+            return study.serving.points[a->point].batch < study.serving.points[b->point].batch;
+        });
+        const ScoredPoint* known = runs[runs.size() / 2];
+        const double factor = known->error.measured / known->error.predicted;
+        for (const ScoredPoint* run : runs) {
+            if (run != known) {
+                errors.push_back({run->error.measured, run->error.predicted * factor});
+            }
+        }
+    }
+    return errors.empty() ? std::nullopt : std::optional(summary_of(errors));
+}
+
 ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
     const ServingParts& parts = study.input.parts;
     const std::vector<MeasuredPoint>& points = study.serving.points;
@@ -174,6 +200,7 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
     using enum Grouping;
     summarise(table, points, series, parts, {engine, device, kind, model, format, ranks, cut, batch, answer},
               fit ? fit_parts : as_predicted(table));
+    table.with_one_run = summary_with_one_run(study, table.rows);
     return table;
 }
 

@@ -54,6 +54,9 @@ struct ErrorTable {
     std::vector<ScoredPoint> rows;
     ErrorSummary errors;
     ErrorSummary by_series;  ///< one vote a series: the median of its signed and of its absolute errors
+    /// Of runs without speculation, each with one measured run of its deployment (engine and version, model, device, format and
+    /// cut), at its middle batch, which is not scored: as `treeline calibrate --serving` would have it.
+    std::optional<ErrorSummary> with_one_run = {};
     std::vector<GroupScore> groups;
     std::vector<FamilyCoverage> coverage;
     std::optional<ErrorSummary> by_cost_table, by_smallest_batch;  ///< of the naive tables, on the same rows
