@@ -63,8 +63,7 @@ void SweepTable::add(const SweepChunk& chunk, std::int32_t variant) {
         double* const out = figures_.get() + c * capacity_ + chunk.first;
         const auto value = columns_[c]->value;
         for (std::size_t i = 0; i < count; ++i) {
-            const double draft_tokens = chunk.round.row(chunk.speculation[i]).draft_tokens;
-            out[i] = value({chunk.variant, draft_tokens, chunk.batch[i], chunk.context[i], chunk.estimates[i]});
+            out[i] = value(chunk.figures(i));
         }
     }
 }

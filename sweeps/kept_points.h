@@ -19,9 +19,11 @@ struct SweepPoint {
     int draft_tokens = 0;     ///< nodes of its shape
     std::uint64_t order = 0;  ///< its place in the design space: what breaks ties
     RoundEstimate estimate;
+    double load = std::numeric_limits<double>::quiet_NaN();  ///< SweepFigures::load
+    double queued = 0.0;
 
     [[nodiscard]] SweepFigures figures(const DesignSpace& space) const {
-        return {space.variants[variant], static_cast<double>(draft_tokens), point.batch, point.context, estimate};
+        return {space.variants[variant], static_cast<double>(draft_tokens), point.batch, point.context, estimate, load, queued};
     }
 };
 

@@ -91,6 +91,8 @@ struct Columns {
     std::vector<int> speculation;
     std::vector<double> batch, context;
     std::vector<std::uint64_t> order;  ///< place in the design space
+    std::vector<double> load, queued;  ///< SweepChunk; empty where batches are stated
+    std::vector<SettledLoad> settled;  ///< likewise
 
     void reserve(std::size_t points) {
         speculation.reserve(points);
@@ -129,6 +131,25 @@ Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
     return columns;
 }
 
+/// From loads to the batches at which they settle.
+void settle_columns(const PreparedVariant& variant, LoadKind kind, Columns& columns) {
+    columns.load = columns.batch;
+    for (std::size_t i = 0; i < columns.batch.size(); ++i) {
+        columns.settled.push_back(settle(variant.round, columns.speculation[i], {kind, columns.load[i]}, columns.context[i]));
+        columns.batch[i] = columns.settled.back().batch;
+        columns.queued.push_back(columns.settled.back().queued);
+    }
+}
+
+/// What differs under these loads from the batch alone. A load that cannot be served counts as one that does not fit.
+void apply_loads(const PreparedVariant& variant, LoadKind kind, const Columns& columns, std::vector<RoundEstimate>& estimates) {
+    for (std::size_t i = 0; i < estimates.size(); ++i) {
+        estimates[i] =
+            under_load(variant.round, columns.speculation[i], {kind, columns.load[i]}, columns.settled[i], estimates[i]);
+        estimates[i].fits = estimates[i].fits && columns.settled[i].problem.empty();
+    }
+}
+
 /// Offers the points of a chunk to a keeper, but for those that do not fit.
 void keep(const SweepOptions& options, const DesignSpace& space, const ChunkTask& task, const Columns& columns,
           const std::vector<RoundEstimate>& estimates, ChunkResult& result) {
@@ -141,24 +162,37 @@ void keep(const SweepOptions& options, const DesignSpace& space, const ChunkTask
             }
         }
         const double draft_tokens = task.variant->round.row(columns.speculation[i]).draft_tokens;
-        const SweepFigures figures{variant, draft_tokens, columns.batch[i], columns.context[i], estimates[i]};
+        SweepFigures figures{variant, draft_tokens, columns.batch[i], columns.context[i], estimates[i]};
+        if (!columns.load.empty()) {
+            figures.load = columns.load[i];
+            figures.queued = columns.queued[i];
+        }
         result.kept.offer(options, figures, columns.order[i], [&] {
             return SweepPoint{task.variant->index,
                               {columns.speculation[i], columns.batch[i], columns.context[i]},
                               static_cast<int>(draft_tokens),
                               columns.order[i],
-                              estimates[i]};
+                              estimates[i],
+                              figures.load,
+                              figures.queued};
         });
     }
 }
 
 /// `bar`: the rank below which a point of this chunk may be among the best.
 ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, const ChunkTask& task, double bar) {
-    const Columns columns = columns_of(space, task);
+    Columns columns = columns_of(space, task);
     std::vector<RoundEstimate> estimates(columns.batch.size());
     ChunkResult result;
     const Clock::time_point start = Clock::now();
+    const bool settles = space.kind != LoadKind::batch;
+    if (settles) {
+        settle_columns(*task.variant, space.kind, columns);
+    }
     evaluate(task.variant->round, {columns.speculation, columns.batch, columns.context}, estimates);
+    if (settles) {
+        apply_loads(*task.variant, space.kind, columns, estimates);
+    }
     result.seconds = seconds_since(start);
     result.evaluated = estimates.size();
     result.kept.best = BestPoints(options.best_count, bar);
@@ -170,7 +204,9 @@ ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, con
                            columns.speculation,
                            columns.batch,
                            columns.context,
-                           estimates};
+                           estimates,
+                           columns.load,
+                           columns.queued};
     if (options.visit) {
         options.visit(chunk);
     }

@@ -25,6 +25,16 @@ struct SweepChunk {
     std::span<const double> batch;
     std::span<const double> context;
     std::span<const RoundEstimate> estimates;
+    std::span<const double> load, queued;  ///< what the axis says, and requests that wait (SettledLoad); empty for batches
+
+    [[nodiscard]] SweepFigures figures(std::size_t i) const {
+        SweepFigures at{variant, round.row(speculation[i]).draft_tokens, batch[i], context[i], estimates[i]};
+        if (!load.empty()) {
+            at.load = load[i];
+            at.queued = queued[i];
+        }
+        return at;
+    }
 };
 
 struct SweepOptions {

@@ -18,6 +18,8 @@ struct SweepFigures {
     double batch = 1.0;
     double context = 0.0;
     const RoundEstimate& estimate;
+    double load = std::numeric_limits<double>::quiet_NaN();  ///< what the batch follows from, if it was not stated
+    double queued = 0.0;                                     ///< requests that wait for a place in the batch
 };
 
 struct SweepColumn {
@@ -39,8 +41,14 @@ inline double price_of(const SweepFigures& at) {
                                                                           : std::numeric_limits<double>::quiet_NaN();
 }
 
+/// TTFT in the steady state; NaN for decoding alone.
+inline double first_token_of(const SweepFigures& at) {
+    return at.estimate.first_token > Seconds(0.0) ? 1e3 * at.estimate.first_token.value()
+                                                  : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// In the order in which rows hold them. Of the axes, more users and more context count as better, and fewer drafted tokens.
-inline constexpr std::array<SweepColumn, 18> sweep_columns = {{
+inline constexpr std::array<SweepColumn, 23> sweep_columns = {{
     {"draft_tokens", Better::lower, [](const SweepFigures& at) { return at.draft_tokens; }},
     {"batch", Better::higher, [](const SweepFigures& at) { return at.batch; }},
     {"context", Better::higher, [](const SweepFigures& at) { return at.context; }},
@@ -59,6 +67,11 @@ inline constexpr std::array<SweepColumn, 18> sweep_columns = {{
     {"tokens_per_joule", Better::higher, [](const SweepFigures& at) { return 1.0 / energy_of(at); }},
     {"usd_per_million_tokens", Better::lower, price_of},
     {"wasted_draft_share", Better::lower, [](const SweepFigures& at) { return at.estimate.wasted_draft_share; }},
+    {"itl_ms", Better::lower, [](const SweepFigures& at) { return 1e3 * at.estimate.round.value(); }},
+    {"ttft_ms", Better::lower, first_token_of},
+    {"prefill_share", Better::lower, [](const SweepFigures& at) { return 1.0 - at.estimate.decode_share; }},
+    {"load", Better::higher, [](const SweepFigures& at) { return at.load; }},
+    {"queued", Better::lower, [](const SweepFigures& at) { return at.queued; }},
 }};
 
 /// The column of that name; nullptr when there is none.

@@ -208,6 +208,13 @@ std::vector<Sensitivity> acceptance_sensitivities(const RoundSetup& setup, const
 
 }  // namespace
 
+void move_inputs(const Platform& platform, std::span<const double> places, CompiledRound& round) {
+    const std::vector<UncertainInput> inputs = inputs_of(platform);
+    for (std::size_t i = 0; i < inputs.size() && i < places.size(); ++i) {
+        inputs[i].apply(round, inputs[i].at_low * std::pow(inputs[i].at_high / inputs[i].at_low, places[i]));
+    }
+}
+
 GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
     const CompiledRound round = compile_round(setup);
     const Question question{speculation, traffic, objective};

@@ -59,6 +59,36 @@ std::string advice_sentence(const ErrorTable& table) {
         percent_text(advice.mean_regret), naive.best_within, percent_text(naive.mean_regret));
 }
 
+/// What intervals of recommendations hold, by class of batches.
+std::string interval_lines(const ServingStudy& study) {
+    std::string text;
+    for (const FamilyCoverage& coverage : study.speed_up_intervals) {
+        text += fmt::format("| {} | {} ({}) | {:.0f} % |", name_of(study.input.mode), name_of(coverage.left_out),
+                            coverage.families, 100.0 * coverage.covered);
+        for (const LevelCoverage& level : coverage.levels) {
+            text += fmt::format(" {:.0f} % of {} |", 100.0 * level.covered, level.rows);
+        }
+        text += fmt::format(" {} |\n", ratio_text(coverage.width));
+    }
+    return text;
+}
+
+/// The heading of those lines; nothing where there are none.
+std::string interval_heading(const ServingStudy& study) {
+    if (study.speed_up_intervals.empty()) {
+        return "";
+    }
+    std::string names = "| mode | left out (families) | all |", rule = "|---|---|---|";
+    for (const LevelCoverage& level : study.speed_up_intervals.front().levels) {
+        names += fmt::format(" batch {} |", level_text(level.level));
+        rule += "---|";
+    }
+    return "\nIntervals that recommendations print, nominal 80 %, made of the errors of other families: how many rows they "
+           "hold, "
+           "by\nbatch, and the ratio of their ends.\n\n" +
+           names + " width |\n" + rule + "---|\n";
+}
+
 std::string reasons_lines(const char* of_what, const std::vector<ReasonCount>& reasons) {
     std::string text;
     for (const ReasonCount& reason : reasons) {
@@ -87,6 +117,10 @@ std::string serving_markdown(const std::vector<ServingStudy>& studies) {
         for (const ErrorTable* table : tables_of(study)) {
             text += table_lines(*table, std::string(name_of(study.input.mode)));
         }
+    }
+    text += interval_heading(first);
+    for (const ServingStudy& study : studies) {
+        text += interval_lines(study);
     }
     text += "\n";
     for (const ErrorTable* table : tables_of(first)) {

@@ -126,9 +126,24 @@ inline constexpr WordKey mode{"mode",
                               ": the data sheet times the efficiency that the stack states; laws of measured kernels "
                               "(`hardware/calibrations/`); one hardware operational intensity, as in SPIRe"};
 
+inline constexpr ChoiceKey<PrefillPolicy> prefill{
+    "prefill",
+    {},
+    "who reads the prompts of the steady state",
+    "as the stack does",
+    ": the devices that decode, in the same steps or in between, or a pool of devices of its own, which is as large as it must "
+    "be and counts in tokens/s per device and in money; caches then travel over the link"};
+inline constexpr CountKey token_budget{"token_budget",
+                                       1,
+                                       100'000'000,
+                                       {},
+                                       "most tokens of a step, those of rounds and of prompts together",
+                                       "none for rounds, the stack's for prompts",
+                                       ": `max_num_batched_tokens` of vLLM, `max_num_tokens` of TensorRT-LLM"};
+
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
-                   draft_tensor_parallel, gpus, interconnect, stack, mode);
+                   draft_tensor_parallel, gpus, interconnect, stack, mode, prefill, token_budget);
 }
 
 }  // namespace treeline::platform_keys

@@ -9,7 +9,21 @@
 
 namespace treeline {
 
-enum class Grouping { engine, device, kind, model, format, ranks, cut, batch, answer, drafter, draft_length, context };
+enum class Grouping {
+    engine,
+    device,
+    kind,
+    model,
+    format,
+    ranks,
+    cut,
+    batch,
+    answer,
+    drafter,
+    draft_length,
+    context,
+    deployment
+};
 constexpr auto names_in(Grouping) {
     using enum Grouping;
     return enum_names<Grouping>({{engine, "engine"},
@@ -23,14 +37,13 @@ constexpr auto names_in(Grouping) {
                                  {answer, "answer"},
                                  {drafter, "drafter"},
                                  {draft_length, "draft"},
-                                 {context, "context"}});
+                                 {context, "context"},
+                                 {deployment, "deployment"}});
 }
 
-/// The group of a point: "vllm" (whatever the version), "b200", "mixture", "17 to 64", …
+/// The group of a point: "vllm" (whatever the version), "b200", "mixture", "17 to 64", … A deployment is a model on a device
+/// with an engine.
 std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping);
-
-/// "dense", "mixture", "hybrid" or "hybrid mixture".
-std::string kind_of_model(const Model& model);
 
 /// Classes of draft lengths and batches, fine enough for medians and coarse enough for cases.
 std::string draft_class(double draft_tokens);
