@@ -62,8 +62,7 @@ void SweepTable::add(const SweepChunk& chunk, std::int32_t variant) {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
         double* const out = figures_.get() + c * capacity_ + chunk.first;
         for (std::size_t i = 0; i < count; ++i) {
-            const double draft_tokens = chunk.round.row(chunk.speculation[i]).draft_tokens;
-            out[i] = columns_[c]->value({chunk.variant, draft_tokens, chunk.batch[i], chunk.context[i], chunk.estimates[i]});
+            out[i] = columns_[c]->value(chunk.figures(i));
         }
     }
 }

@@ -109,6 +109,8 @@ std::string limit_text(Limit limit) {
             return "the TTFT limit";
         case Limit::gain:
             return "the minimum gain";
+        case Limit::load:
+            return "the token budget of a step";
     }
     return {};
 }

@@ -13,6 +13,7 @@
 #include "reports/policy_figures.h"
 #include "reports/report_parts.h"
 #include "reports/tree_search_figures.h"
+#include "reports/trust_text.h"
 #include "sweeps/uncertainty.h"
 #include "text/number_text.h"
 #include "text/precision_text.h"
@@ -74,7 +75,7 @@ Json configuration_of(const ReportInputs& inputs) {
     return list;
 }
 
-Json metrics_of(const Candidate& best, const GainInterval& interval, const Workload& workload) {
+Json metrics_of(const Candidate& best, const ShownInterval& interval, const Workload& workload) {
     Json metrics = Json::array();
     const auto add = [&metrics](const char* name, double value, const char* unit, const char* note) {
         metrics.push_back({{"name", name}, {"value", value}, {"unit", unit}, {"note", note}});
@@ -92,7 +93,15 @@ Json metrics_of(const Candidate& best, const GainInterval& interval, const Workl
         add("Speed-up", best.speedup, "x", "in time per token");
     }
     add("TPOT", best.time_per_token.value() * 1e3, "ms", "mean over tokens");
-    add("TTFT", best.time_to_first_token.value() * 1e3, "ms", "one prompt, read alone");
+    const bool loaded = workload.traffic.kind != LoadKind::batch;
+    add("TTFT", best.time_to_first_token.value() * 1e3, "ms", loaded ? "waiting included" : "one prompt, read alone");
+    if (loaded) {
+        add("In service", best.in_service, "requests", "mean over time");
+        if (best.queued > 0.0) {
+            add("Waiting", best.queued, "requests", "for a place in memory or in a step");
+        }
+        add("Prompts", 100.0 * (1.0 - best.decode_share_device), "%", "of device time");
+    }
     add("Each user", best.tokens_per_second_user, "tokens/s", "");
     add("Each device", best.tokens_per_second_device, "tokens/s", "");
     add("Peak memory", best.peak_memory.value() / 1e9, "GB", "per device");
@@ -119,15 +128,17 @@ Json commands_of(const Recommendation& recommendation, const std::vector<Engine>
     return commands;
 }
 
-Json uncertainty_of(const GainInterval& interval, const Recommendation& recommendation, Objective objective) {
+Json uncertainty_of(const GainInterval& interval, const Trust* trust, const Recommendation& recommendation,
+                    Objective objective) {
     Json inputs = Json::array();
     for (const Sensitivity& input : interval.inputs) {
         inputs.push_back({{"name", input.input}, {"low", input.low}, {"high", input.high}, {"assumed", input.range}});
     }
-    std::string sentence =
-        fmt::format("The gain of {} in {} lies between {} and {} as every input moves over its range; {} and {} matter most.",
-                    ratio_text(interval.value), quantity_text(objective), ratio_text(interval.low), ratio_text(interval.high),
-                    interval.inputs[0].input, interval.inputs[1].input);
+    std::string sentence;
+    for (const std::string& each : trust_sentences(interval, trust, objective)) {
+        sentence += (sentence.empty() ? "" : " ") + each;
+    }
+    sentence += fmt::format(" Of the inputs, {} and {} matter most.", interval.inputs[0].input, interval.inputs[1].input);
     if (recommendation.flip_accept_length) {
         sentence += fmt::format(" Below an accept length of {:.2f} (expected: {:.2f}) the runner-up is the better choice.",
                                 *recommendation.flip_accept_length, best_of(recommendation).accept_length);
@@ -181,8 +192,7 @@ std::optional<FigureSection> tree_section(const Workload& workload, const Recomm
     }
 }
 
-Json sections_of(const ReportInputs& inputs) {
-    const Workload& workload = inputs.workload;
+Json sections_of(const ReportInputs& inputs, const Workload& workload) {
     const Recommendation& recommendation = inputs.recommendation;
     Json sections = Json::array();
     if (const std::optional<FigureSection> devices = device_section(workload, recommendation)) {
@@ -235,6 +245,8 @@ Json report_data(const ReportInputs& inputs) {
     const CompiledRound round = compile_round(variant.setup);
     const Objective objective = inputs.workload.objective;
     const GainInterval interval = gain_interval(variant.setup, best.speculation, inputs.workload.traffic, objective);
+    Workload workload = inputs.workload;
+    workload.traffic = recommendation.settled;  // charts are drawn over batches
 
     Json data = {{"format", "treeline-report"}, {"version", 1}};
     data["title"] = inputs.workload.title;
@@ -243,22 +255,22 @@ Json report_data(const ReportInputs& inputs) {
     data["generator"] = "treeline " TREELINE_VERSION;
     data["summary"] = {{"sentence", answer_sentence(inputs.workload, recommendation)},
                        {"configuration", configuration_of(inputs)},
-                       {"metrics", metrics_of(best, interval, inputs.workload)},
+                       {"metrics", metrics_of(best, shown_interval(interval, inputs.trust), inputs.workload)},
                        {"accept_length", best.accept_length},
                        {"break_even_accept_length", best.break_even_accept_length},
                        {"commands", commands_of(recommendation, inputs.engines)}};
     data["summary"]["note"] = traffic_text(inputs.workload.traffic);
     data["schedule_sentence"] = schedule_text(recommendation.schedule);
-    data["traffic"] = traffic_rows(inputs.workload.traffic);
+    data["traffic"] = traffic_rows(workload.traffic);
     data["schedule"] = schedule_rows(recommendation);
-    data["heatmap"] = {{"rows", heatmap_rows(round, inputs.workload, recommendation)}};
-    data["by_draft_length"] = draft_length_rows(inputs.workload, recommendation);
-    data["sections"] = sections_of(inputs);
-    data["round"] = round_rows(round, inputs.workload, best);
-    data["roofline"] = roofline_data(round, variant.setup, inputs.workload, best);
+    data["heatmap"] = {{"rows", heatmap_rows(round, workload, recommendation)}};
+    data["by_draft_length"] = draft_length_rows(workload, recommendation);
+    data["sections"] = sections_of(inputs, workload);
+    data["round"] = round_rows(round, workload, best);
+    data["roofline"] = roofline_data(round, variant.setup, workload, best);
     data["pareto"] = pareto_rows(recommendation);
-    data["memory"] = memory_data(round, inputs.workload, best);
-    data["uncertainty"] = uncertainty_of(interval, recommendation, objective);
+    data["memory"] = memory_data(round, workload, best);
+    data["uncertainty"] = uncertainty_of(interval, inputs.trust, recommendation, objective);
     data["candidates"] = candidate_table(inputs.workload, recommendation);
     data["excluded"] = Json::array();
     for (const Exclusion& exclusion : recommendation.excluded) {

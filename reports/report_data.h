@@ -10,6 +10,7 @@
 #include "json/reader.h"
 #include "reports/figure.h"
 #include "sweeps/recommend.h"
+#include "sweeps/trust.h"
 
 namespace treeline {
 
@@ -27,6 +28,7 @@ struct ReportInputs {
     std::vector<FigureSection> studies;              ///< further sections of charts
     std::vector<std::string> notes;                  ///< what descriptions leave out, shown at the end
     std::vector<Engine> engines = newest_engines();  ///< whose flags are shown
+    const Trust* trust = nullptr;                    ///< null: intervals come from the ranges of inputs alone
 };
 
 /// Data for render_html.

@@ -78,7 +78,7 @@ void mark_objective(Json& columns, Objective objective) {
 }
 
 DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
-    return {best.speculation, traffic.batch, traffic.context};
+    return {best.speculation, traffic.load, traffic.context};
 }
 
 AcceptanceBasis basis_of(const CompiledRound& round, int speculation) { return round.row(speculation).accepted.basis; }
@@ -110,7 +110,7 @@ Json schedule_rows(const Recommendation& recommendation) {
 Json traffic_rows(const Traffic& traffic) {
     Json rows = Json::array();
     for (const TrafficPoint& point : traffic.points) {
-        rows.push_back({{"batch", point.batch}, {"context", point.context}});
+        rows.push_back({{"batch", point.load}, {"context", point.context}});
     }
     return rows;
 }
@@ -198,7 +198,8 @@ Json round_rows(const CompiledRound& round, const Workload& workload, const Cand
         add("recommended", "prompts", estimate.prompts);
     }
     add("plain decoding", "target pass", estimate.autoregressive);
-    add("plain decoding", "prompts", round.prompts.target * (typical_point(workload.traffic).batch - 1.0));
+    add("plain decoding", "prompts",
+        round.prompts.target * (round.prompt_wait * (typical_point(workload.traffic).load - 1.0)));
     return rows;
 }
 
@@ -224,11 +225,11 @@ Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Wo
     }
     const std::string peaks = setup.platform.accelerator ? "all of its multipliers at its clock"
                                                          : fmt::format("data-sheet peaks, {}", name_of(setup.precision.math));
-    return {{"bandwidth_gb_per_s", device.bandwidth.value() / 1e9},
-            {"peak_tflop_per_s", device.peak_for(setup.precision.math).value() / 1e12},
-            {"unit_note",
-             fmt::format("one {}, {}; batch {:.0f}, context {:.0f}", device.name, peaks, common.batch, common.context)},
-            {"operations", operations}};
+    return {
+        {"bandwidth_gb_per_s", device.bandwidth.value() / 1e9},
+        {"peak_tflop_per_s", device.peak_for(setup.precision.math).value() / 1e12},
+        {"unit_note", fmt::format("one {}, {}; batch {:.0f}, context {:.0f}", device.name, peaks, common.load, common.context)},
+        {"operations", operations}};
 }
 
 Json pareto_rows(const Recommendation& recommendation) {

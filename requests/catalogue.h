@@ -18,6 +18,8 @@ struct Catalogue {
     [[nodiscard]] std::filesystem::path trees() const { return models.parent_path() / "examples" / "trees"; }
     /// Published experiments.
     [[nodiscard]] std::filesystem::path experiments() const { return models.parent_path() / "calibrate" / "published"; }
+    /// What predictions missed where engines were measured.
+    [[nodiscard]] std::filesystem::path measured_errors() const { return hardware / "errors" / "serving.json"; }
     /// What measured rows call models, devices and engines.
     [[nodiscard]] std::filesystem::path names() const { return models.parent_path() / "validation" / "serving" / "names.json"; }
 };

@@ -31,6 +31,7 @@ public:
     [[nodiscard]] const std::vector<Provenance>& provenance() const { return provenance_; }
     /// A path as the file means it; a name unchanged.
     [[nodiscard]] std::string resolved(const std::string& name_or_path) const;
+    [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
     [[nodiscard]] std::filesystem::path trees_folder() const { return catalogue_.trees(); }
     [[nodiscard]] std::filesystem::path drafters_folder() const { return catalogue_.models / "drafters"; }
     /// Devices of the catalogue whose kernels were measured.

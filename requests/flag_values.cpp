@@ -151,6 +151,17 @@ FlagJson shares_of_flag(const std::string& flag, const std::string& text) {
     return list;
 }
 
+FlagJson lengths_of_flag(const std::string& text) {
+    FlagJson lengths = shares_of_flag("lengths", text);
+    if (lengths.is_array()) {
+        for (FlagJson& length : lengths) {
+            length = length.is_object() ? FlagJson{{"tokens", length["value"]}, {"share", length["share"]}}
+                                        : FlagJson{{"tokens", length}};
+        }
+    }
+    return lengths;
+}
+
 FlagJson words_of_flag(const std::string& text) { return text == "auto" ? FlagJson(text) : FlagJson(split(text, ',')); }
 
 FlagJson shares_by_name(const std::string& text) {

@@ -24,6 +24,8 @@ FlagJson value_of_flag(const std::string& text);
 FlagJson axis_of_flag(const std::string& text);
 /// An axis, or values with their shares: "8:0.3,16:0.5,40:0.2". Shares for only some values are a problem of `flag`.
 FlagJson shares_of_flag(const std::string& flag, const std::string& text);
+/// Lengths of prompts or answers: "740", with shares "200:0.7,2000:0.3", or an object.
+FlagJson lengths_of_flag(const std::string& text);
 /// "packed,unrolled" as a list; "auto" stays text.
 FlagJson words_of_flag(const std::string& text);
 

@@ -6,41 +6,29 @@
 
 #include "requests/keys/point_keys.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/lengths_reader.h"
+#include "requests/load_reader.h"
 
 namespace treeline {
 namespace {
 
 /// A request in its steady state has, in the mean, its prompt and half of its answer in the cache.
 void read_lengths(json::Reader& root, PointInput& input) {
-    const std::int64_t output = read(root, point_keys::output_tokens);
-    const bool steady = output > 0 && root.has(point_keys::prompt_tokens);
-    const std::int64_t in_the_mean =
-        steady ? read_or(root, point_keys::prompt_tokens, 0) + output / 2 : point_keys::usual_context;
-    const std::int64_t context = read_or(root, point_keys::context, in_the_mean);
-    input.context = static_cast<double>(context);
-    input.prompt_tokens = read_or<double>(root, point_keys::prompt_tokens, context);
-    input.output_tokens = static_cast<double>(output);
-    input.prefix_hit = read(root, point_keys::prefix_hit);
+    const RequestLengths lengths = read_request_lengths(root);
+    const std::int64_t in_the_mean = static_cast<std::int64_t>(lengths.context().value_or(point_keys::usual_context));
+    input.context = read_or<double>(root, point_keys::context, in_the_mean);
+    input.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : input.context;
+    input.prompt_lengths = only_if_several(lengths.prompts);
+    input.output_tokens = lengths.output_tokens();
+    input.prefix_hit = lengths.prefix_hit;
 }
 
 void read_load(json::Reader& root, PointInput& input) {
-    if (root.has(point_keys::concurrency)) {
-        input.load.concurrency = read_or<double>(root, point_keys::concurrency, 1);
-    }
-    if (root.has(point_keys::arrival_rate)) {
-        input.load.arrival_rate = read(root, point_keys::arrival_rate);
-    }
-    const int given =
-        (root.has(point_keys::batch) ? 1 : 0) + (input.load.concurrency ? 1 : 0) + (input.load.arrival_rate ? 1 : 0);
-    if (given > 1) {
-        root.problem("",
-                     "sets more than one of \"batch\", \"concurrency\" and \"arrival_rate\": the batch follows from the "
-                     "other two");
-    }
-    if (input.load.given() && input.output_tokens <= 0.0) {
-        root.problem(input.load.concurrency ? point_keys::concurrency.key : point_keys::arrival_rate.key,
-                     "needs \"output_tokens\" above 0: without the length of answers nothing says how long a request stays");
-    }
+    const LoadKind kind = load_kind_of(root, input.output_tokens > 0.0);
+    input.batch = read<double>(root, point_keys::batch);
+    const double concurrency = read_or<double>(root, point_keys::concurrency, 1);
+    const double arrival_rate = read_or(root, point_keys::arrival_rate, 1.0);
+    input.load = {kind, kind == LoadKind::batch ? input.batch : kind == LoadKind::concurrency ? concurrency : arrival_rate};
 }
 
 /// The drafter, with its acceptance for the point's requests.
@@ -74,7 +62,6 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
         root.problem(root.has(point_keys::shape) ? point_keys::shape.key : point_keys::draft_tokens.key,
                      "is set, but there is no drafter");
     }
-    input.batch = read<double>(root, point_keys::batch);
     read_lengths(root, input);
     read_load(root, input);
     input.rollback = read_rollback(root, point_keys::rollback);

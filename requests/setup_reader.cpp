@@ -19,11 +19,18 @@ namespace {
 
 void refuse_software(json::Reader& at, const Platform& platform) {
     for (const auto& [key, why] : {std::pair{platform_keys::stack.key, "its controller is on the chip"},
-                                   std::pair{platform_keys::mode.key, "it is priced by its cycle model"}}) {
+                                   std::pair{platform_keys::mode.key, "it is priced by its cycle model"},
+                                   std::pair{platform_keys::prefill.key, "it reads prompts itself"}}) {
         if (at.has(key)) {
             at.problem(key, fmt::format("is set, but {} is an accelerator: {}", platform.device.name, why));
             static_cast<void>(at.text(key));
         }
+    }
+    if (at.has(platform_keys::token_budget)) {
+        at.problem(
+            platform_keys::token_budget,
+            fmt::format("is set, but {} is an accelerator: it serves one sequence after the other", platform.device.name));
+        static_cast<void>(read(at, platform_keys::token_budget));
     }
 }
 
@@ -48,6 +55,21 @@ TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
 
 namespace {
 
+/// What the input says of prefill, in place of the stack's own.
+void read_prefill(json::Reader& at, Stack& stack) {
+    if (at.has(platform_keys::prefill)) {
+        const PrefillPolicy asked = read_or(at, platform_keys::prefill, stack.prefill);
+        if (asked == PrefillPolicy::mixed && stack.prefill != asked) {
+            stack.prompt_wait = 1.0;  // steps that go on for all wait for every prompt
+        }
+        stack.prefill = asked;
+    }
+    if (at.has(platform_keys::token_budget)) {
+        stack.step_tokens = read<double>(at, platform_keys::token_budget);
+        stack.prefill_tokens = stack.step_tokens;
+    }
+}
+
 /// All of a platform but how its devices share the model.
 Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     Platform platform;
@@ -61,6 +83,7 @@ Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     }
     platform.interconnect = read(at, platform_keys::interconnect);
     if (!platform.accelerator) {
+        read_prefill(at, platform.stack);
         platform.mode = at.has(platform_keys::mode) ? read_mode(at, platform_keys::mode) : default_mode(platform);
     }
     check_mode(at, platform, descriptions);

@@ -217,6 +217,7 @@ CompiledRound compile_turns(const RoundSetup& setup) {
     round.prefill = prompt_pass(inputs.accelerator, inputs.target);
     round.draft_prefill = prompt_pass(inputs.accelerator, inputs.drafter);
     round.prompts = prompt_work(setup, round);
+    round.output_tokens = setup.output_tokens;
     const Device& device = setup.platform.device;
     round.idle_power = device.idle_power;
     round.board_power = Watts(unlimited);

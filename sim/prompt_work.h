@@ -9,4 +9,8 @@ namespace treeline {
 /// over prompts; zero where the setup is of decoding alone. Prompts longer than the stack reads at once come in equal chunks.
 PromptWork prompt_work(const RoundSetup& setup, const CompiledRound& round);
 
+/// Who reads the prompts of a steady state, and who waits for them. In a pool of their own (PrefillPolicy::disaggregated), a
+/// prompt's caches travel to the devices that decode: each rank sends its part over the link of its platform.
+void set_prefill(const RoundSetup& setup, CompiledRound& round);
+
 }  // namespace treeline

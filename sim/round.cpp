@@ -284,6 +284,12 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     if (!(setup.prefix_hit >= 0.0 && setup.prefix_hit < 1.0)) {
         problems.emplace_back("prefix_hit must be at least 0 and below 1: the last token of a prompt is always read");
     }
+    const bool moves_caches = setup.platform.stack.prefill == PrefillPolicy::disaggregated && setup.output_tokens > 0.0;
+    if (moves_caches && link_between(setup.platform, 2.0 * setup.platform.devices()) == nullptr) {
+        problems.push_back("with disaggregated prefill caches travel between devices, and " + setup.platform.device.name +
+                           " states no link that joins " + std::to_string(static_cast<int>(2.0 * setup.platform.devices())) +
+                           " of them");
+    }
     if (setup.platform.accelerator) {
         add(accelerator_problems(setup));
     }
@@ -356,7 +362,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
         round.step_per_token = stack.host_per_verified_token * stack.time_factor;
     }
     round.prompts = prompt_work(setup, round);
-    round.prompt_wait = setup.platform.stack.prompt_wait;
+    set_prefill(setup, round);
     round.prefix_hit = setup.prefix_hit;
     const Device& device = setup.platform.device;
     round.ranks = setup.platform.devices();

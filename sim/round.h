@@ -11,6 +11,7 @@
 
 #include "sim/drafters/drafter.h"
 #include "sim/enum_names.h"
+#include "sim/lengths.h"
 #include "sim/rates.h"
 #include "sim/rollback/rollback.h"
 
@@ -51,6 +52,7 @@ struct RoundSetup {
     Decoding decoding = Decoding::greedy;
     std::vector<Speculation> speculations = chains_up_to(16);  ///< the first is plain decoding
     double prompt_tokens = 0.0;  ///< read before the first round, which needs memory; 0 = as many as the context
+    Lengths prompt_lengths;      ///< of which prompt_tokens is the mean; empty: every prompt has it
     /// Mean length of an answer in the steady state, where every finished answer makes room for a prompt of `prompt_tokens`
     /// that is read between rounds (docs/cost-model.md, section 3.5). 0 = decoding alone.
     double output_tokens = 0.0;
@@ -184,12 +186,16 @@ struct RoundConstants {
     Seconds step_per_token;        ///< the same for each token of a step
     PromptWork prompts;            ///< zero for decoding alone
     double prompt_wait = 1.0;      ///< share of the other requests' prompts that a request waits for after its first token
-    double prefix_hit = 0.0;       ///< share of a prompt that need not be read
-    double ranks = 1.0;            ///< devices
-    double tensor = 1.0;           ///< of them, those that share each layer
-    double groups = 1.0;           ///< of attention data parallelism
-    double stages = 1.0;           ///< of the pipeline
-    double largest_stage = 1.0;    ///< part of the layers that the largest stage holds
+    double prefill_pool = 0.0;     ///< 1: devices of a pool of their own read the prompts
+    double output_tokens = 0.0;    ///< of an answer in the steady state; 0: decoding alone
+    Seconds target_transfer, draft_transfer;  ///< of a prompt's caches, from that pool
+    double step_tokens = unlimited;           ///< the token budget of a step
+    double prefix_hit = 0.0;                  ///< share of a prompt that need not be read
+    double ranks = 1.0;                       ///< devices
+    double tensor = 1.0;                      ///< of them, those that share each layer
+    double groups = 1.0;                      ///< of attention data parallelism
+    double stages = 1.0;                      ///< of the pipeline
+    double largest_stage = 1.0;               ///< part of the layers that the largest stage holds
     Watts idle_power, board_power;
     JoulesPerByte energy_per_byte;
     JoulesPerFlop energy_per_flop;
@@ -245,8 +251,9 @@ struct DesignPoint {
 struct RoundEstimate {
     Seconds autoregressive;  ///< a step of plain decoding
     Seconds draft, verify, rollback, host;
-    Seconds prompts;  ///< of other requests, read during a round on average
-    Seconds round;    ///< the sum of the five
+    Seconds prompts;      ///< of other requests, read during a round on average
+    Seconds round;        ///< the sum of the five: ITL
+    Seconds first_token;  ///< TTFT in the steady state, from the moment that the request is taken up; 0 for decoding alone
     double accept_length = 1.0;
     double iteration_multiplier =
         1.0;  ///< accept length below which speculation loses: Δt = round / autoregressive if no prompts are read
@@ -391,8 +398,15 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     estimate.time_per_token = estimate.round / accept_length;
     const double rounds_per_second = Seconds(1.0) / estimate.round;
     estimate.tokens_per_second_user = accept_length * rounds_per_second;
-    // The device also reads the request's own prompt, and those that it waits for before its first token.
-    const Seconds busy = estimate.round + prompt * (accept_length * (of_group - others));
+    // The device also reads the request's own prompt, and those that it waits for before its first token; a pool of its own
+    // reads all of them, and its devices count.
+    const double before = of_group - others;
+    const Seconds busy = estimate.round + prompt * (accept_length * before);
+    const double in_line = round.prefill_pool > 0.0 ? 1.0 : before;
+    const double steady = round.output_tokens > 0.0 ? 1.0 : 0.0;
+    const double rounds = steady * (1.0 + 0.5 * round.prefill_pool);  // caches from a pool come in the middle of a round
+    estimate.first_token =
+        prompt * (round.output_tokens * in_line) + estimate.round * rounds + round.target_transfer + round.draft_transfer * on;
     estimate.decode_share = decoding / busy;
     estimate.tokens_per_second_device = all_sequences * estimate.tokens_per_second_user / round.ranks * (estimate.round / busy);
 
@@ -440,6 +454,11 @@ struct MemoryPart {
     Bytes bytes;
 };
 std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoint& point);
+
+/// Time that reading one prompt takes in the steady state, in the mean over their lengths.
+inline Seconds prompt_time(const CompiledRound& round, int speculation) {
+    return (round.prompts.target + round.prompts.drafter * round.row(speculation).speculates) * round.output_tokens;
+}
 
 /// Time to the first token of a prompt read alone (batch 1): the target's prefill and, if it needs one, the drafter's.
 Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens);

@@ -98,22 +98,7 @@ inline void finish_columns(const CompiledRound& compiled, const RoundRow& compil
         point.flops = Flops(totals.flops[i]);
         point.plain_flops = Flops(totals.plain_flops[i]);
         const RoundEstimate e = finish_times<has_stages>(round, row, accept_length, {all[i], of_group[i], of_pass[i]}, point);
-        out.autoregressive[i] = e.autoregressive.value();
-        out.draft[i] = e.draft.value();
-        out.verify[i] = e.verify.value();
-        out.rollback[i] = e.rollback.value();
-        out.host[i] = e.host.value();
-        out.prompts[i] = e.prompts.value();
-        out.round[i] = e.round.value();
-        out.iteration_multiplier[i] = e.iteration_multiplier;
-        out.throughput_multiplier[i] = e.throughput_multiplier;
-        out.decode_share[i] = e.decode_share;
-        out.time_per_token[i] = e.time_per_token.value();
-        out.tokens_per_second_user[i] = e.tokens_per_second_user;
-        out.tokens_per_second_device[i] = e.tokens_per_second_device;
-        out.energy_per_token[i] = e.energy_per_token.value();
-        out.price_per_token[i] = e.price_per_token.value();
-        out.wasted_draft_share[i] = e.wasted_draft_share;
+        out.set_times(i, e);
     }
 }
 

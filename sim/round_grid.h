@@ -20,10 +20,31 @@ struct EstimateColumns {
     double capacity = 0.0;  ///< bytes of a device
     double accept_length = 1.0;
     alignas(64) double autoregressive[tile_size], draft[tile_size], verify[tile_size], rollback[tile_size], host[tile_size],
-        prompts[tile_size], round[tile_size], iteration_multiplier[tile_size], throughput_multiplier[tile_size],
-        decode_share[tile_size], time_per_token[tile_size], tokens_per_second_user[tile_size],
+        prompts[tile_size], round[tile_size], first_token[tile_size], iteration_multiplier[tile_size],
+        throughput_multiplier[tile_size], decode_share[tile_size], time_per_token[tile_size], tokens_per_second_user[tile_size],
         tokens_per_second_device[tile_size], memory[tile_size], energy_per_token[tile_size], price_per_token[tile_size],
         wasted_draft_share[tile_size];
+
+    /// All figures of a point but its memory.
+    void set_times(std::size_t i, const RoundEstimate& e) {
+        autoregressive[i] = e.autoregressive.value();
+        draft[i] = e.draft.value();
+        verify[i] = e.verify.value();
+        rollback[i] = e.rollback.value();
+        host[i] = e.host.value();
+        prompts[i] = e.prompts.value();
+        round[i] = e.round.value();
+        first_token[i] = e.first_token.value();
+        iteration_multiplier[i] = e.iteration_multiplier;
+        throughput_multiplier[i] = e.throughput_multiplier;
+        decode_share[i] = e.decode_share;
+        time_per_token[i] = e.time_per_token.value();
+        tokens_per_second_user[i] = e.tokens_per_second_user;
+        tokens_per_second_device[i] = e.tokens_per_second_device;
+        energy_per_token[i] = e.energy_per_token.value();
+        price_per_token[i] = e.price_per_token.value();
+        wasted_draft_share[i] = e.wasted_draft_share;
+    }
 
     [[nodiscard]] RoundEstimate at(std::size_t i) const {
         RoundEstimate e;
@@ -34,6 +55,7 @@ struct EstimateColumns {
         e.host = Seconds(host[i]);
         e.prompts = Seconds(prompts[i]);
         e.round = Seconds(round[i]);
+        e.first_token = Seconds(first_token[i]);
         e.accept_length = accept_length;
         e.iteration_multiplier = iteration_multiplier[i];
         e.throughput_multiplier = throughput_multiplier[i];

@@ -202,6 +202,10 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     add_drafting(inputs, speculation, tree, row, steps);
     add_verification(inputs, speculation, shape, row, steps);
     add_rollback(inputs, speculation, shape, tree, row, steps);
+    if (const double budget = inputs.setup.platform.stack.step_tokens; row.logits > budget) {
+        row.problem = "one sequence of a round has " + std::to_string(static_cast<int>(row.logits)) +
+                      " tokens, more than the token budget of " + std::to_string(static_cast<int>(budget)) + " for a step";
+    }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -113,8 +114,10 @@ struct Stack {
     double prompt_wait = 1.0;
     // What reading a prompt needs in memory at once.
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
-    Bytes score_bytes;               ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
-    bool logits_of_prompt = false;   ///< logits of every prompt token are formed, not only of the last one
+    /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
+    double step_tokens = std::numeric_limits<double>::infinity();
+    Bytes score_bytes;              ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
+    bool logits_of_prompt = false;  ///< logits of every prompt token are formed, not only of the last one
     std::vector<Verification> verifications = {all_verifications.begin(),
                                                all_verifications.end()};             ///< of drafts with branches
     std::vector<Rollback> rollbacks = {all_rollbacks.begin(), all_rollbacks.end()};  ///< of targets with a recurrent state

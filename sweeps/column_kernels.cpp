@@ -23,7 +23,12 @@ inline void fill(const TileRow& row, double* out) {
 #pragma GCC ivdep
     for (std::size_t i = 0; i < size; ++i) {
         const RoundEstimate estimate = row.estimates.at(i);
-        out[i] = sweep_columns[column].figure({row.variant, draft_tokens, row.batch[i], row.context[i], estimate});
+        SweepFigures figures{row.variant, draft_tokens, row.batch[i], row.context[i], estimate};
+        if (row.load != nullptr) {
+            figures.load = row.load[i];
+            figures.queued = row.queued[i];
+        }
+        out[i] = sweep_columns[column].figure(figures);
     }
 }
 

@@ -28,6 +28,7 @@ struct TileRow {
     const double* batch = nullptr;
     const double* context = nullptr;
     const EstimateColumns& estimates;
+    const double *load = nullptr, *queued = nullptr;  ///< SweepFigures; null where batches are stated
 
     [[nodiscard]] std::size_t size() const { return estimates.size; }
 };

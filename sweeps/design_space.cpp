@@ -39,7 +39,7 @@ std::vector<std::string> DesignSpace::problems() const {
     };
     require_some(variants.empty(), "drafter");
     require_some(speculation.empty(), "draft_tokens");
-    require_some(batch.empty(), "batch");
+    require_some(batch.empty(), std::string(name_of(kind)).c_str());
     require_some(context.empty(), "context");
     for (const Speculation& choice : speculations) {
         for (const std::string& problem :
@@ -47,9 +47,19 @@ std::vector<std::string> DesignSpace::problems() const {
             problems.push_back(choice.label + ": " + problem);
         }
     }
-    for (const double b : batch) {
-        if (!(b >= 1.0 && b <= 1e6)) {
-            problems.emplace_back("every batch must lie between 1 and 1,000,000 sequences");
+    for (const double value : batch) {
+        if (kind == LoadKind::arrival_rate ? !(value > 0.0 && value <= 1e9) : !(value >= 1.0 && value <= 1e6)) {
+            problems.emplace_back(kind == LoadKind::arrival_rate
+                                      ? "every arrival rate must lie above 0 and at most at 1,000,000,000 requests/s"
+                                      : "every " + std::string(name_of(kind)) + " must lie between 1 and 1,000,000 " +
+                                            (kind == LoadKind::batch ? "sequences" : "requests"));
+        }
+    }
+    for (const Variant& variant : kind == LoadKind::batch ? std::vector<Variant>() : variants) {
+        if (variant.setup.output_tokens <= 0.0) {
+            problems.push_back("a traffic by " + std::string(name_of(kind)) +
+                               " needs output_tokens above 0: nothing else says how long a request stays");
+            break;
         }
     }
     for (const double s : context) {

@@ -9,6 +9,7 @@
 
 #include "sim/round.h"
 #include "sweeps/condition.h"
+#include "sweeps/load.h"
 
 namespace treeline {
 
@@ -59,9 +60,10 @@ struct DesignSpace {
     std::vector<Variant> variants;
     std::vector<Speculation> speculations = chains_up_to(16);  ///< every shape once; the first is plain decoding
     std::vector<int> speculation;                              ///< the axis: indices into `speculations`
-    std::vector<double> batch;
+    std::vector<double> batch;                                 ///< or what `kind` says
     std::vector<double> context;
     std::vector<ConditionText> conditions;
+    LoadKind kind = LoadKind::batch;  ///< of the axis `batch`; other kinds need a steady state
 
     /// Points before conditions: variants × shapes × batch × context.
     [[nodiscard]] std::size_t size() const;

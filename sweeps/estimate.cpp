@@ -14,6 +14,7 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
     setup.target = input.target.model;
     setup.precision = input.target.precision;
     setup.prompt_tokens = input.prompt_tokens;
+    setup.prompt_lengths = input.prompt_lengths;
     setup.output_tokens = input.output_tokens;
     setup.prefix_hit = input.prefix_hit;
     setup.platform = input.platform;
@@ -29,13 +30,16 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
 
 namespace {
 
+Load load_of(const PointInput& input) { return input.load.given() ? input.load : Load{LoadKind::batch, input.batch}; }
+
 SettledLoad settled_load(const PointInput& input, const CompiledRound& round, int speculation) {
-    if (input.load.given()) {
-        return settle(round, speculation, input.load, input.context, input.output_tokens);
-    }
-    SettledLoad stated;
-    stated.batch = input.batch;
-    return stated;
+    return settle(round, speculation, load_of(input), input.context);
+}
+
+RoundEstimate estimate_under_load(const PointInput& input, const CompiledRound& round, int speculation,
+                                  const SettledLoad& settled) {
+    return under_load(round, speculation, load_of(input), settled,
+                      evaluate(round, {speculation, settled.batch, input.context}));
 }
 
 }  // namespace
@@ -82,7 +86,7 @@ PointEstimate estimate_point(PointInput input) {
                 continue;
             }
             const DesignPoint point{i, load.batch, input.context};
-            const RoundEstimate estimate = under_load(round, i, input.load, load, input.context, input.output_tokens);
+            const RoundEstimate estimate = estimate_under_load(input, round, i, load);
             result.trials.back().estimate = estimate;
             if ((!best_round && !has_best) || better_at_a_point(estimate, result.speculative)) {
                 result.rollback = rollback;
@@ -98,10 +102,7 @@ PointEstimate estimate_point(PointInput input) {
     }
     result.round = std::move(*best_round);
     result.plain_load = settled_load(input, result.round, 0);
-    if (!result.plain_load.problem.empty()) {
-        result.plain_load.batch = result.plain_load.largest_batch;
-    }
-    result.plain = under_load(result.round, 0, input.load, result.plain_load, input.context, input.output_tokens);
+    result.plain = estimate_under_load(input, result.round, 0, result.plain_load);
     if (input.load.given()) {  // each at its own batch
         result.speculative.throughput_multiplier = result.plain.time_per_token / result.speculative.time_per_token;
         input.batch = result.load.batch;
@@ -112,6 +113,10 @@ PointEstimate estimate_point(PointInput input) {
     CompiledRound without_drafter = result.round;
     without_drafter.draft_prefill = {};
     result.plain_first_token = time_to_first_token(without_drafter, input.prompt_tokens);
+    if (input.load.given()) {  // not alone, but among the others
+        result.first_token = result.speculative.first_token;
+        result.plain_first_token = result.plain.first_token;
+    }
     result.critical_context = unlimited;
     if (!input.platform.accelerator) {
         const CriticalInputs critical = critical_inputs(input.target.model, input.target.precision, input.platform.device);

@@ -24,6 +24,7 @@ struct PointInput {
     Load load;                              ///< needs output_tokens
     double context = 0.0;
     double prompt_tokens = 0.0;
+    Lengths prompt_lengths;                ///< of which prompt_tokens is the mean; empty: all are as long
     double prefix_hit = 0.0;               ///< share of a prompt that the prefix cache holds
     double output_tokens = 0.0;            ///< of an answer in the steady state; 0: decoding alone
     std::optional<TrainingCost> training;  ///< if requested: does training the drafter pay?
@@ -60,7 +61,7 @@ struct PointEstimate {
     std::vector<PolicyTrial> trials;
     std::vector<ExplainedPass> passes;
     std::vector<MemoryPart> memory;
-    Seconds first_token, plain_first_token;
+    Seconds first_token, plain_first_token;  ///< TTFT under the load; without one, of a prompt alone
     double critical_context = 0.0;         ///< below it, verification can become compute-bound at some batch; may be unlimited
     std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context; nothing on accelerators,
                                            ///< where sequences do not share a pass

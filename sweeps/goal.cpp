@@ -24,24 +24,32 @@ std::vector<Outcome> outcomes_of(const CompiledRound& round, const std::vector<i
     const std::size_t count = (speculations.size() + 1) * points;  // plain decoding first, to compare with
     std::vector<int> choices(count, 0);
     std::vector<double> batches(count), contexts(count);
+    std::vector<SettledLoad> loads(count);
     for (std::size_t i = 0; i < count; ++i) {
         const TrafficPoint& point = traffic.points[i % points];
         choices[i] = i < points ? 0 : speculations[i / points - 1];
-        batches[i] = point.batch;
+        loads[i] = settle(round, choices[i], {traffic.kind, point.load}, point.context);
+        batches[i] = loads[i].batch;
         contexts[i] = point.context;
     }
     std::vector<RoundEstimate> estimates(count);
     evaluate(round, {choices, batches, contexts}, estimates);
+    for (std::size_t i = 0; i < count; ++i) {
+        estimates[i] = under_load(round, choices[i], {traffic.kind, traffic.points[i % points].load}, loads[i], estimates[i]);
+    }
 
-    const std::span<const RoundEstimate> all = estimates;
-    const TrafficMeans plain = means_over(traffic, all.first(points));
+    const auto means_from = [&](std::size_t first) {
+        return means_over(traffic, std::span(loads).subspan(first, points), std::span(estimates).subspan(first, points));
+    };
+    const TrafficMeans plain = means_from(0);
     std::vector<Outcome> outcomes;
     outcomes.reserve(speculations.size());
     for (std::size_t i = 0; i < speculations.size(); ++i) {
-        const TrafficMeans means = means_over(traffic, all.subspan((i + 1) * points, points));
+        const std::size_t first = (i + 1) * points;
+        const TrafficMeans means = means_from(first);
         const double figure = objective_of(means, objective);
         outcomes.push_back({speculations[i], means, figure, objective_of(plain, objective) / figure,
-                            plain.time_per_token / means.time_per_token});
+                            plain.time_per_token / means.time_per_token, problem_of(std::span(loads).subspan(first, points))});
     }
     return outcomes;
 }
@@ -51,6 +59,9 @@ Bytes allowed_memory(const CompiledRound& round, const Limits& limits) {
 }
 
 std::optional<Limit> broken_limit(const Outcome& outcome, const CompiledRound& round, const Limits& limits) {
+    if (!outcome.problem.empty()) {
+        return Limit::load;
+    }
     if (outcome.means.peak_memory > allowed_memory(round, limits)) {
         return Limit::memory;
     }

@@ -29,16 +29,22 @@ double objective_of(const TrafficMeans& means, Objective objective);
 
 struct Limits {
     std::optional<Seconds> time_per_token;       ///< TPOT, at every point of the traffic
-    std::optional<Seconds> time_to_first_token;  ///< for a prompt of Workload::prompt_tokens, read alone
+    std::optional<Seconds> time_to_first_token;  ///< mean TTFT under a load; where batches are stated, of a prompt read alone
     std::optional<Bytes> memory;                 ///< of one device, below its capacity, at every point of the traffic
     double minimum_gain = 1.0;                   ///< gain below which plain decoding is preferred
 };
 
-enum class Limit { memory, time_per_token, time_to_first_token, gain };
+enum class Limit {
+    memory,
+    time_per_token,
+    time_to_first_token,
+    gain,
+    load  ///< that arrives faster than it can be served, or does not fit in a step
+};
 constexpr auto names_in(Limit) {
     using enum Limit;
     return enum_names<Limit>(
-        {{memory, "memory"}, {time_per_token, "tpot"}, {time_to_first_token, "ttft"}, {gain, "minimum_gain"}});
+        {{memory, "memory"}, {time_per_token, "tpot"}, {time_to_first_token, "ttft"}, {gain, "minimum_gain"}, {load, "load"}});
 }
 
 /// A speculation's results over a traffic, compared with plain decoding of the same compiled round.
@@ -48,6 +54,7 @@ struct Outcome {
     double objective = 0.0;
     double gain = 1.0;     ///< plain decoding's figure in the objective / this one's
     double speedup = 1.0;  ///< mean TPOT of plain decoding / mean TPOT
+    std::string problem;   ///< why the load cannot be served, as a sentence; the means are those at the largest batch then
 };
 
 /// Outcomes of several speculations, in their order. All must run.
@@ -57,8 +64,7 @@ std::vector<Outcome> outcomes_of(const CompiledRound& round, const std::vector<i
 /// The device's memory, or what the limits leave of it.
 Bytes allowed_memory(const CompiledRound& round, const Limits& limits);
 
-/// The first limit that is broken: memory, TPOT, gain (plain decoding need not gain). TTFT, which does not depend on the
-/// traffic, is judged once per variant.
+/// The first limit that is broken: load, memory, TPOT, gain (plain decoding need not gain). TTFT is judged by recommend().
 std::optional<Limit> broken_limit(const Outcome& outcome, const CompiledRound& round, const Limits& limits);
 
 /// The best of several outcomes, with and without limits.

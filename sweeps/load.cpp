@@ -10,11 +10,11 @@
 namespace treeline {
 namespace {
 
-constexpr int load_bisections = 60;
+constexpr int load_bisections = 40;
 constexpr double most_requests = 1e6;  ///< that are tried
 
 bool memory_holds(const CompiledRound& round, const RoundRow& row, double batch, double context) {
-    return peak_memory(round.memory, row, batch, context) <= round.memory.capacity;
+    return peak_memory(round.memory, row, sequences_of_group(round, batch), context) <= round.memory.capacity;
 }
 
 /// The largest whole batch that fits; 0 if not even one sequence does. Memory never falls with the batch.
@@ -27,57 +27,131 @@ double largest_that_fits(const CompiledRound& round, const RoundRow& row, double
     return low;
 }
 
-/// What a request takes, from its arrival to its last token, as one of `batch`: its own prompt, those before its first token,
-/// and its answer.
-Seconds stay_of_request(const CompiledRound& round, int speculation, double batch, double context, double output_tokens) {
+/// Sequences whose rounds one step holds.
+double budget_holds(const CompiledRound& round, const RoundRow& row) {
+    return std::floor(round.step_tokens * round.groups / row.logits);
+}
+
+/// The least value in [low, high] at which a falling function is no longer positive.
+template <class Function>
+double root_of(double low, double high, Function positive) {
+    for (int i = 0; i < load_bisections; ++i) {
+        const double middle = 0.5 * (low + high);
+        (positive(middle) ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+double to_hundredths(double value) { return std::round(100.0 * value) / 100.0; }
+
+/// What a request takes of the devices that decode, from the moment that it is taken up to its last token, as one of `batch`:
+/// its own prompt, those before its first token, and its answer.
+Seconds stay_of_request(const CompiledRound& round, int speculation, double batch, double context) {
     const RoundEstimate estimate = evaluate(round, {speculation, batch, context});
-    const Seconds prompt = (round.prompts.target + round.prompts.drafter * round.row(speculation).speculates) * output_tokens;
-    const double before_first = batch - round.prompt_wait * (batch - 1.0);
-    return prompt * before_first + estimate.time_per_token * output_tokens;
+    const double others = sequences_of_group(round, batch) - 1.0;
+    const double before_first = (1.0 + others * (1.0 - round.prompt_wait)) * (1.0 - round.prefill_pool);
+    return prompt_time(round, speculation) * before_first + estimate.time_per_token * round.output_tokens;
+}
+
+void settle_concurrency(const CompiledRound& round, int speculation, double in_flight, double context, SettledLoad& settled) {
+    settled.batch = std::min(in_flight, settled.largest_batch);
+    settled.queued = in_flight - settled.batch;
+    if (round.prefill_pool <= 0.0) {
+        return;
+    }
+    const auto reading = [&](double batch) {
+        const RoundEstimate estimate = evaluate(round, {speculation, batch, context});
+        return batch * (estimate.first_token / (estimate.time_per_token * round.output_tokens));
+    };
+    const double most = settled.batch;
+    if (most + reading(most) > in_flight) {
+        settled.batch =
+            std::max(1.0, to_hundredths(root_of(0.0, most, [&](double b) { return b < 1.0 || b + reading(b) < in_flight; })));
+    }
+    settled.reading = std::min(reading(settled.batch), in_flight - settled.batch);
+    settled.queued = std::max(0.0, in_flight - settled.batch - settled.reading);
+}
+
+void settle_arrivals(const CompiledRound& round, int speculation, double rate, double context, SettledLoad& settled) {
+    // The number of requests in service that the rate asks for, were there `others`; it grows more slowly than `others` as long
+    // as the rate can be served.
+    const auto asked_for = [&](double others) {
+        return rate * stay_of_request(round, speculation, others + 1.0, context).value();
+    };
+    const double high = settled.largest_batch - 1.0;
+    if (asked_for(high) > high) {
+        const double most = settled.largest_batch / stay_of_request(round, speculation, high + 1.0, context).value();
+        settled.batch = settled.largest_batch;
+        settled.problem =
+            fmt::format("{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests that {} holds",
+                        short_text(rate), short_text(most), settled.largest_batch, settled.by_budget ? "a step" : "memory");
+        return;
+    }
+    settled.batch = to_hundredths(1.0 + root_of(0.0, high, [&](double others) { return asked_for(others) > others; }));
+}
+
+/// A request that comes at random waits for the round in progress, and those that came during it read their prompts beside it.
+/// Rounds take r + J·t with J prompts of time t that arrived during the one before: E[T] = r/(1 − λt), E[T²] = E[T]² +
+/// λ·E[T]·t². Nobody is in service with probability e^−N.
+Seconds first_token_of_arrival(const RoundEstimate& at_batch, const CompiledRound& round, int speculation, double rate,
+                               double others) {
+    const Seconds prompt = prompt_time(round, speculation);
+    const double r = (at_batch.round - at_batch.prompts).value(), t = prompt.value() * round.prompt_wait;
+    const double rate_of_group = rate / round.groups;
+    const double left = std::max(1e-3, 1.0 - rate_of_group * t);
+    const double mean = r / left, square = mean * mean + rate_of_group * mean * t * t;
+    const double busy = -std::expm1(-others);
+    const double in_line = round.prefill_pool > 0.0 ? 1.0 : 1.0 + others / round.groups * (1.0 - round.prompt_wait);
+    return prompt * in_line + Seconds(r + busy * (0.5 * square / mean + rate_of_group * square / mean * t)) +
+           round.target_transfer + round.draft_transfer * round.row(speculation).speculates;
 }
 
 }  // namespace
 
-SettledLoad settle(const CompiledRound& round, int speculation, const Load& load, double context, double output_tokens) {
+SettledLoad settle(const CompiledRound& round, int speculation, const Load& load, double context) {
     SettledLoad settled;
-    settled.largest_batch = largest_that_fits(round, round.row(speculation), context);
+    const RoundRow& row = round.row(speculation);
+    const double budget = budget_holds(round, row);
+    if (!load.given()) {
+        settled.batch = load.value;
+        settled.by_budget = budget < load.value;
+        if (settled.by_budget) {
+            settled.problem =
+                fmt::format("a round of {:.0f} sequences with {:.0f} tokens each exceeds the token budget of {:.0f} for a step",
+                            load.value, row.logits, round.step_tokens);
+        }
+        return settled;
+    }
+    const bool all = load.kind == LoadKind::concurrency && load.value <= budget &&
+                     memory_holds(round, row, load.value, context);  // the usual case, without a search
+    settled.largest_batch = all ? load.value : largest_that_fits(round, row, context);
+    settled.by_budget = budget < settled.largest_batch;
+    settled.largest_batch = std::min(settled.largest_batch, budget);
     if (settled.largest_batch < 1.0) {
         return settled;  // one sequence does not fit: its estimate says so
     }
-    if (load.concurrency) {
-        settled.batch = std::min(*load.concurrency, settled.largest_batch);
-        settled.queued = *load.concurrency - settled.batch;
-        return settled;
+    if (load.kind == LoadKind::concurrency) {
+        settle_concurrency(round, speculation, load.value, context, settled);
+    } else {
+        settle_arrivals(round, speculation, load.value, context, settled);
     }
-    const double rate = load.arrival_rate.value_or(0.0);
-    // The number of requests in service that the rate asks for, were there `others`; it grows more slowly than `others` as long
-    // as the rate can be served.
-    const auto asked_for = [&](double others) {
-        return rate * stay_of_request(round, speculation, others + 1.0, context, output_tokens).value();
-    };
-    double low = 0.0, high = settled.largest_batch - 1.0;
-    if (asked_for(high) > high) {
-        const double most = high / stay_of_request(round, speculation, high + 1.0, context, output_tokens).value();
-        settled.problem = fmt::format(
-            "{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests that memory holds",
-            short_text(rate), short_text(most), settled.largest_batch);
-        return settled;
-    }
-    for (int i = 0; i < load_bisections; ++i) {
-        const double middle = 0.5 * (low + high);
-        (asked_for(middle) > middle ? low : high) = middle;
-    }
-    settled.batch = std::round(100.0 * (1.0 + 0.5 * (low + high))) / 100.0;
     return settled;
 }
 
 RoundEstimate under_load(const CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
-                         double context, double output_tokens) {
-    RoundEstimate estimate = evaluate(round, {speculation, settled.batch, context});
-    if (load.arrival_rate && settled.problem.empty()) {
-        const double tokens_per_second = *load.arrival_rate * output_tokens;
+                         const RoundEstimate& at_batch) {
+    RoundEstimate estimate = at_batch;
+    if (load.kind == LoadKind::arrival_rate && settled.problem.empty()) {
+        const double tokens_per_second = load.value * round.output_tokens;
         estimate.tokens_per_second_device = tokens_per_second / round.ranks;
         estimate.price_per_token = round.price * Seconds(1.0 / tokens_per_second);
+        estimate.first_token = first_token_of_arrival(at_batch, round, speculation, load.value, settled.batch - 1.0);
+    }
+    if (settled.queued > 0.0) {  // Little's law for those who wait: as many leave as answers are finished
+        const double before = 1.0 + (sequences_of_group(round, settled.batch) - 1.0) * (1.0 - round.prompt_wait);
+        const Seconds stay = prompt_time(round, speculation) * (before * (1.0 - round.prefill_pool)) +
+                             estimate.time_per_token * round.output_tokens;
+        estimate.first_token += stay * (settled.queued / settled.batch);
     }
     return estimate;
 }

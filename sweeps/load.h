@@ -4,36 +4,53 @@
 #include <optional>
 #include <string>
 
+#include "sim/enum_names.h"
 #include "sim/round.h"
 
 namespace treeline {
 
-/// Nothing set: the batch is stated. One of the two: it follows.
-struct Load {
-    std::optional<double>
-        concurrency;  ///< requests that clients keep in flight: each sends the next one when it has its answer
-    std::optional<double> arrival_rate;  ///< requests per second that arrive at random, of all ranks together
+/// What a traffic is stated in.
+enum class LoadKind {
+    batch,        ///< sequences that decode together
+    concurrency,  ///< requests that clients keep in flight: each sends the next one when it has its answer
+    arrival_rate  ///< requests per second that arrive at random, of all ranks together
+};
+constexpr auto names_in(LoadKind) {
+    using enum LoadKind;
+    return enum_names<LoadKind>({{batch, "batch"}, {concurrency, "concurrency"}, {arrival_rate, "arrival_rate"}});
+}
 
-    [[nodiscard]] bool given() const { return concurrency || arrival_rate; }
+struct Load {
+    LoadKind kind = LoadKind::batch;
+    double value = 1.0;
+
+    /// Whether the batch follows from it.
+    [[nodiscard]] bool given() const { return kind != LoadKind::batch; }
 };
 
 /// Where a load settles.
 struct SettledLoad {
     double batch = 1.0;          ///< requests in service, from the point of view of one of them; not always a whole number
-    double queued = 0.0;         ///< requests of a concurrency that wait because memory holds no more
-    double largest_batch = 1.0;  ///< that memory holds
-    std::string problem;         ///< why the load cannot be served, as a sentence; the rest is unset then
+    double queued = 0.0;         ///< requests of a concurrency that wait because no more are in service at once
+    double reading = 0.0;        ///< requests of a concurrency whose prompts a pool of its own reads (disaggregated prefill)
+    double largest_batch = 1.0;  ///< that memory and token budget hold
+    bool by_budget = false;      ///< the token budget of a step is what limits it
+    std::string problem;         ///< why the load cannot be served, as a sentence; then `batch` is the largest one
 };
 
-/// Settles a load on a speculation of a compiled round with a steady state (RoundSetup::output_tokens), all at one context. A
-/// closed loop of C requests is a batch of C, as far as memory holds it: the times of a steady state are those of such a loop
-/// (docs/cost-model.md, section 3.5). Arrivals at random find N requests in service, where Little's law N = rate · (reading the
-/// prompt + writing the answer as one of N + 1) holds.
-SettledLoad settle(const CompiledRound& round, int speculation, const Load& load, double context, double output_tokens);
+/// Settles a load on a speculation of a compiled round, all at one context. Other loads than a batch need a steady state
+/// (RoundSetup::output_tokens).
+///
+/// A closed loop of C requests is a batch of C, as far as memory and token budget hold it: the times of a steady state are
+/// those of such a loop (docs/cost-model.md, section 3.5). If a pool of its own reads the prompts, C = b + b/(time of
+/// decoding)·(time to the first token). Arrivals at random find N requests in service, where Little's law N = rate · (reading
+/// the prompt + writing the answer as one of N + 1) holds.
+SettledLoad settle(const CompiledRound& round, int speculation, const Load& load, double context);
 
-/// The estimate there. Under arrivals the device generates what is asked for and no more, so that its tokens/s and the price of
-/// a token follow from the rate.
+/// The estimate there: `at_batch` is that of the settled batch. TTFT counts the wait for a place among those in service and,
+/// under arrivals, for the round in progress. Under arrivals the device generates what is asked for and no more, so that its
+/// tokens/s and the price of a token follow from the rate.
 RoundEstimate under_load(const CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
-                         double context, double output_tokens);
+                         const RoundEstimate& at_batch);
 
 }  // namespace treeline

@@ -19,7 +19,8 @@ constexpr int largest_scheduled_batch = 1024;
 struct Prepared {
     CompiledRound round;
     std::vector<int> speculations;  ///< those that it can run
-    Seconds time_to_first_token;
+    Seconds time_to_first_token;    ///< of a prompt alone
+    bool loaded = false;            ///< the traffic is not stated in batches
     std::string problem;
 };
 
@@ -65,6 +66,7 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
     prepared.round = compile_round(variant.setup);
     prepared.round.memory.capacity = allowed_memory(prepared.round, workload.limits);
     prepared.time_to_first_token = time_to_first_token(prepared.round, workload.prompt_tokens);
+    prepared.loaded = workload.traffic.kind != LoadKind::batch;
     prepared.speculations = runnable(prepared.round);
     if (!variant.plain()) {
         std::erase(prepared.speculations, 0);
@@ -86,6 +88,11 @@ double accept_length_at(const Candidate& candidate, double ratio, Objective obje
     return left > 0.0 ? candidate.accept_length * share / left : unlimited;
 }
 
+/// Among the others under a load; where batches are stated, alone.
+Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
+    return prepared.loaded ? outcome.means.first_token : prepared.time_to_first_token;
+}
+
 /// An outcome over the traffic as a candidate.
 Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outcome& outcome, Objective objective) {
     Candidate candidate;
@@ -100,7 +107,7 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outc
     candidate.speedup = outcome.speedup;
     candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, objective);
     candidate.tokens_per_second_user = Seconds(1.0) / candidate.time_per_token;
-    candidate.time_to_first_token = prepared.time_to_first_token;
+    candidate.time_to_first_token = first_token_of(prepared, outcome);
     candidate.wasted_draft_share =
         row.draft_tokens > 0.0 ? (row.draft_tokens - (candidate.accept_length - 1.0)) / row.draft_tokens : 0.0;
     candidate.objective = outcome.objective;
@@ -117,17 +124,19 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
             return formatted("reaches a TPOT of %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
                              limits.time_per_token->value() * 1e3);
         case Limit::time_to_first_token:
-            return formatted("reaches a TTFT of %.0f ms; %.0f ms are allowed", prepared.time_to_first_token.value() * 1e3,
+            return formatted("reaches a TTFT of %.0f ms; %.0f ms are allowed", first_token_of(prepared, outcome).value() * 1e3,
                              limits.time_to_first_token->value() * 1e3);
         case Limit::gain:
             return formatted("reaches only %.2fx of plain decoding; the minimum is %.2fx", outcome.gain, limits.minimum_gain);
+        case Limit::load:
+            return "cannot serve the load: " + outcome.problem;
     }
     return {};
 }
 
 std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
     const std::optional<Limit> broken = broken_limit(outcome, prepared.round, limits);
-    const bool late = limits.time_to_first_token && prepared.time_to_first_token > *limits.time_to_first_token;
+    const bool late = limits.time_to_first_token && first_token_of(prepared, outcome) > *limits.time_to_first_token;
     return late && (!broken || *broken == Limit::gain) ? Limit::time_to_first_token : broken;
 }
 
@@ -286,7 +295,8 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     answer.schedule = schedule_for(round, all, workload, largest_scheduled_batch);
     answer.chain_schedule =
         chains.size() == all.size() ? answer.schedule : schedule_for(round, chains, workload, largest_scheduled_batch);
-    answer.tradeoffs = tradeoffs_of(prepared, workload.traffic);
+    answer.settled = settled_on(round, best.speculation, workload.traffic);
+    answer.tradeoffs = tradeoffs_of(prepared, answer.settled);
     if (answer.speculate && !answer.runners_up.empty()) {
         answer.flip_accept_length =
             accept_length_at(best, answer.runners_up.front().objective / best.objective, workload.objective);

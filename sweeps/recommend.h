@@ -20,8 +20,8 @@ struct Candidate : TrafficMeans {
     double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
     double gain = 1.0;                      ///< plain decoding's objective on the same platform / its objective
     double speedup = 1.0;                   ///< mean TPOT of plain decoding on the same platform / mean TPOT
-    Seconds time_to_first_token;
-    double tokens_per_second_user = 0.0;  ///< 1 / mean TPOT
+    Seconds time_to_first_token;            ///< mean under a load; where batches are stated, of a prompt read alone
+    double tokens_per_second_user = 0.0;    ///< 1 / mean TPOT
     double wasted_draft_share = 0.0;
     AcceptanceBasis basis = AcceptanceBasis::stated;  ///< of its accept length
     double objective = 0.0;                           ///< objective_of() its means; lower is better
@@ -78,6 +78,7 @@ struct Recommendation {
     std::vector<Candidate> runners_up;      ///< the best of each other variant, best first
     Candidate plain;                        ///< plain decoding on the recommended platform
     bool speculate = false;                 ///< false when plain decoding wins
+    Traffic settled;                        ///< the traffic in batches: those at which the recommendation serves its loads
     Schedule schedule;                      ///< of the recommended variant
     Schedule chain_schedule;                ///< the same with chains only, for engines without trees
     std::vector<TradeoffPoint> tradeoffs;

@@ -9,6 +9,7 @@ Answer answer(RecommendInput input, unsigned threads) {
         const Candidate& best = found->candidates.front();
         result.interval = gain_interval(found->variants[best.variant].setup, best.speculation, input.workload.traffic,
                                         input.workload.objective);
+        result.trust = trust_of(*found, input.workload, *result.interval, input.errors);
     }
     result.input = std::move(input);
     return result;

@@ -7,6 +7,7 @@
 
 #include "sweeps/choices.h"
 #include "sweeps/recommend.h"
+#include "sweeps/trust.h"
 #include "sweeps/uncertainty.h"
 #include "sweeps/workload.h"
 #include "text/provenance.h"
@@ -20,12 +21,14 @@ struct RecommendInput {
     std::vector<DrafterChoice> drafters;
     Workload workload;
     std::vector<Provenance> provenance;
+    MeasuredErrors errors;  ///< empty: nothing is known of what predictions missed
 };
 
 struct Answer {
     RecommendInput input;
     RecommendationResult result;
     std::optional<GainInterval> interval;  ///< of the recommended configuration, when it speculates
+    std::optional<Trust> trust;            ///< likewise
 };
 
 Answer answer(RecommendInput input, unsigned threads);

@@ -16,20 +16,40 @@ void append(std::vector<ScheduleEntry>& entries, const CompiledRound& round, int
 
 int speculation_at(const Schedule& schedule, double batch) {
     for (const ScheduleEntry& entry : schedule.entries) {
-        if (batch >= entry.batch_from && batch <= entry.batch_to) {
+        if (batch >= entry.batch_from && batch < entry.batch_to + 1.0) {
             return entry.speculation;
         }
     }
     return 0;
 }
 
+/// The speculation that the schedule names for the batch at which it serves a load. Where two entries each lead to the batch
+/// of the other one, the last of them that was looked at.
+int speculation_under(const Schedule& schedule, const CompiledRound& round, const Load& load, double context) {
+    constexpr int most_steps = 8;
+    int speculation = schedule.entries.empty() ? 0 : schedule.entries.front().speculation;
+    for (int step = 0; step < most_steps; ++step) {
+        const int next = speculation_at(schedule, settle(round, speculation, load, context).batch);
+        if (next == speculation) {
+            break;
+        }
+        speculation = next;
+    }
+    return speculation;
+}
+
 /// Gain and speed-up over the traffic when the schedule is followed.
 void follow(const CompiledRound& round, const Workload& workload, Schedule& schedule) {
+    std::vector<SettledLoad> loads;
     std::vector<RoundEstimate> estimates;
     for (const TrafficPoint& point : workload.traffic.points) {
-        estimates.push_back(evaluate(round, {speculation_at(schedule, point.batch), point.batch, point.context}));
+        const Load load{workload.traffic.kind, point.load};
+        const int speculation = speculation_under(schedule, round, load, point.context);
+        loads.push_back(settle(round, speculation, load, point.context));
+        estimates.push_back(under_load(round, speculation, load, loads.back(),
+                                       evaluate(round, {speculation, loads.back().batch, point.context})));
     }
-    const TrafficMeans followed = means_over(workload.traffic, estimates);
+    const TrafficMeans followed = means_over(workload.traffic, loads, estimates);
     const TrafficMeans plain = means_over(workload.traffic, round, 0);
     schedule.gain = objective_of(plain, workload.objective) / objective_of(followed, workload.objective);
     schedule.speedup = plain.time_per_token / followed.time_per_token;

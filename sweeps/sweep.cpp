@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "sweeps/parallel.h"
+#include "sweeps/settled_row.h"
 #include "sweeps/variant_grids.h"
 
 namespace treeline {
@@ -44,6 +45,7 @@ struct ChunkColumns {
     std::vector<int> speculation;
     std::vector<double> batch, context;
     std::vector<RoundEstimate> estimates;
+    std::vector<double> load, queued;  ///< SweepChunk
 };
 
 /// What one task needs; kept from task to task by whichever thread runs it.
@@ -57,6 +59,7 @@ struct Worker {
     ChunkColumns chunk;
     std::vector<TileColumn> penalties;     ///< of each shape, where points are shown
     std::vector<EstimateColumns> of_rows;  ///< likewise
+    std::vector<SettledRow> settled;       ///< of each shape (of the one in work, where no points are shown), under loads
     std::size_t condition_variant = std::numeric_limits<std::size_t>::max();
     std::vector<Condition> conditions;  ///< that name the context
     double seconds = 0.0;
@@ -180,16 +183,27 @@ std::string SweepRun::Inside::run_tile(const VariantGrid& variant, std::uint64_t
     grid.begin(block, std::span(space.context).subspan(context, contexts), worker.tile);
     worker.of_rows.resize(shows_points ? variant.shapes.size() : 0);
     worker.penalties.resize(worker.of_rows.size());
+    const bool settles = space.kind != LoadKind::batch;
+    worker.settled.resize(settles ? std::max<std::size_t>(1, worker.of_rows.size()) : 0);
     for (std::size_t row = 0; row < variant.shapes.size(); ++row) {
         EstimateColumns& estimates = shows_points ? worker.of_rows[row] : worker.estimates;
-        grid.evaluate(row, worker.tile, estimates);
+        const int choice = space.speculation[variant.shapes[row]];
+        TileRow points{space.variants[variant.variant], variant.round.row(choice).draft_tokens, grid.batch_of(block),
+                       worker.tile.context, estimates};
+        if (settles) {
+            SettledRow& settled = worker.settled[shows_points ? row : 0];
+            settle_row(variant.round, choice, space.kind, grid.batch_of(block), worker.tile.context, worker.tile.size, settled,
+                       estimates);
+            points.batch = settled.batch.values;
+            points.load = grid.batch_of(block);
+            points.queued = settled.queued.values;
+        } else {
+            grid.evaluate(row, worker.tile, estimates);
+        }
         set_penalty(variant, row, block, worker);
         if (shows_points) {
             worker.penalties[row] = worker.penalty;
         }
-        const int choice = space.speculation[variant.shapes[row]];
-        const TileRow points{space.variants[variant.variant], variant.round.row(choice).draft_tokens, grid.batch_of(block),
-                             worker.tile.context, estimates};
         worker.state.offer(points,
                            {variant.variant, variant.shapes[row], context, grid.first_batch(block), grid.block_size(block)},
                            worker.penalty);
@@ -231,7 +245,12 @@ std::string SweepRun::Inside::show(const VariantGrid& variant, std::uint64_t fir
         for (std::size_t row = 0; row < variant.shapes.size(); ++row) {
             if (worker.penalties[row].values[i] == 0.0) {
                 columns.speculation.push_back(space.speculation[variant.shapes[row]]);
-                columns.batch.push_back(variant.grid->batch_of(block)[i]);
+                const double stated = variant.grid->batch_of(block)[i];
+                columns.batch.push_back(worker.settled.empty() ? stated : worker.settled[row].batch.values[i]);
+                if (!worker.settled.empty()) {
+                    columns.load.push_back(stated);
+                    columns.queued.push_back(worker.settled[row].queued.values[i]);
+                }
                 columns.context.push_back(worker.tile.context[i]);
                 columns.estimates.push_back(worker.of_rows[row].at(i));
             }
@@ -244,7 +263,9 @@ std::string SweepRun::Inside::show(const VariantGrid& variant, std::uint64_t fir
                            columns.speculation,
                            columns.batch,
                            columns.context,
-                           columns.estimates};
+                           columns.estimates,
+                           columns.load,
+                           columns.queued};
     if (options.visit) {
         options.visit(chunk);
     }
@@ -312,9 +333,17 @@ SweepSummary SweepRun::summary(const ReductionState& state) const {
         if (points.empty() || points.back().variant != place.variant) {
             round = compile_round(setup_of(space, place.variant));
         }
-        const DesignPoint point{space.speculation[place.shape], space.batch[place.batch], space.context[place.context]};
-        points.push_back({place.variant, point, static_cast<int>(round->row(point.speculation).draft_tokens), order,
-                          evaluate(*round, point)});
+        DesignPoint point{space.speculation[place.shape], space.batch[place.batch], space.context[place.context]};
+        const auto draft_tokens = static_cast<int>(round->row(point.speculation).draft_tokens);
+        if (space.kind == LoadKind::batch) {
+            points.push_back({place.variant, point, draft_tokens, order, evaluate(*round, point)});
+            continue;
+        }
+        const Load load{space.kind, point.batch};
+        const SettledLoad settled = settle(*round, point.speculation, load, point.context);
+        const RoundEstimate estimate = estimate_of_load(*round, point.speculation, load, point.context, settled);
+        point.batch = settled.batch;
+        points.push_back({place.variant, point, draft_tokens, order, estimate, load.value, settled.queued});
     }
     const auto point_of = [&](std::uint64_t order) {
         return points[static_cast<std::size_t>(std::lower_bound(orders.begin(), orders.end(), order) - orders.begin())];

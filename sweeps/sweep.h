@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,16 @@ struct SweepChunk {
     std::span<const double> batch;
     std::span<const double> context;
     std::span<const RoundEstimate> estimates;
+    std::span<const double> load, queued;  ///< what the axis says, and requests that wait (SettledLoad); empty for batches
+
+    [[nodiscard]] SweepFigures figures(std::size_t i) const {
+        SweepFigures at{variant, round.row(speculation[i]).draft_tokens, batch[i], context[i], estimates[i]};
+        if (!load.empty()) {
+            at.load = load[i];
+            at.queued = queued[i];
+        }
+        return at;
+    }
 };
 
 /// How far a sweep has come: tasks below `next_task` are done, and what was kept of them.
@@ -62,9 +73,11 @@ struct SweepPoint {
     int draft_tokens = 0;     ///< nodes of its shape
     std::uint64_t order = 0;  ///< its place in the design space: what breaks ties
     RoundEstimate estimate;
+    double load = std::numeric_limits<double>::quiet_NaN();  ///< SweepFigures::load
+    double queued = 0.0;
 
     [[nodiscard]] SweepFigures figures(const DesignSpace& space) const {
-        return {space.variants[variant], static_cast<double>(draft_tokens), point.batch, point.context, estimate};
+        return {space.variants[variant], static_cast<double>(draft_tokens), point.batch, point.context, estimate, load, queued};
     }
 };
 

@@ -18,6 +18,8 @@ struct SweepFigures {
     double batch = 1.0;
     double context = 0.0;
     const RoundEstimate& estimate;
+    double load = std::numeric_limits<double>::quiet_NaN();  ///< what the batch follows from, if it was not stated
+    double queued = 0.0;                                     ///< requests that wait for a place in the batch
 };
 
 struct SweepColumn {
@@ -35,8 +37,14 @@ struct SweepColumn {
 inline bool knows_energy(const Variant& variant) { return variant.setup.platform.device.knows_energy(); }
 inline bool knows_price(const Variant& variant) { return variant.setup.platform.device.price > DollarsPerSecond(0.0); }
 
+/// TTFT in the steady state; NaN for decoding alone.
+inline double first_token_of(const SweepFigures& at) {
+    return at.estimate.first_token > Seconds(0.0) ? 1e3 * at.estimate.first_token.value()
+                                                  : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// In the order in which rows hold them. Of the axes, more users and more context count as better, and fewer drafted tokens.
-inline constexpr std::array<SweepColumn, 18> sweep_columns = {{
+inline constexpr std::array<SweepColumn, 23> sweep_columns = {{
     {"draft_tokens", Better::lower, [](const SweepFigures& at) { return at.draft_tokens; }},
     {"batch", Better::higher, [](const SweepFigures& at) { return at.batch; }},
     {"context", Better::higher, [](const SweepFigures& at) { return at.context; }},
@@ -58,6 +66,11 @@ inline constexpr std::array<SweepColumn, 18> sweep_columns = {{
     {"usd_per_million_tokens", Better::lower, [](const SweepFigures& at) { return 1e6 * at.estimate.price_per_token.value(); },
      knows_price},
     {"wasted_draft_share", Better::lower, [](const SweepFigures& at) { return at.estimate.wasted_draft_share; }},
+    {"itl_ms", Better::lower, [](const SweepFigures& at) { return 1e3 * at.estimate.round.value(); }},
+    {"ttft_ms", Better::lower, first_token_of},
+    {"prefill_share", Better::lower, [](const SweepFigures& at) { return 1.0 - at.estimate.decode_share; }},
+    {"load", Better::higher, [](const SweepFigures& at) { return at.load; }},
+    {"queued", Better::lower, [](const SweepFigures& at) { return at.queued; }},
 }};
 
 /// Its place in sweep_columns.

@@ -28,9 +28,10 @@ double largest(const Traffic& traffic, Value value_of) {
 
 }  // namespace
 
-Traffic traffic_from(const std::vector<WeightedValue>& batch, const std::vector<WeightedValue>& context, ShareOf shares_of) {
-    Traffic traffic{{}, shares_of};
-    for (const WeightedValue& b : batch) {
+Traffic traffic_from(const std::vector<WeightedValue>& load, const std::vector<WeightedValue>& context, ShareOf shares_of,
+                     LoadKind kind) {
+    Traffic traffic{{}, shares_of, kind};
+    for (const WeightedValue& b : load) {
         for (const WeightedValue& s : context) {
             traffic.points.push_back({b.value, s.value, b.share * s.share});
         }
@@ -41,12 +42,12 @@ Traffic traffic_from(const std::vector<WeightedValue>& batch, const std::vector<
 
 const TrafficPoint& typical_point(const Traffic& traffic) {
     return *std::min_element(traffic.points.begin(), traffic.points.end(), [](const TrafficPoint& a, const TrafficPoint& b) {
-        return std::tuple(-a.share, a.batch, a.context) < std::tuple(-b.share, b.batch, b.context);
+        return std::tuple(-a.share, a.load, a.context) < std::tuple(-b.share, b.load, b.context);
     });
 }
 
 double largest_batch_of(const Traffic& traffic) {
-    return largest(traffic, [](const TrafficPoint& point) { return point.batch; });
+    return largest(traffic, [](const TrafficPoint& point) { return point.load; });
 }
 
 double longest_context_of(const Traffic& traffic) {
@@ -58,7 +59,7 @@ Traffic at_batch(const Traffic& traffic, double batch) {
     for (const TrafficPoint& point : traffic.points) {
         shares[point.context] += point.share;
     }
-    Traffic result{{}, traffic.shares_of};
+    Traffic result{{}, traffic.shares_of, LoadKind::batch};
     result.points.reserve(shares.size());
     for (const auto& [context, share] : shares) {
         result.points.push_back({batch, context, share});
@@ -68,8 +69,24 @@ Traffic at_batch(const Traffic& traffic, double batch) {
 
 Traffic single_point(double batch, double context) { return {{{batch, context, 1.0}}, ShareOf::time}; }
 
-TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> estimates) {
+std::string problem_of(std::span<const SettledLoad> loads) {
+    const auto found = std::find_if(loads.begin(), loads.end(), [](const SettledLoad& load) { return !load.problem.empty(); });
+    return found == loads.end() ? std::string() : found->problem;
+}
+
+Traffic settled_on(const CompiledRound& round, int speculation, const Traffic& traffic) {
+    Traffic settled = traffic;
+    settled.kind = LoadKind::batch;
+    for (TrafficPoint& point : settled.points) {
+        point.load = settle(round, speculation, {traffic.kind, point.load}, point.context).batch;
+    }
+    return settled;
+}
+
+TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loads, std::span<const RoundEstimate> estimates) {
     TrafficMeans means;
+    means.in_service = 0.0;
+    double rounds = 0.0;
     double tokens = 0.0;  // in units of which `time` takes one
     double time = 0.0;
     Seconds prompts;
@@ -83,6 +100,10 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> e
         const double spent = of_time ? share : share / estimate.tokens_per_second_device;
         time += spent;
         decoding += spent * estimate.decode_share;
+        means.in_service += spent * loads[i].batch;
+        means.queued += spent * loads[i].queued;
+        rounds += generated / estimate.accept_length;
+        means.first_token += generated * estimate.first_token;
         prompts += generated * (estimate.prompts / estimate.accept_length);
         means.time_per_token += generated * estimate.time_per_token;
         means.energy_per_token += generated * estimate.energy_per_token;
@@ -91,6 +112,10 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> e
         means.peak_memory = std::max(means.peak_memory, estimate.memory);
     }
     means.decode_share_device = decoding / time;
+    means.in_service /= time;
+    means.queued /= time;
+    means.time_per_round = means.time_per_token / rounds;
+    means.first_token = means.first_token / tokens;
     means.decode_share_user = 1.0 - prompts / means.time_per_token;
     means.time_per_token = means.time_per_token / tokens;
     means.energy_per_token = means.energy_per_token / tokens;
@@ -100,12 +125,15 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> e
 }
 
 TrafficMeans means_over(const Traffic& traffic, const CompiledRound& round, int speculation) {
+    std::vector<SettledLoad> loads;
     std::vector<RoundEstimate> estimates;
-    estimates.reserve(traffic.points.size());
     for (const TrafficPoint& point : traffic.points) {
-        estimates.push_back(evaluate(round, {speculation, point.batch, point.context}));
+        const Load load{traffic.kind, point.load};
+        loads.push_back(settle(round, speculation, load, point.context));
+        estimates.push_back(under_load(round, speculation, load, loads.back(),
+                                       evaluate(round, {speculation, loads.back().batch, point.context})));
     }
-    return means_over(traffic, estimates);
+    return means_over(traffic, loads, estimates);
 }
 
 }  // namespace treeline

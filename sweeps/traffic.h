@@ -2,16 +2,18 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/enum_names.h"
 #include "sim/round.h"
+#include "sweeps/load.h"
 
 namespace treeline {
 
-/// A batch and a context that occur together, and how often.
+/// A load and a context that occur together, and how often.
 struct TrafficPoint {
-    double batch = 1.0;
+    double load = 1.0;  ///< a batch, or what Traffic::kind says
     double context = 0.0;
     double share = 1.0;  ///< shares of a traffic sum to 1
 };
@@ -29,6 +31,7 @@ constexpr auto names_in(ShareOf) {
 struct Traffic {
     std::vector<TrafficPoint> points;
     ShareOf shares_of = ShareOf::time;
+    LoadKind kind = LoadKind::batch;  ///< of the loads of all points
 };
 
 struct WeightedValue {
@@ -37,14 +40,14 @@ struct WeightedValue {
 };
 
 /// Traffic as the product of two distributions, shares normalised to sum to 1.
-Traffic traffic_from(const std::vector<WeightedValue>& batch, const std::vector<WeightedValue>& context,
-                     ShareOf shares_of = ShareOf::time);
+Traffic traffic_from(const std::vector<WeightedValue>& load, const std::vector<WeightedValue>& context,
+                     ShareOf shares_of = ShareOf::time, LoadKind kind = LoadKind::batch);
 
-/// The point that represents the traffic where a single one is needed: the largest share; among equals the smallest batch, then
+/// The point that represents the traffic where a single one is needed: the largest share; among equals the smallest load, then
 /// the shortest context. The traffic must not be empty.
 const TrafficPoint& typical_point(const Traffic& traffic);
 
-/// The largest batch and the longest context of a traffic.
+/// The largest load and the longest context of a traffic; what is asked for by batch must be stated in batches (settled_on()).
 double largest_batch_of(const Traffic& traffic);
 double longest_context_of(const Traffic& traffic);
 
@@ -62,13 +65,23 @@ struct TrafficMeans {
     double tokens_per_second_device = 0.0;  ///< over time
     double decode_share_user = 1.0;         ///< of the TPOT: what is not spent on prompts of others
     double decode_share_device = 1.0;       ///< of the device's time: what is not spent on prompts
+    Seconds time_per_round;                 ///< mean time between the rounds of a request: ITL
+    Seconds first_token;                    ///< mean TTFT in the steady state, waiting included; 0 for decoding alone
+    double in_service = 1.0;                ///< mean number of requests that decode, over time
+    double queued = 0.0;                    ///< mean number of requests that wait for a place among them
     Bytes peak_memory;                      ///< of one device, over all points
     Joules energy_per_token;                ///< 0 if the device's energy is unknown
     Dollars price_per_token;                ///< 0 if the device's price is unknown
 };
 
-/// One estimate for each point of the traffic, in its order.
-TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> estimates);
+/// Why a point of a traffic cannot be served, as a sentence; empty if all can.
+std::string problem_of(std::span<const SettledLoad> loads);
+
+/// The same traffic, stated in the batches at which a speculation serves it. The speculation must run.
+Traffic settled_on(const CompiledRound& round, int speculation, const Traffic& traffic);
+
+/// Means over settled points, in the order of the traffic.
+TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loads, std::span<const RoundEstimate> estimates);
 
 /// The same with one speculation at every point, which must run.
 TrafficMeans means_over(const Traffic& traffic, const CompiledRound& round, int speculation);

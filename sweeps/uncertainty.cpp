@@ -153,8 +153,8 @@ CompiledRound with_acceptance(RoundSetup setup, const DraftAcceptance& acceptanc
 /// Prompts other than those measured, and positions that nobody measured, if the shape needs them.
 void add_acceptance(const RoundSetup& setup, const CompiledRound& round, int speculation, std::vector<UncertainRound>& inputs) {
     const double spread = setup.acceptance.spread;
-    const std::string why = setup.acceptance.spread_text.empty() ? "other prompts than those measured; assumed"
-                                                                 : setup.acceptance.spread_text;
+    const std::string why =
+        setup.acceptance.spread_text.empty() ? "other prompts than those measured; assumed" : setup.acceptance.spread_text;
     inputs.push_back({"acceptance", fmt::format("each position {:.0f} % lower or higher ({})", 100.0 * spread, why),
                       with_acceptance(setup, setup.acceptance.scaled(1.0 - spread)),
                       with_acceptance(setup, setup.acceptance.scaled(1.0 + spread)), true});
@@ -170,6 +170,13 @@ void add_acceptance(const RoundSetup& setup, const CompiledRound& round, int spe
 }
 
 }  // namespace
+
+void move_inputs(const Platform& platform, std::span<const double> places, CompiledRound& round) {
+    const std::vector<UncertainInput> inputs = inputs_of(platform);
+    for (std::size_t i = 0; i < inputs.size() && i < places.size(); ++i) {
+        inputs[i].apply(round, inputs[i].at_low * std::pow(inputs[i].at_high / inputs[i].at_low, places[i]));
+    }
+}
 
 std::vector<UncertainRound> uncertain_rounds(const RoundSetup& setup, int speculation) {
     const CompiledRound round = compile_round(setup);

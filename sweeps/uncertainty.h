@@ -2,6 +2,8 @@
 // changes are added in quadrature.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,12 @@ struct Sensitivity {
     double low = 1.0;   ///< the smaller of the two gains
     double high = 1.0;
 };
+
+/// Inputs of a platform that is priced by passes, other than acceptance: bandwidth, peak, drafter's efficiency, software time.
+inline constexpr std::size_t uncertain_input_count = 4;
+
+/// Moves each of them within its range: 0 is its lower end in time, 1 the upper one, in between evenly in the logarithm.
+void move_inputs(const Platform& platform, std::span<const double> places, CompiledRound& round);
 
 struct GainInterval {
     double value = 1.0;  ///< with every input at its stated value

@@ -13,9 +13,10 @@ std::vector<std::string> problems_of(const Workload& workload) {
         space.speculation.push_back(static_cast<int>(i));
     }
     for (const TrafficPoint& point : workload.traffic.points) {
-        space.batch.push_back(point.batch);
+        space.batch.push_back(point.load);
         space.context.push_back(point.context);
     }
+    space.kind = workload.traffic.kind;
     std::vector<std::string> problems = space.problems();
     for (const TrafficPoint& point : workload.traffic.points) {
         if (!(point.share > 0.0)) {

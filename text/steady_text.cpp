@@ -3,15 +3,28 @@
 #include <fmt/format.h>
 
 namespace treeline {
+namespace {
+
+/// Who waits for the prompts.
+std::string reader_text(const Stack& stack) {
+    const std::string budget =
+        stack.step_tokens < unlimited ? fmt::format(", at most {:.0f} tokens in a step", stack.step_tokens) : "";
+    return (stack.prefill == PrefillPolicy::disaggregated ? "a pool of devices of its own reads" : "others wait for") + budget;
+}
+
+}  // namespace
 
 std::string steady_text(const RoundSetup& setup) {
-    return setup.output_tokens > 0.0
-               ? fmt::format(
-                     "steady: answers of {:.0f} tokens, each after a prompt of {:.0f}{} that {}", setup.output_tokens,
-                     setup.prompt_tokens,
-                     setup.prefix_hit > 0.0 ? fmt::format(" ({:.0f} % cached)", 100.0 * setup.prefix_hit) : "",
-                     setup.platform.stack.prefill == PrefillPolicy::disaggregated ? "other devices read" : "others wait for")
-               : "decoding alone; prompts of other requests are not in these times (output_tokens)";
+    if (setup.output_tokens <= 0.0) {
+        return "decoding alone; prompts of other requests are not in these times (output_tokens)";
+    }
+    const std::string lengths = setup.prompt_lengths.empty()
+                                    ? fmt::format("{:.0f}", setup.prompt_tokens)
+                                    : fmt::format("{:.0f} in the mean ({:.0f} to {:.0f})", setup.prompt_tokens,
+                                                  setup.prompt_lengths.front().tokens, setup.prompt_lengths.back().tokens);
+    return fmt::format("steady: answers of {:.0f} tokens, each after a prompt of {}{} that {}", setup.output_tokens, lengths,
+                       setup.prefix_hit > 0.0 ? fmt::format(" ({:.0f} % cached)", 100.0 * setup.prefix_hit) : "",
+                       reader_text(setup.platform.stack));
 }
 
 }  // namespace treeline

@@ -28,7 +28,7 @@ struct ValidateFlags {
     std::string configs;
     bool no_papers = false;
     bool rows = false;
-    std::string html;
+    std::string html, errors;
 
     [[nodiscard]] bool reads_rows() const { return !serving.empty() || !speculation.empty(); }
 };
@@ -61,8 +61,8 @@ void check_flags(const ValidateFlags& flags) {
     if (format == "csv" && flags.reads_rows() && !flags.no_papers) {
         throw InputError({"--format csv: rows of published results and measured rows have other columns; give --no-papers"});
     }
-    if (!flags.reads_rows() && (!flags.modes.empty() || !flags.configs.empty())) {
-        throw InputError({"--mode and --configs apply to --serving and --speculation"});
+    if (!flags.reads_rows() && (!flags.modes.empty() || !flags.configs.empty() || !flags.errors.empty())) {
+        throw InputError({"--mode, --configs and --errors apply to --serving and --speculation"});
     }
     for (const std::string& mode : flags.modes) {
         static_cast<void>(mode_named(mode));
@@ -135,6 +135,9 @@ void run_validation(const ValidateFlags& flags) {
     if (!flags.html.empty()) {
         write_file(flags.html, page_of(results));
     }
+    if (!flags.errors.empty()) {
+        write_file(flags.errors, measured_errors_json(results.studies));
+    }
     if (results.papers && !results.papers->problems.empty()) {
         throw InputError(results.papers->problems);
     }
@@ -167,6 +170,10 @@ Run add_validate(CLI::App& app) {
     app.add_flag("--no-papers", flags->no_papers, "Leave the published experiments out");
     app.add_flag("--rows", flags->rows, "Also print every row with its prediction");
     app.add_option("--html", flags->html, "Also write a page with the parity plot and the errors")->type_name("FILE");
+    app.add_option("--errors", flags->errors,
+                   "Also write what was missed, as the catalogue's hardware/errors/serving.json, which intervals of "
+                   "recommendations come from")
+        ->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n  treeline validate --rows\n  treeline validate --serving runs.csv --speculation pairs.json "

@@ -31,6 +31,8 @@ double gigabytes(Bytes bytes) { return 1e-9 * bytes.value(); }
 Json rates_json(const PointEstimate& estimate, const RoundEstimate& round, Seconds first_token) {
     return {{"tpot_ms", milliseconds(round.time_per_token)},
             {"ttft_ms", milliseconds(first_token)},
+            {"itl_ms", milliseconds(round.round)},
+            {"prefill_share", 1.0 - round.decode_share},
             {"tokens_per_s_user", round.tokens_per_second_user},
             {"tokens_per_s_device", round.tokens_per_second_device},
             {"energy_j_per_token", estimate.knows_energy ? Json(round.energy_per_token.value()) : Json()},
@@ -109,8 +111,9 @@ Json configuration_json(const PointEstimate& estimate) {
     json["shape"] = speculation_of(estimate).label;
     json["verification"] = name_of(speculation_of(estimate).verification);
     json["batch"] = input.batch;
-    json["concurrency"] = input.load.concurrency ? Json(*input.load.concurrency) : Json();
-    json["arrival_rate"] = input.load.arrival_rate ? Json(*input.load.arrival_rate) : Json();
+    for (const LoadKind kind : {LoadKind::concurrency, LoadKind::arrival_rate}) {
+        json[std::string(name_of(kind))] = input.load.kind == kind ? Json(input.load.value) : Json();
+    }
     json["queued"] = estimate.load.queued;
     json["plain_batch"] = estimate.plain_load.batch;
     json["context"] = input.context;

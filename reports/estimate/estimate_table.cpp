@@ -23,18 +23,28 @@ bool open_verification(const PointInput& input) { return input.speculations.size
 /// Where the batch comes from, if it was not stated, and who waits.
 std::string load_text(const PointEstimate& estimate) {
     const Load& load = estimate.input.load;
-    if (load.arrival_rate) {
-        const std::string plain = estimate.plain_load.problem.empty()
-                                      ? fmt::format("plain decoding: {}", exact_text(estimate.plain_load.batch))
-                                      : "plain decoding, at the largest batch: " + estimate.plain_load.problem;
-        return fmt::format(": what {} requests/s keep in service{}", short_text(*load.arrival_rate),
-                           estimate.input.speculates() ? fmt::format(" ({})", plain) : "");
+    switch (load.kind) {
+        case LoadKind::batch:
+            return "";
+        case LoadKind::concurrency: {
+            std::string text = fmt::format(" of {} requests in flight", exact_text(load.value));
+            text += estimate.load.reading > 0.0
+                        ? fmt::format("; {} have their prompts read", fixed_text(estimate.load.reading, 1))
+                        : "";
+            return estimate.load.queued > 0.0
+                       ? fmt::format("{}: {} holds no more, {} wait", text, estimate.load.by_budget ? "a step" : "memory",
+                                     exact_text(std::round(estimate.load.queued)))
+                       : text;
+        }
+        case LoadKind::arrival_rate: {
+            const std::string plain = estimate.plain_load.problem.empty()
+                                          ? fmt::format("plain decoding: {}", exact_text(estimate.plain_load.batch))
+                                          : "plain decoding, at the largest batch: " + estimate.plain_load.problem;
+            return fmt::format(": what {} requests/s keep in service{}", short_text(load.value),
+                               estimate.input.speculates() ? fmt::format(" ({})", plain) : "");
+        }
     }
-    if (estimate.load.queued > 0.0) {
-        return fmt::format(" of {} requests in flight: memory holds no more, {} wait", exact_text(*load.concurrency),
-                           exact_text(estimate.load.queued));
-    }
-    return load.concurrency ? ": all requests in flight" : "";
+    return "";
 }
 
 std::string configuration(const PointEstimate& estimate) {
@@ -83,6 +93,10 @@ std::string gains(const PointEstimate& estimate) {
         with.time_per_token / without.time_per_token);
     add("Time to first token (TTFT)", text_of(estimate.plain_first_token), text_of(estimate.first_token),
         estimate.plain_first_token > Seconds(0.0) ? estimate.first_token / estimate.plain_first_token : 0.0);
+    if (estimate.input.output_tokens > 0.0) {
+        add("Time between steps (ITL)", text_of(without.round), text_of(with.round), with.round / without.round);
+        add("Device time on prompts", percent_text(1.0 - without.decode_share), percent_text(1.0 - with.decode_share), 0.0);
+    }
     add("Tokens/s/user", short_text(without.tokens_per_second_user), short_text(with.tokens_per_second_user),
         with.throughput_multiplier);
     add("Tokens/s/device", short_text(without.tokens_per_second_device), short_text(with.tokens_per_second_device),

@@ -4,6 +4,7 @@
 #include "reports/provenance_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
+#include "reports/trust_text.h"
 #include "sweeps/policy_comparison.h"
 #include "sweeps/variants.h"
 #include "text/table.h"
@@ -42,6 +43,10 @@ Json candidate_json(const Recommendation& found, const Candidate& c) {
             {"tpot_ms", 1e3 * c.time_per_token.value()},
             {"slowest_tpot_ms", 1e3 * c.worst_time_per_token.value()},
             {"ttft_ms", 1e3 * c.time_to_first_token.value()},
+            {"itl_ms", 1e3 * c.time_per_round.value()},
+            {"prefill_share", 1.0 - c.decode_share_device},
+            {"in_service", c.in_service},
+            {"queued", c.queued},
             {"tokens_per_s_user", c.tokens_per_second_user},
             {"tokens_per_s_device", c.tokens_per_second_device},
             {"memory_gb", 1e-9 * c.peak_memory.value()},
@@ -117,12 +122,19 @@ Json pareto_json(const Recommendation& found) {
     return points;
 }
 
-Json interval_json(const GainInterval& interval) {
+/// The interval that is shown, where it comes from, and how each input moves the gain.
+Json interval_json(const GainInterval& interval, const std::optional<Trust>& trust) {
     Json inputs = Json::array();
     for (const Sensitivity& input : interval.inputs) {
         inputs.push_back({{"input", input.input}, {"range", input.range}, {"gain_low", input.low}, {"gain_high", input.high}});
     }
-    return {{"gain", interval.value}, {"low", interval.low}, {"high", interval.high}, {"inputs", inputs}};
+    const ShownInterval shown = shown_interval(interval, trust ? &*trust : nullptr);
+    Json json = {{"gain", interval.value},          {"low", shown.low}, {"high", shown.high}, {"low_of_inputs", interval.low},
+                 {"high_of_inputs", interval.high}, {"inputs", inputs}};
+    if (trust) {
+        json.update(trust_json(*trust));
+    }
+    return json;
 }
 
 }  // namespace
@@ -134,6 +146,7 @@ Json recommendation_json(const Answer& answer, const Json& input, const std::vec
         const Recommendation& found = *answer.result.recommendation;
         json["speculate"] = found.speculate;
         json["objective"] = name_of(answer.input.workload.objective);
+        json["load"] = name_of(answer.input.workload.traffic.kind);
         json["shares_of"] = name_of(answer.input.workload.traffic.shares_of);
         json["recommendation"] = candidate_json(found, found.candidates.front());
         json["plain"] = candidate_json(found, found.plain);
@@ -157,7 +170,7 @@ Json recommendation_json(const Answer& answer, const Json& input, const std::vec
                                             {"file_text", flags.file_text},
                                             {"remark", flags.remark}});
         }
-        json["uncertainty"] = answer.interval ? interval_json(*answer.interval) : Json();
+        json["uncertainty"] = answer.interval ? interval_json(*answer.interval, answer.trust) : Json();
     }
     json["excluded"] = Json::array();
     for (const Exclusion& exclusion : answer.result.excluded) {

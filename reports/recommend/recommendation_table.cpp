@@ -11,6 +11,7 @@
 #include "reports/provenance_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
+#include "reports/trust_text.h"
 #include "sweeps/variants.h"
 #include "text/number_text.h"
 #include "text/table.h"
@@ -41,6 +42,7 @@ std::string averages(const Answer& answer) {
     const Recommendation& found = *answer.result.recommendation;
     const Candidate& best = found.candidates.front();
     const Device& device = recommended_variant(answer).setup.platform.device;
+    const bool steady = recommended_variant(answer).setup.output_tokens > 0.0;
     TextTable table({{"Mean over the traffic", Align::left}, {"plain"}, {"recommended"}});
     const auto add = [&](const char* name, auto value_of) { table.add({name, value_of(found.plain), value_of(best)}); };
     const Objective objective = answer.input.workload.objective;
@@ -51,6 +53,14 @@ std::string averages(const Answer& answer) {
     add("Time per token (TPOT)", [](const Candidate& c) { return text_of(c.time_per_token); });
     add("Slowest TPOT", [](const Candidate& c) { return text_of(c.worst_time_per_token); });
     add("Time to first token (TTFT)", [](const Candidate& c) { return text_of(c.time_to_first_token); });
+    if (steady) {
+        add("Time between steps (ITL)", [](const Candidate& c) { return text_of(c.time_per_round); });
+        add("Device time on prompts", [](const Candidate& c) { return percent_text(1.0 - c.decode_share_device); });
+    }
+    if (answer.input.workload.traffic.kind != LoadKind::batch) {
+        add("Requests in service", [](const Candidate& c) { return fixed_text(c.in_service, 1); });
+        add("Requests waiting", [](const Candidate& c) { return fixed_text(c.queued, 1); });
+    }
     add("Tokens/s/user", [](const Candidate& c) { return short_text(c.tokens_per_second_user); });
     add("Tokens/s/device", [](const Candidate& c) { return short_text(c.tokens_per_second_device); });
     add("Peak memory per device", [](const Candidate& c) { return text_of(c.peak_memory); });
@@ -68,7 +78,8 @@ std::string averages(const Answer& answer) {
 std::string schedule(const Answer& answer) {
     const Recommendation& found = *answer.result.recommendation;
     const Schedule& schedule = found.schedule;
-    TextTable table({{"Batch", Align::left}, {"draft tokens"}, {"speed-up over the range"}});
+    const bool loaded = answer.input.workload.traffic.kind != LoadKind::batch;
+    TextTable table({{loaded ? "Running requests" : "Batch", Align::left}, {"draft tokens"}, {"speed-up over the range"}});
     for (const ScheduleEntry& entry : schedule.entries) {
         table.add({entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
                                                       : fmt::format("{} to {}", entry.batch_from, entry.batch_to),
@@ -196,9 +207,12 @@ std::string uncertainty(const Answer& answer) {
     if (!answer.interval) {
         return "";
     }
-    std::string text = fmt::format("The gain in {} lies between {} and {} as each input moves over its range:\n",
-                                   quantity_text(answer.input.workload.objective), ratio_text(answer.interval->low),
-                                   ratio_text(answer.interval->high));
+    std::string text;
+    for (const std::string& sentence :
+         trust_sentences(*answer.interval, answer.trust ? &*answer.trust : nullptr, answer.input.workload.objective)) {
+        text += wrapped(sentence, page_width) + "\n";
+    }
+    text += "\n";
     TextTable table({{"Uncertain input", Align::left}, {"gain from"}, {"to"}, {"range", Align::left}});
     for (const Sensitivity& input : answer.interval->inputs) {
         table.add({input.input, ratio_text(input.low), ratio_text(input.high), input.range});

@@ -1,10 +1,13 @@
 #include "reports/recommend/recommendation_output.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "reports/objective_text.h"
 #include "reports/report_data.h"
 #include "reports/shape_text.h"
+#include "text/number_text.h"
 #include "text/precision_text.h"
 #include "text/steady_text.h"
 
@@ -17,6 +20,18 @@ std::string verification_text(const Recommendation& found, const Candidate& cand
     return is_chain(speculation) && speculation.verification == Verification::unrolled
                ? "one pass over the chain"
                : std::string(name_of(speculation.verification));
+}
+
+/// "concurrency 8, 64, 256" or "arrival_rate 2 requests/s"
+std::string load_text(const Traffic& traffic) {
+    std::string values;
+    std::set<double> seen;
+    for (const TrafficPoint& point : traffic.points) {
+        if (seen.insert(point.load).second) {
+            values += (values.empty() ? "" : ", ") + short_text(point.load);
+        }
+    }
+    return traffic.kind == LoadKind::concurrency ? values + " requests in flight" : values + " requests/s, at random";
 }
 
 }  // namespace
@@ -51,8 +66,11 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
     }
     facts.emplace_back("Decoding", std::string(name_of(variant.setup.decoding)));
     facts.emplace_back("Objective", goal_text(answer.input.workload.objective));
-    if (largest_batch_of(answer.input.workload.traffic) > 1.0) {
+    if (largest_batch_of(found.settled) > 1.0) {
         facts.emplace_back("Prompts", steady_text(variant.setup));
+    }
+    if (answer.input.workload.traffic.kind != LoadKind::batch) {
+        facts.emplace_back("Load", load_text(answer.input.workload.traffic));
     }
     facts.emplace_back("Shares of traffic", std::string("of ") + std::string(name_of(answer.input.workload.traffic.shares_of)));
     return facts;

@@ -61,7 +61,8 @@ Json report_page_data(const Answer& answer, const std::vector<Engine>& engines) 
         sections.push_back(std::move(study));
     }
     return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines});
+                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines,
+                        answer.trust ? &*answer.trust : nullptr});
 }
 
 }  // namespace treeline

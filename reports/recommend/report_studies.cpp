@@ -30,7 +30,7 @@ ShapesPoint point_of(const Answer& answer, const std::vector<int>& shapes) {
     }
     point.rollback = variant.setup.rollback;
     point.decoding = variant.setup.decoding;
-    point.context = typical_point(answer.input.workload.traffic).context;
+    point.context = typical_point(answer.result.recommendation->settled).context;
     point.speculations = chains_up_to(0);
     for (const int shape : shapes) {
         point.speculations.push_back(found.speculations[static_cast<std::size_t>(shape)]);
@@ -71,7 +71,7 @@ FigureSection break_even_study(const Answer& answer) {
     constexpr int most_nodes = 64, most_depth = 8;
     const ShapesPoint point = point_of(answer, {});
     const SimulatedRounds rounds{point.target,   point.platform, point.drafter,
-                                 point.rollback, point.decoding, typical_point(answer.input.workload.traffic).batch,
+                                 point.rollback, point.decoding, typical_point(answer.result.recommendation->settled).load,
                                  point.context};
     BreakEvenInput input;
     input.tree.simulated = rounds;
@@ -99,7 +99,7 @@ FigureSection bandit_study(const Answer& answer, const std::vector<int>& shapes)
     constexpr double harder = 2.0 / 3.0;
     constexpr std::int64_t rounds_a_task = 2000;
     const ShapesPoint point = point_of(answer, shapes);
-    const auto batch = static_cast<int>(typical_point(answer.input.workload.traffic).batch);
+    const auto batch = static_cast<int>(typical_point(answer.result.recommendation->settled).load);
     BanditAnswer study;
     BanditProblem& problem = study.input.problem;
     for (const double factor : {1.0, harder}) {

@@ -37,11 +37,6 @@ void append_numbers(const SweepFigures& figures, const char* missing, std::strin
     }
 }
 
-SweepFigures figures_of(const SweepChunk& chunk, std::size_t i) {
-    const double draft_tokens = chunk.round.row(chunk.speculation[i]).draft_tokens;
-    return {chunk.variant, draft_tokens, chunk.batch[i], chunk.context[i], chunk.estimates[i]};
-}
-
 /// Each label, written by `quoted`, followed by a comma.
 template <class Quoted>
 std::string label_fields(const Variant& variant, Quoted quoted) {
@@ -109,7 +104,7 @@ void append_csv(const SweepChunk& chunk, std::string& text) {
     const std::vector<std::string> shapes = shape_fields(chunk, csv_field);
     for (std::size_t i = 0; i < chunk.estimates.size(); ++i) {
         text += labels + shapes[static_cast<std::size_t>(chunk.speculation[i])];
-        append_numbers(figures_of(chunk, i), "", text);
+        append_numbers(chunk.figures(i), "", text);
         text += chunk.estimates[i].fits ? "1\n" : "0\n";
     }
 }
@@ -119,7 +114,7 @@ void append_json(const SweepChunk& chunk, std::string& text) {
     const std::vector<std::string> shapes = shape_fields(chunk, quoted_json);
     for (std::size_t i = 0; i < chunk.estimates.size(); ++i) {
         text += ",\n[" + labels + shapes[static_cast<std::size_t>(chunk.speculation[i])];
-        append_numbers(figures_of(chunk, i), "null", text);
+        append_numbers(chunk.figures(i), "null", text);
         text += chunk.estimates[i].fits ? "true]" : "false]";
     }
 }

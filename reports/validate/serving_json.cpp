@@ -24,21 +24,31 @@ Json advice_json(const Advice& advice) {
             {"p90_regret", advice.p90_regret}};
 }
 
+Json coverage_json(const std::vector<FamilyCoverage>& families) {
+    Json coverage = Json::array();
+    for (const FamilyCoverage& family : families) {
+        Json levels = Json::array();
+        for (const LevelCoverage& level : family.levels) {
+            levels.push_back({{"batch", level_text(level.level)}, {"rows", level.rows}, {"covered", level.covered}});
+        }
+        coverage.push_back({{"left_out", name_of(family.left_out)},
+                            {"families", family.families},
+                            {"nominal", 0.8},
+                            {"covered", family.covered},
+                            {"by_batch", levels},
+                            {"width", family.width},
+                            {"errors", summary_json(family.errors)}});
+    }
+    return coverage;
+}
+
 Json table_json(const ErrorTable& table) {
     Json groups = Json::array();
     for (const GroupScore& score : table.groups) {
         groups.push_back(
             {{"grouping", name_of(score.grouping)}, {"group", score.group}, {"errors", summary_json(score.errors)}});
     }
-    Json coverage = Json::array();
-    for (const FamilyCoverage& family : table.coverage) {
-        coverage.push_back({{"left_out", name_of(family.left_out)},
-                            {"families", family.families},
-                            {"nominal", 0.8},
-                            {"covered", family.covered},
-                            {"width", family.width},
-                            {"errors", summary_json(family.errors)}});
-    }
+    const Json coverage = coverage_json(table.coverage);
     Json json = {{"id", table.id},
                  {"what", table.what},
                  {"errors", summary_json(table.errors)},
@@ -145,6 +155,7 @@ Json serving_json(const ServingStudy& study) {
             {"usable_pairs", study.usable_pairs},
             {"priced_pairs", study.speculation.points.size()},
             {"tables", tables},
+            {"recommendation_intervals", coverage_json(study.speed_up_intervals)},
             {"left_out",
              {{"serving", reasons_json(study.serving_left_out)}, {"speculation", reasons_json(study.speculation_left_out)}}},
             {"rows", scored_rows(study)},

@@ -103,6 +103,36 @@ std::string advice_sentence(const ErrorTable& table) {
            verdicts_sentence(*table.verdicts) + worst_sentence(table);
 }
 
+/// What intervals of recommendations hold, by class of batches.
+std::string interval_lines(const ServingStudy& study) {
+    std::string text;
+    for (const FamilyCoverage& coverage : study.speed_up_intervals) {
+        text += fmt::format("| {} | {} ({}) | {:.0f} % |", name_of(study.input.mode), name_of(coverage.left_out),
+                            coverage.families, 100.0 * coverage.covered);
+        for (const LevelCoverage& level : coverage.levels) {
+            text += fmt::format(" {:.0f} % of {} |", 100.0 * level.covered, level.rows);
+        }
+        text += fmt::format(" {} |\n", ratio_text(coverage.width));
+    }
+    return text;
+}
+
+/// The heading of those lines; nothing where there are none.
+std::string interval_heading(const ServingStudy& study) {
+    if (study.speed_up_intervals.empty()) {
+        return "";
+    }
+    std::string names = "| mode | left out (families) | all |", rule = "|---|---|---|";
+    for (const LevelCoverage& level : study.speed_up_intervals.front().levels) {
+        names += fmt::format(" batch {} |", level_text(level.level));
+        rule += "---|";
+    }
+    return "\nIntervals that recommendations print, nominal 80 %, made of the errors of other families: how many rows they "
+           "hold, "
+           "by\nbatch, and the ratio of their ends.\n\n" +
+           names + " width |\n" + rule + "---|\n";
+}
+
 std::string reasons_lines(const char* of_what, const std::vector<ReasonCount>& reasons) {
     std::string text;
     for (const ReasonCount& reason : reasons) {
@@ -132,6 +162,10 @@ std::string serving_markdown(const std::vector<ServingStudy>& studies) {
         for (const ErrorTable* table : tables_of(study)) {
             text += table_lines(*table, std::string(name_of(study.input.mode)));
         }
+    }
+    text += interval_heading(first);
+    for (const ServingStudy& study : studies) {
+        text += interval_lines(study);
     }
     text += "\n";
     const ServingStudy& last = studies.back();  // as the product prices by default

@@ -21,8 +21,13 @@ std::string serving_csv(const std::vector<ServingStudy>& studies);
 std::string serving_markdown(const std::vector<ServingStudy>& studies);
 /// A self-contained page of these sections alone.
 std::string serving_page(const std::vector<ServingStudy>& studies);
+/// The file of a catalogue that intervals of recommendations are made of: measured / predicted of every row, one mode a study.
+std::string measured_errors_json(const std::vector<ServingStudy>& studies);
 /// Parity plots, and errors by batch.
 std::vector<FigureSection> serving_sections(const ServingStudy& study);
+
+/// The class of batches of a level: "2 to 4".
+std::string level_text(int level);
 
 /// A row of an error table, with what it was.
 struct NamedRow {

@@ -49,6 +49,32 @@ std::string coverage_text(const ErrorTable& table) {
     return "An interval of nominal 80 % from the errors of other families, one vote a deployment, holds " + text + "\n";
 }
 
+/// What intervals of recommendations hold, by class of batches.
+std::string intervals_text(const std::vector<FamilyCoverage>& intervals) {
+    if (intervals.empty()) {
+        return "";
+    }
+    std::vector<Column> columns = {{"left out", Align::left}, {"families"}, {"all"}};
+    for (const LevelCoverage& level : intervals.front().levels) {
+        columns.push_back({fmt::format("batch {}", level_text(level.level))});
+    }
+    columns.push_back({"width"});
+    TextTable text(columns);
+    for (const FamilyCoverage& coverage : intervals) {
+        std::vector<std::string> cells = {std::string(name_of(coverage.left_out)), std::to_string(coverage.families),
+                                          percent_text(coverage.covered)};
+        for (const LevelCoverage& level : coverage.levels) {
+            cells.push_back(fmt::format("{:.0f} % of {}", 100.0 * level.covered, level.rows));
+        }
+        cells.push_back(ratio_text(coverage.width));
+        text.add(cells);
+    }
+    return "\nIntervals of recommendations, nominal 80 %, from the errors of other families: rows inside, and upper end / "
+           "lower "
+           "end\n" +
+           text.text();
+}
+
 std::string advice_line(const std::string& who, const Advice& advice) {
     std::string text = fmt::format("{}: of {} losing cells {} found, {} false alarms in {} cells", who, advice.losing,
                                    advice.found, advice.false_alarms, advice.cells);
@@ -139,6 +165,7 @@ std::string serving_table(const ServingStudy& study, bool all_rows) {
             text += advice_line("Advice by median step costs", *table->advice_by_cost_table);
         }
     }
+    text += intervals_text(study.speed_up_intervals);
     text += "\n" + left_out_text("Left out: runs without speculation", study.serving_left_out);
     text += left_out_text("Left out: speculative rows", study.speculation_left_out);
     for (const std::string& note : study.input.notes) {

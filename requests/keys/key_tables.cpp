@@ -43,6 +43,7 @@ const std::vector<json::KeyTable>& key_tables() {
         {"tree.sglang", tree_keys::rows_of_kind("sglang")},
         {"tree.tensorrt_llm", tree_keys::rows_of_kind("tensorrt_llm")},
         {"tree.optimal", tree_keys::rows_of_kind("optimal")},
+        {"lengths", length_keys::rows()},
         {"break-even", break_even_keys::rows()},
         {"break-even.side", side_keys::rows()},
         {"break-even.simulate", simulated_keys::rows()},

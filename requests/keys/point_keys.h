@@ -11,7 +11,8 @@ inline constexpr std::int64_t usual_draft_tokens = 5;
 
 inline constexpr PartKey drafter{"drafter", "text or object", "who drafts: a published drafter's name, or an object",
                                  "none: plain decoding"};
-inline constexpr PartKey traffic{"traffic", "object", "which requests acceptance is asked for: `categories`, `temperature`, `thinking`",
+inline constexpr PartKey traffic{"traffic", "object",
+                                 "which requests acceptance is asked for: `categories`, `temperature`, `thinking`",
                                  "all that were measured, alike"};
 inline constexpr CountKey draft_tokens{"draft_tokens",    0, most_draft_tokens, {}, "draft tokens of a round, in a chain",
                                        "5 with a drafter"};
@@ -36,17 +37,6 @@ inline constexpr NumberKey arrival_rate{"arrival_rate",
 inline constexpr std::int64_t usual_context = 2048;
 inline constexpr CountKey context{
     "context", 0, longest_context, {}, "tokens cached for a sequence", "2048; prompt and half the answer if both are given"};
-inline constexpr CountKey prompt_tokens{
-    "prompt_tokens", 0, longest_context, {}, "length of prompts: for TTFT, for memory and for `output_tokens`",
-    "the `context`"};
-inline constexpr CountKey output_tokens{
-    "output_tokens",
-    0,
-    longest_context,
-    0,
-    "mean length of answers in the steady state, where each makes room for a prompt that others wait for",
-    "0, decoding alone",
-    " ([formula](cost-model.md#35-prompts))"};
 inline constexpr PartKey training{"training", "object", "also reports whether training the drafter pays", "none"};
 
 inline std::vector<KeyRow> rows() {

@@ -24,7 +24,28 @@ inline constexpr ChoiceKey<Decoding> decoding{"decoding", Decoding::greedy, "how
 inline constexpr CountKey batch{"batch", 1, largest_batch, 1, "sequences decoded together"};
 inline constexpr CountKey context{"context", 0, longest_context, 2048, "tokens cached for a sequence"};
 
+inline constexpr PartKey prompt_tokens{"prompt_tokens", "number, list or object",
+                                       "lengths of prompts: for TTFT, for memory and for `output_tokens`", "the `context`",
+                                       " ([forms](#lengths-prompt_tokens-output_tokens))"};
+inline constexpr PartKey output_tokens{
+    "output_tokens", "number, list or object",
+    "lengths of answers in the steady state, where each makes room for a prompt that others wait for", "0, decoding alone",
+    " ([forms](#lengths-prompt_tokens-output_tokens), [formula](cost-model.md#35-prompts))"};
 inline constexpr NumberKey prefix_hit{
     "prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds", {}, ", below 1: only the rest is read"};
 
 }  // namespace treeline::shared_keys
+
+/// `prompt_tokens` and `output_tokens`: elements of a list, or an object with the log-normal distribution's two numbers.
+namespace treeline::length_keys {
+
+using namespace json;
+
+inline constexpr CountKey tokens{"tokens", 1, longest_context, {}, "in a list: length of a prompt or an answer"};
+inline constexpr NumberKey share{"share", "", 1e-9, 1e9, 1.0, "in a list: its share of requests; shares need not add up to 1"};
+inline constexpr NumberKey mean{"mean", "tokens", 1.0, 1e8, {}, "in an object: mean of a log-normal distribution"};
+inline constexpr NumberKey spread{"spread", "", 0.0, 10.0, {}, "in an object: its standard deviation, as a share of the mean"};
+
+inline std::vector<KeyRow> rows() { return rows_of(tokens, share, mean, spread); }
+
+}  // namespace treeline::length_keys

@@ -8,22 +8,8 @@
 namespace treeline::sweep_keys {
 
 using namespace shared_keys;
-using point_keys::prefix_hit;
 
 inline constexpr PartKey axes{"axes", "object", "the space: every combination is priced"};
-inline constexpr CountKey prompt_tokens{"prompt_tokens",
-                                        0,
-                                        longest_context,
-                                        0,
-                                        "length of prompts, for memory and for `output_tokens`",
-                                        "0, as long as the context"};
-inline constexpr CountKey output_tokens{"output_tokens",
-                                        0,
-                                        longest_context,
-                                        0,
-                                        "mean length of answers in the steady state; needs `prompt_tokens`",
-                                        "0, decoding alone",
-                                        " ([formula](cost-model.md#35-prompts))"};
 inline constexpr PartKey conditions{"conditions", "list", "which points are kept", "none"};
 
 inline std::vector<KeyRow> rows() {
@@ -58,12 +44,17 @@ inline constexpr PartKey mode{"mode", "list, or one", "cost models", "as for a p
 inline constexpr TextKey interconnect{"interconnect", "text", "", "link between devices", "the fastest that joins them"};
 inline constexpr PartKey drafter{"drafter", "list of objects", "who drafts"};
 inline constexpr AxisKey batch{"batch", 1, largest_batch, "sequences decoded together"};
-inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached for a sequence"};
+inline constexpr AxisKey concurrency{"concurrency", 1, largest_batch,
+                                     "instead of `batch`: requests that clients keep in flight; needs `output_tokens`", "none"};
+inline constexpr NumbersKey arrival_rate{"arrival_rate", 1e-9, 1e9,
+                                         "instead of `batch`: requests/s that arrive at random; needs `output_tokens`", "none"};
+inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached for a sequence",
+                                 "the prompt and half of the answer, if both lengths are given"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(target, precision, platform, device, tensor_parallel, expert_parallel, attention_data_parallel,
                    pipeline_parallel, draft_tensor_parallel, stack, mode, interconnect, drafter, rollbacks, draft_tokens,
-                   shapes, verification, batch, context);
+                   shapes, verification, batch, concurrency, arrival_rate, context);
 }
 
 }  // namespace treeline::sweep_axis_keys

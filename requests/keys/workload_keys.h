@@ -10,20 +10,12 @@
 namespace treeline::workload_keys {
 
 using namespace shared_keys;
-using point_keys::output_tokens;
-using point_keys::prefix_hit;
 
 inline constexpr PartKey platforms{"platforms", "list, or one",
                                    "candidates for where it runs, each a device's name or an object"};
 inline constexpr PartKey drafters{"drafters", "list of names or objects",
                                   "candidate drafters, published ones by name; plain decoding is always included"};
-inline constexpr PartKey traffic{"traffic", "object", "which batches and contexts occur, and how often"};
-inline constexpr CountKey prompt_tokens{"prompt_tokens",
-                                        0,
-                                        longest_context,
-                                        {},
-                                        "length of prompts: for TTFT, for memory and for `output_tokens`",
-                                        "the context of the typical point"};
+inline constexpr PartKey traffic{"traffic", "object", "which loads and contexts occur, and how often"};
 inline constexpr PartKey limits{"limits", "object", "what a configuration must meet", "none"};
 inline constexpr ChoiceKey<Objective> objective{
     "objective",
@@ -44,11 +36,23 @@ namespace treeline::traffic_keys {
 using namespace json;
 
 inline constexpr AxisKey batch{"batch", 1, largest_batch, "sequences decoded together", {}, "; values, or with shares"};
-inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached for a sequence", {}, "; likewise"};
+inline constexpr AxisKey concurrency{
+    "concurrency", 1,
+    largest_batch, "instead: requests that clients keep in flight; needs `output_tokens`",
+    "none",        "; values, or with shares. Those that memory or the token budget do not hold wait"};
+inline constexpr PartKey arrival_rate{"arrival_rate", "number (1/s), list, or with shares",
+                                      "instead: requests that arrive at random; needs `output_tokens`", "none",
+                                      ". The batch follows by Little's law ([formula](cost-model.md#35-prompts))"};
+inline constexpr AxisKey context{"context",
+                                 0,
+                                 longest_context,
+                                 "tokens cached for a sequence",
+                                 "the prompt and half of the answer, if both lengths are given",
+                                 "; values, or with shares"};
 inline constexpr ChoiceKey<ShareOf> shares_of{"shares_of", ShareOf::time, "what the shares are shares of"};
 
 inline std::vector<KeyRow> rows() {
-    std::vector<KeyRow> rows = rows_of(batch, context, shares_of);
+    std::vector<KeyRow> rows = rows_of(batch, concurrency, arrival_rate, context, shares_of);
     const std::vector<KeyRow> kind = traffic_kind_keys::rows();
     rows.insert(rows.end(), kind.begin(), kind.end());
     return rows;
@@ -56,12 +60,12 @@ inline std::vector<KeyRow> rows() {
 
 }  // namespace treeline::traffic_keys
 
-/// Elements of `batch` and `context` with shares.
+/// Elements of `batch`, `concurrency`, `arrival_rate` and `context` with shares.
 namespace treeline::share_keys {
 
 using namespace json;
 
-inline constexpr PartKey value{"value", "whole number", "a batch or a context"};
+inline constexpr PartKey value{"value", "number", "a load or a context"};
 inline constexpr NumberKey share{"share", "", 1e-9, 1e9, {}, "its weight; they need not add up to 1"};
 
 inline std::vector<KeyRow> rows() { return rows_of(value, share); }

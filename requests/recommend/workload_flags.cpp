@@ -56,8 +56,9 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.devices.empty()) {
         named = elements_of(workload.value("platforms", FlagJson()));
     }
-    for (const char* key : {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
-                            "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "mode"}) {
+    for (const char* key :
+         {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel", "pipeline_parallel",
+          "draft_tensor_parallel", "interconnect", "stack", "mode", "prefill", "token_budget"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
     named.insert(named.end(), described.begin(), described.end());
@@ -136,6 +137,24 @@ int measured_positions(const FlagJson& drafter) {
     return longest;
 }
 
+bool states_load(const FlagJson& traffic) {
+    const std::vector<std::string> kinds = names_of<LoadKind>();
+    return std::any_of(kinds.begin(), kinds.end(), [&](const std::string& kind) { return traffic.contains(kind); });
+}
+
+/// A load among the flags takes the place of the file's, however that is stated.
+void clear_replaced_load(FlagJson& workload, const WorkloadFlags& flags) {
+    if (!workload.contains("traffic") || !workload["traffic"].is_object()) {
+        return;
+    }
+    const std::vector<std::string> kinds = names_of<LoadKind>();
+    const bool replaced = std::any_of(kinds.begin(), kinds.end(),
+                                      [&](const std::string& kind) { return !given(flags.texts, "traffic." + kind).empty(); });
+    for (const std::string& kind : replaced ? kinds : std::vector<std::string>()) {
+        workload["traffic"].erase(kind);
+    }
+}
+
 /// What a command line without FILE may omit. Drafts beyond the measured positions would rest on a guess.
 FlagJson with_defaults(FlagJson workload) {
     constexpr int usual = 8;
@@ -147,10 +166,13 @@ FlagJson with_defaults(FlagJson workload) {
     if (!workload.contains("draft_tokens")) {
         workload["draft_tokens"] = {{"from", 1}, {"to", most > 0 ? most : usual}};
     }
-    for (const json::CountKey& key : {shared_keys::batch, shared_keys::context}) {
-        if (!workload["traffic"].contains(key.key)) {
-            workload["traffic"][std::string(key)] = *key.fallback;
-        }
+    FlagJson& traffic = workload["traffic"];
+    if (!states_load(traffic)) {
+        traffic[std::string(shared_keys::batch)] = *shared_keys::batch.fallback;
+    }
+    const bool context_follows = workload.contains("prompt_tokens") && workload.contains("output_tokens");
+    if (!traffic.contains(shared_keys::context.key) && !context_follows) {
+        traffic[std::string(shared_keys::context)] = *shared_keys::context.fallback;
     }
     return workload;
 }
@@ -170,6 +192,8 @@ FlagJson in_usual_order(const FlagJson& workload) {
 KeyFlag as_for_a_point(std::string_view path) { return flags_at(point_flags(), {path}).front(); }
 
 FlagJson batches_of_flag(const std::string& text) { return shares_of_flag("--batch", text); }
+FlagJson concurrencies_of_flag(const std::string& text) { return shares_of_flag("--concurrency", text); }
+FlagJson rates_of_flag(const std::string& text) { return shares_of_flag("--arrival-rate", text); }
 FlagJson contexts_of_flag(const std::string& text) { return shares_of_flag("--context", text); }
 
 }  // namespace
@@ -195,6 +219,8 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--interconnect", "NAME", "platforms.interconnect", help_of(platform_keys::interconnect), nullptr},
         {"--stack", "NAME|PATH,...", "platforms.stack", help_of(platform_keys::stack) + "; see treeline hardware", nullptr},
         {"--mode", "MODE,...", "platforms.mode", help_of(platform_keys::mode), nullptr},
+        {"--prefill", "POLICY,...", "platforms.prefill", help_of(platform_keys::prefill), nullptr},
+        {"--token-budget", "TOKENS,...", "platforms.token_budget", help_of(platform_keys::token_budget), nullptr},
         {"--drafter", "NAME|KIND|JSON", "drafters", "Candidate; repeat the flag for more: " + drafter_choices(), nullptr},
         {"--acceptance", "RATE,...|JSON", "drafters.acceptance",
          "Acceptance of the preceding --drafter: one rate for all draft tokens, or P(first 1, 2, ... drafts accepted): "
@@ -213,6 +239,10 @@ const std::vector<KeyFlag>& workload_flags() {
         as_for_a_point("decoding"),
         {"--batch", "N[:SHARE],...", "traffic.batch",
          help_of(traffic_keys::batch) + ": 8, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2 (default 1)", batches_of_flag},
+        {"--concurrency", "N[:SHARE],...", "traffic.concurrency", help_of(traffic_keys::concurrency) + ", in the same form",
+         concurrencies_of_flag},
+        {"--arrival-rate", "PER_SECOND[:SHARE],...", "traffic.arrival_rate",
+         help_of(traffic_keys::arrival_rate) + ", in the same form", rates_of_flag},
         {"--context", "TOKENS[:SHARE],...", "traffic.context",
          help_of(traffic_keys::context) + ", in the same form (default 2048)", contexts_of_flag},
         {"--categories", "NAME:SHARE,...", "traffic.categories",
@@ -220,7 +250,7 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--temperature", "T", "traffic.temperature", help_of(traffic_kind_keys::temperature)},
         {"--thinking", "on|off", "traffic.thinking", help_of(traffic_kind_keys::thinking)},
         {"--shares-of", "WHAT", "traffic.shares_of", help_of(traffic_keys::shares_of)},
-        {"--prompt", "TOKENS", "prompt_tokens", help_of(workload_keys::prompt_tokens)},
+        as_for_a_point("prompt_tokens"),
         as_for_a_point("output_tokens"),
         as_for_a_point("prefix_hit"),
         {"--objective", "WHAT", "objective", help_of(workload_keys::objective)},
@@ -238,6 +268,7 @@ FlagJson with_flags(FlagJson workload, const WorkloadFlags& flags) {
         return workload;  // the reader says what is wrong with it
     }
     const bool from_nothing = workload.empty();
+    clear_replaced_load(workload, flags);
     set_given(workload, workload_flags(), flags.texts);
     set_platforms(workload, flags);
     set_drafters(workload, flags);

@@ -8,7 +8,10 @@
 
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/workload_keys.h"
+#include "requests/lengths_reader.h"
+#include "requests/load_reader.h"
 #include "requests/speculation_reader.h"
+#include "requests/validate/measured_errors_reader.h"
 #include "requests/variant_reader.h"
 
 namespace treeline {
@@ -38,17 +41,54 @@ std::vector<WeightedValue> read_distribution(json::Reader& traffic, const json::
     return values;
 }
 
-Traffic read_traffic(json::Reader traffic, TrafficKind& kind) {
-    kind = read_traffic_kind(traffic);
-    const std::vector<WeightedValue> batch = read_distribution(traffic, traffic_keys::batch);
-    const std::vector<WeightedValue> context = read_distribution(traffic, traffic_keys::context);
+/// Requests per second: a number, a list, or a list with shares.
+std::vector<WeightedValue> read_rates(json::Reader& traffic) {
+    constexpr json::NumberKey rate = point_keys::arrival_rate;
+    const auto& raw = traffic.raw().at(std::string(rate));
+    std::vector<WeightedValue> values;
+    if (raw.is_array() && !raw.empty() && raw.front().is_object()) {
+        for (json::Reader& element : traffic.objects(rate)) {
+            const double value = element.number(share_keys::value, rate.low, rate.high);
+            values.push_back({value, read(element, share_keys::share)});
+            element.finish();
+        }
+    } else if (raw.is_array()) {
+        for (const double value : traffic.numbers(rate, rate.low, rate.high)) {
+            values.push_back({value, 1.0});
+        }
+    } else {
+        values.push_back({read_or(traffic, rate, 1.0), 1.0});
+    }
+    return values;
+}
+
+std::vector<WeightedValue> read_loads(json::Reader& traffic, LoadKind kind) {
+    switch (kind) {
+        case LoadKind::batch:
+            return read_distribution(traffic, traffic_keys::batch);
+        case LoadKind::concurrency:
+            return read_distribution(traffic, traffic_keys::concurrency);
+        case LoadKind::arrival_rate:
+            return read_rates(traffic);
+    }
+    return {};
+}
+
+Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, TrafficKind& of_requests) {
+    of_requests = read_traffic_kind(traffic);
+    const LoadKind kind = load_kind_of(traffic, lengths.output_tokens() > 0.0);
+    const std::vector<WeightedValue> load = read_loads(traffic, kind);
+    const std::optional<double> in_the_mean = lengths.context();
+    const std::vector<WeightedValue> context = in_the_mean && !traffic.has(traffic_keys::context)
+                                                   ? std::vector<WeightedValue>{{*in_the_mean, 1.0}}
+                                                   : read_distribution(traffic, traffic_keys::context);
     const ShareOf shares_of = read(traffic, traffic_keys::shares_of);
     traffic.finish();
-    if (static_cast<double>(batch.size()) * static_cast<double>(context.size()) > 1e6) {
-        traffic.problem({}, "has more than a million combinations of batch and context");
+    if (static_cast<double>(load.size()) * static_cast<double>(context.size()) > 1e6) {
+        traffic.problem({}, "has more than a million combinations of load and context");
         return {};
     }
-    return traffic_from(batch, context, shares_of);
+    return traffic_from(load, context, shares_of, kind);
 }
 
 Limits read_limits(json::Reader& root) {
@@ -69,6 +109,21 @@ Limits read_limits(json::Reader& root) {
     limits.minimum_gain = read(*at, limit_keys::minimum_gain);
     at->finish();
     return limits;
+}
+
+/// Under an arrival rate each configuration of a device generates what is asked for: in tokens/s and money all are the same.
+Objective read_objective(json::Reader& root, LoadKind kind) {
+    if (kind == LoadKind::arrival_rate && !root.has(workload_keys::objective)) {
+        return Objective::latency;
+    }
+    const Objective objective = read(root, workload_keys::objective);
+    if (kind == LoadKind::arrival_rate && (objective == Objective::throughput || objective == Objective::cost)) {
+        root.problem(workload_keys::objective,
+                     fmt::format("is {}, which is the same for all under an arrival rate: each generates what is asked for; it "
+                                 "may be latency or energy",
+                                 name_of(objective)));
+    }
+    return objective;
 }
 
 /// An objective that a device's description does not cover would rank that device best.
@@ -134,17 +189,16 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     input.title = read(root, workload_keys::title);
     input.source = read(root, workload_keys::source);
     Workload& workload = input.workload;
+    workload.speculations = read_speculations(root, descriptions).speculations;
+    const RequestLengths lengths = read_request_lengths(root);
     TrafficKind kind;
-    workload.traffic = read_traffic(root.object(workload_keys::traffic), kind);
+    workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
     kind.context = typical_context;
     const VariantLists lists = read_lists(root, descriptions, kind);
-    workload.speculations = read_speculations(root, descriptions).speculations;
-    workload.prompt_tokens = read_or<double>(root, workload_keys::prompt_tokens, static_cast<std::int64_t>(typical_context));
-    const auto output_tokens = read<double>(root, workload_keys::output_tokens);
-    const double prefix_hit = read(root, workload_keys::prefix_hit);
+    workload.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : typical_context;
     workload.limits = read_limits(root);
-    workload.objective = read(root, workload_keys::objective);
+    workload.objective = read_objective(root, workload.traffic.kind);
     check_objective(root, workload.objective, lists.platforms);
     root.finish();
     if (document.problems().empty()) {
@@ -152,10 +206,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
         document.add_problems(platform_problems(lists));
         workload.variants = all_variants(lists);
         for (Variant& variant : workload.variants) {  // memory is that of the prompts if the file says how long they are
-            const bool of_prompts = root.has(workload_keys::prompt_tokens) || output_tokens > 0.0;
-            variant.setup.prompt_tokens = of_prompts ? workload.prompt_tokens : 0.0;
-            variant.setup.output_tokens = output_tokens;
-            variant.setup.prefix_hit = prefix_hit;
+            lengths.set(variant.setup, lengths.answers ? workload.prompt_tokens : 0.0);
         }
         document.add_problems(problems_of(workload));
     }
@@ -165,6 +216,7 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     workload.title = input.title;
     input.drafters = lists.drafters;
     input.provenance = descriptions.provenance();
+    input.errors = measured_errors_of(descriptions.catalogue());
     return input;
 }
 

@@ -8,6 +8,8 @@
 
 #include "json/wording.h"
 #include "requests/keys/sweep_keys.h"
+#include "requests/lengths_reader.h"
+#include "requests/load_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/variant_reader.h"
 #include "text/precision_text.h"
@@ -218,6 +220,16 @@ std::vector<ConditionText> read_conditions(json::Reader& root, const std::vector
 
 std::vector<double> as_numbers(const std::vector<int>& values) { return {values.begin(), values.end()}; }
 
+void read_loads(json::Reader& axes, const RequestLengths& lengths, DesignSpace& space) {
+    space.kind = load_kind_of(axes, lengths.output_tokens() > 0.0);
+    space.batch = space.kind == LoadKind::arrival_rate  ? read(axes, sweep_axis_keys::arrival_rate)
+                  : space.kind == LoadKind::concurrency ? as_numbers(read(axes, sweep_axis_keys::concurrency))
+                                                        : as_numbers(read(axes, sweep_axis_keys::batch));
+    const std::optional<double> in_the_mean = lengths.context();
+    space.context = in_the_mean && !axes.has(sweep_axis_keys::context) ? std::vector<double>{*in_the_mean}
+                                                                       : as_numbers(read(axes, sweep_axis_keys::context));
+}
+
 }  // namespace
 
 SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
@@ -232,13 +244,10 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     SpeculationAxis shapes = read_speculations(axes, descriptions);
     space.speculations = std::move(shapes.speculations);
     space.speculation = std::move(shapes.asked_for);
-    space.batch = as_numbers(read(axes, sweep_axis_keys::batch));
-    space.context = as_numbers(read(axes, sweep_axis_keys::context));
+    const RequestLengths lengths = read_request_lengths(root);
+    read_loads(axes, lengths, space);
     axes.finish();
-    const auto prompt_tokens = read<double>(root, sweep_keys::prompt_tokens);
-    const auto output_tokens = read<double>(root, sweep_keys::output_tokens);
-    const double prefix_hit = read(root, sweep_keys::prefix_hit);
-    if (output_tokens > 0.0 && prompt_tokens == 0.0) {
+    if (lengths.answers && !lengths.prompts) {
         root.problem(sweep_keys::output_tokens,
                      "is set, so \"prompt_tokens\" must say how long the prompts are that the server reads meanwhile");
     }
@@ -247,9 +256,7 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
         document.add_problems(platform_problems(lists));
         space.variants = all_variants(lists);
         for (Variant& variant : space.variants) {
-            variant.setup.prompt_tokens = prompt_tokens;
-            variant.setup.output_tokens = output_tokens;
-            variant.setup.prefix_hit = prefix_hit;
+            lengths.set(variant.setup, 0.0);
         }
     }
     space.conditions = read_conditions(root, space.variants);

@@ -5,6 +5,11 @@
 // joined. Each sequence then has N more tokens, drawn from the setting's acceptance independently of the others. A request
 // leaves when it has all its tokens; tokens beyond its last one are lost. A server without requests waits for the next.
 //
+// Variants. Requests may be of several classes, with prompts that take different times to read. Rounds may take longer the more
+// their sequences have cached. In a closed loop each client sends its next request when it has its answer; at the start, the
+// answers of all are partly written, so that clients do not march in step. If prompts are read apart, a request joins once its
+// own was read, and no round is longer for it.
+//
 // Stability. With a backlog every round is full, so a request takes R·T(C)/C + prefill of the server's time, with R its mean
 // rounds: ρ = λ·(R·T(C)/C + prefill) must stay below 1. Being faster at small batches does not help here.
 #pragma once
@@ -24,12 +29,12 @@ struct BatchServer {
     [[nodiscard]] int capacity() const { return static_cast<int>(schedule.size()); }
 };
 
-/// Requests per second that full batches serve: 1 / (R·T(C)/C + prefill).
+/// Requests per second that full batches serve: 1 / (R·T(C)/C + prefill). Not of several classes.
 double most_requests_per_second(const BatchServer& server, const Requests& requests);
 
 /// What users and operators see. Intervals have the requested confidence; times are in seconds.
 struct ServedTraffic {
-    double utilisation = 0.0;       ///< ρ = λ / most_requests_per_second
+    double utilisation = 0.0;       ///< ρ = λ / most_requests_per_second; 0 in a closed loop and with several classes
     Interval tokens_per_second;     ///< delivered
     Interval mean_batch;            ///< of a round
     Interval requests_in_system;    ///< time average: waiting and in the batch
@@ -38,10 +43,11 @@ struct ServedTraffic {
     LatencySummary time_per_token;  ///< (end − first token) / (tokens − 1), as serving benchmarks count it; requests of two
                                     ///< tokens and more
     LatencySummary end_to_end;      ///< from arrival to the last token
+    Interval time_per_token_of_tokens;  ///< the same over tokens: all decoding times / all tokens but the first ones
     std::vector<double> setting_share;  ///< of the rounds
 };
 
-/// The server must be stable (utilisation < 1).
+/// The server must be stable (utilisation < 1), which a closed loop is.
 ServedTraffic simulate_serving(const BatchServer& server, const Requests& requests, const SimulationSize& size,
                                double confidence);
 

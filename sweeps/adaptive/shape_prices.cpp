@@ -24,8 +24,16 @@ std::vector<std::string> labels_of(const std::vector<Speculation>& speculations)
 }
 
 RoundSetup setup_of(const ShapesPoint& point, const DraftAcceptance& acceptance, Rollback rollback) {
-    return {point.target.model, point.target.precision, point.platform,    point.drafter.drafter, acceptance,
-            rollback,           point.decoding,         point.speculations};
+    RoundSetup setup;
+    setup.target = point.target.model;
+    setup.precision = point.target.precision;
+    setup.platform = point.platform;
+    setup.drafter = point.drafter.drafter;
+    setup.acceptance = acceptance;
+    setup.rollback = rollback;
+    setup.decoding = point.decoding;
+    setup.speculations = point.speculations;
+    return setup;
 }
 
 /// The point compiled with each rollback policy that works at all; why none does goes into `problems`.

@@ -15,8 +15,14 @@ struct SpeculationSetting {
     std::string name;
     std::vector<double> accepted_exactly = {1.0};  ///< P(i drafts accepted), i = 0, 1, …; {1} is plain decoding
     std::vector<Seconds> round;
+    /// By batch: what each token that its sequences have cached in the mean adds to a round. Empty: nothing.
+    std::vector<Seconds> per_cached_token{};
 
     [[nodiscard]] Seconds round_of(int batch) const { return round[static_cast<std::size_t>(batch) - 1]; }
+    [[nodiscard]] Seconds round_of(int batch, double mean_cached) const {
+        return per_cached_token.empty() ? round_of(batch)
+                                        : round_of(batch) + per_cached_token[static_cast<std::size_t>(batch) - 1] * mean_cached;
+    }
     [[nodiscard]] bool plain() const { return accepted_exactly.size() == 1; }
 };
 
@@ -50,11 +56,23 @@ constexpr auto names_in(OutputLength) {
     return enum_names<OutputLength>({{fixed, "fixed"}, {geometric, "geometric"}});
 }
 
+/// One kind of request among several.
+struct RequestClass {
+    double prompt_tokens = 0.0;
+    int output_tokens = 1;
+    Seconds prefill;
+    double share = 1.0;
+};
+
 struct Requests {
     double per_second = 1.0;       ///< Poisson arrivals
     double output_tokens = 256.0;  ///< mean, ≥ 1; a whole number if fixed
     OutputLength length = OutputLength::fixed;
-    Seconds prefill;  ///< of one request; lengthens the round that the request joins
+    Seconds prefill;                      ///< of one request; lengthens the round that the request joins
+    std::vector<RequestClass> classes{};  ///< if there are any: each request is of one, in place of the three before
+    /// Above 0: a closed loop in place of arrivals, each of so many clients sends its next request when it has its answer.
+    int clients = 0;
+    bool prefill_apart = false;  ///< by other devices, which keep up: a request joins when its prompt was read
 };
 
 /// Mean rounds of one request in one setting, including the last, which may be partly used. Fixed lengths by the renewal

@@ -128,4 +128,43 @@ sweep '' '[{"when": {"device": "a10g"}, "require": "draft_tokens = 1"}]'
 expect 2 'input.json: ' sweep input.json
 sweep '' '[{"when": {"device": "a10g"}, "require": "draft_tokens == 1"}]'
 expect 0 'Left out by conditions +1' sweep input.json
+
+# Loads of a steady state
+steady() { expect "$1" "$2" estimate --model llama-3-8b --device h100-sxm --stack vllm "${@:3}"; }
+steady 0 'in flight: memory holds no more, [0-9]+ wait' --concurrency 5000 --prompt 2000 --output-tokens 500
+steady 2 '500 requests/s are more than can be served: at most about [0-9.]+/s, with the [0-9]+ requests that memory holds' \
+  --arrival-rate 500 --prompt 2000 --output-tokens 500
+steady 2 'concurrency: needs "output_tokens" above 0' --concurrency 8
+steady 2 'concurrency: needs "output_tokens" above 0' --concurrency 8 --prompt 100 --output-tokens 0
+steady 2 'tokens: is 0, but must lie between 1' --batch 8 --prompt 100 --output-tokens 0:0.5,10:0.5
+steady 2 'spread: is missing' --batch 8 --prompt 100 --output-tokens '{"mean": 100}'
+steady 2 'give all values a share' --batch 8 --prompt 100 --output-tokens 10:0.5,20
+steady 2 'more than one of "batch", "concurrency" and "arrival_rate"' --batch 8 --concurrency 8 --prompt 100 --output-tokens 10
+steady 2 'prefill: must be mixed, alternating or disaggregated, not "mixt"; did you mean "mixed"' --prefill mixt
+steady 2 'a round of 64 sequences with 4 tokens each exceeds the token budget of 128 for a step' --batch 64 --token-budget 128 \
+  --drafter eagle --acceptance 0.7 --draft-tokens 3
+steady 2 'one sequence of a round has 4 tokens, more than the token budget of 3 for a step' --token-budget 3 --drafter eagle \
+  --acceptance 0.7 --draft-tokens 3
+steady 0 'Batch +32 of 100 requests in flight: a step holds no more, 68 wait' --concurrency 100 --token-budget 128 --prompt 100 \
+  --output-tokens 50 --drafter eagle --acceptance 0.7 --draft-tokens 3
+expect 2 'caches travel between devices, and .* states no link' estimate --model llama-3-8b --device generic-x86 \
+  --prefill disaggregated --concurrency 2 --prompt 100 --output-tokens 50
+
+chat="--prompt 500 --output-tokens 200"
+recommend() { expect "$1" "$2" recommend --target llama-3-8b --device h100-sxm --stack vllm --drafter eagle --acceptance 0.7 "${@:3}"; }
+recommend 2 'concurrency: needs "output_tokens" above 0' --concurrency 8
+recommend 2 'objective: is throughput, which is the same for all under an arrival rate' --arrival-rate 2 $chat --objective throughput
+recommend 0 'No configuration .*cannot serve the load: 900 requests/s are more than can be served' --arrival-rate 900 $chat
+recommend 0 'Requests waiting +[1-9]' --concurrency 4000 $chat
+expect 2 'sets more than one of "batch", "concurrency" and "arrival_rate"' recommend \
+  "$SOURCE/examples/llama-3.1-8b-h100-concurrency.json" --batch 4 --concurrency 8
+expect 0 'Requests in service' recommend "$SOURCE/examples/llama-3.1-8b-h100-concurrency.json"
+sweep ', "concurrency": [4]' '["batch < 4"]'
+expect 2 'more than one of "batch", "concurrency" and "arrival_rate"' sweep input.json
+with_json '{"axes": {"target": "llama-3-8b", "device": "h100-sxm", "stack": "vllm", "drafter": [{"kind": "eagle", "acceptance": {"geometric": 0.7}}],
+            "draft_tokens": [0, 3], "concurrency": [8, 10000]}, "prompt_tokens": 500, "output_tokens": 200}'
+expect 0 'Points +4' sweep input.json
+with_json '{"axes": {"target": "llama-3-8b", "device": "h100-sxm", "stack": "vllm", "drafter": [{"kind": "eagle", "acceptance": {"geometric": 0.7}}],
+            "draft_tokens": [0, 3], "arrival_rate": [0.5, 900]}, "prompt_tokens": 500}'
+expect 2 'arrival_rate: needs "output_tokens" above 0' sweep input.json
 finish

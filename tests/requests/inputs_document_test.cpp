@@ -194,6 +194,13 @@ void read_fragments(Known& known) {
               R"({"platforms": [{}], "drafters": [{}], "limits": {}, "draft_tokens": {"powers_of_two": {}},
                   "traffic": {"batch": [{}], "context": {}}})",
               as_workload);
+    read_text(known, "treeline recommend",
+              R"({"traffic": {"concurrency": [{}]}, "prompt_tokens": [{}], "output_tokens": {}, "platforms": [{}]})",
+              as_workload);
+    read_text(known, "treeline recommend", R"({"traffic": {"arrival_rate": [{}]}})", as_workload);
+    for (const char* load : {"concurrency", "arrival_rate"}) {
+        read_text(known, "treeline sweep", R"({"axes": {")" + std::string(load) + R"(": [4]}})", as_sweep);
+    }
     read_text(known, "treeline sweep",
               R"({"axes": {"target": [{}], "precision": [{}], "platform": [{}], "tensor_parallel": {}, "expert_parallel": {},
                   "attention_data_parallel": {}, "pipeline_parallel": {}, "batch": {}, "context": {},

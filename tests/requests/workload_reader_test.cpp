@@ -200,3 +200,43 @@ TEST_CASE("problems of flags name the flag") {
     CHECK(named == std::vector<std::string>{"--tensor-parallel: is 0", "--acceptance: geometric: is 2", "--target: is missing",
                                             "--device: is missing", "point.json: batch: is 0"});
 }
+
+TEST_CASE("loads and distributions of lengths") {
+    const auto with = [](const std::string& traffic, const std::string& more) {
+        return R"({"target": "llama-3-8b", "platforms": [{"device": "h100-sxm", "stack": "vllm"}], "drafters": [)" + ngram +
+               R"(], "draft_tokens": [1], "traffic": {)" + traffic + "}" + more + "}";
+    };
+    const std::string lengths =
+        R"(, "prompt_tokens": [{"tokens": 100, "share": 3}, {"tokens": 500}], "output_tokens": {"mean": 400, "spread": 0})";
+    const Workload by_concurrency =
+        read(with(R"("concurrency": [{"value": 8, "share": 1}, {"value": 64, "share": 3}])", lengths), read_workload).workload;
+    CHECK(by_concurrency.traffic.kind == LoadKind::concurrency);
+    CHECK(by_concurrency.traffic.points.back().load == 64.0);
+    CHECK(by_concurrency.traffic.points.back().share == Approx(0.75));
+    CHECK(by_concurrency.traffic.points.back().context == 400.0);  // (3·100 + 500)/4 + 400/2
+    const RoundSetup& setup = by_concurrency.variants.front().setup;
+    CHECK(setup.prompt_tokens == 200.0);
+    CHECK(setup.prompt_lengths.size() == 2);
+    CHECK(setup.output_tokens == 400.0);
+    const Workload by_rate = read(with(R"("arrival_rate": [0.5, 2.5], "context": 300)", lengths), read_workload).workload;
+    CHECK(by_rate.traffic.kind == LoadKind::arrival_rate);
+    CHECK(by_rate.traffic.points.back().load == 2.5);
+    CHECK(by_rate.traffic.points.back().context == 300.0);
+    CHECK(by_rate.objective == Objective::latency);
+    CHECK(problems(with(R"("arrival_rate": 2)", ""), read_workload).size() >= 1);
+    CHECK(problems(with(R"("concurrency": 2, "batch": 2)", lengths), read_workload).front().find("more than one of") !=
+          std::string::npos);
+}
+
+TEST_CASE("prefill and token budget of a platform") {
+    const PointInput point = read(
+        R"({"target": "llama-3-8b", "platform": {"device": "h100-sxm", "stack": "sglang", "prefill": "mixed", "token_budget": 512},
+            "concurrency": 4, "prompt_tokens": 100, "output_tokens": 50})",
+        read_point);
+    CHECK(point.platform.stack.prefill == PrefillPolicy::mixed);
+    CHECK(point.platform.stack.prompt_wait == 1.0);
+    CHECK(point.platform.stack.step_tokens == 512.0);
+    CHECK(point.platform.stack.prefill_tokens == 512.0);
+    CHECK(point.load.kind == LoadKind::concurrency);
+    CHECK(point.load.value == 4.0);
+}

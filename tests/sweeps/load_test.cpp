@@ -36,11 +36,12 @@ TEST_CASE("arrivals keep as many requests in service as the simulation counts", 
     for (const double per_second : {1.0, 4.0, 8.0, 12.0, 16.0}) {
         const Requests requests{per_second, answer, OutputLength::fixed, reading};
         const ServedTraffic served = simulate_serving({settings, always(0, 256)}, requests, {20'000, 2'000, 10, 5, 0}, 0.95);
-        const SettledLoad settled = settle(round, 0, {{}, per_second}, context, answer);
+        const SettledLoad settled = settle(round, 0, {LoadKind::arrival_rate, per_second}, context);
         INFO(per_second << " requests/s");
         REQUIRE(settled.problem.empty());
         CHECK(settled.batch - 1.0 == Approx(served.requests_in_system.mean).epsilon(0.02));
-        const RoundEstimate estimate = under_load(round, 0, {{}, per_second}, settled, context, answer);
+        const RoundEstimate estimate =
+            under_load(round, 0, {LoadKind::arrival_rate, per_second}, settled, evaluate(round, {0, settled.batch, context}));
         CHECK(estimate.time_per_token.value() == Approx(served.time_per_token.mean.mean).epsilon(0.02));
         CHECK(estimate.tokens_per_second_device == Approx(per_second * answer).epsilon(1e-12));
     }
@@ -48,17 +49,17 @@ TEST_CASE("arrivals keep as many requests in service as the simulation counts", 
 
 TEST_CASE("a rate beyond what memory allows is refused, and the rate that it names is served", "[load]") {
     const CompiledRound round = compile_round(chat());
-    const SettledLoad refused = settle(round, 2, {{}, 1e4}, context, answer);
+    const SettledLoad refused = settle(round, 2, {LoadKind::arrival_rate, 1e4}, context);
     CHECK(refused.problem.find("10000 requests/s are more than can be served: at most about ") == 0);
-    CHECK(settle(round, 2, {{}, 1.0}, context, answer).problem.empty());
+    CHECK(settle(round, 2, {LoadKind::arrival_rate, 1.0}, context).problem.empty());
 }
 
 TEST_CASE("requests of a concurrency that memory does not hold wait", "[load]") {
     const CompiledRound round = compile_round(chat());
-    const SettledLoad few = settle(round, 0, {40.0, {}}, context, answer);
+    const SettledLoad few = settle(round, 0, {LoadKind::concurrency, 40.0}, context);
     CHECK(few.batch == 40.0);
     CHECK(few.queued == 0.0);
-    const SettledLoad many = settle(round, 0, {1e6, {}}, context, answer);
+    const SettledLoad many = settle(round, 0, {LoadKind::concurrency, 1e6}, context);
     CHECK(many.batch == many.largest_batch);
     CHECK(many.batch + many.queued == 1e6);
     CHECK(evaluate(round, {0, many.batch, context}).fits);
@@ -69,8 +70,8 @@ TEST_CASE("a faster configuration keeps fewer requests in service under the same
     RoundSetup setup = chat();
     setup.acceptance = Acceptance::geometric(0.9);
     const CompiledRound round = compile_round(setup);
-    const SettledLoad plain = settle(round, 0, {{}, 4.0}, context, answer),
-                      drafts = settle(round, 2, {{}, 4.0}, context, answer);
+    const SettledLoad plain = settle(round, 0, {LoadKind::arrival_rate, 4.0}, context),
+                      drafts = settle(round, 2, {LoadKind::arrival_rate, 4.0}, context);
     const double gain = evaluate(round, {2, plain.batch, context}).throughput_multiplier;
     CHECK((drafts.batch < plain.batch) == (gain > 1.0));
 }

@@ -50,8 +50,8 @@ double by_hand(const Workload& workload, const Candidate& candidate) {
     const CompiledRound round = compile_round(workload.variants[candidate.variant].setup);
     double device_time = 0.0;
     for (const TrafficPoint& point : workload.traffic.points) {
-        const RoundEstimate e = evaluate(round, {candidate.speculation, point.batch, point.context});
-        device_time += point.share * e.round.value() / (point.batch * e.accept_length);
+        const RoundEstimate e = evaluate(round, {candidate.speculation, point.load, point.context});
+        device_time += point.share * e.round.value() / (point.load * e.accept_length);
     }
     return device_time;
 }
@@ -63,9 +63,9 @@ TEST_CASE("shares of traffic are normalised") {
     REQUIRE(traffic.points.size() == 4);
     CHECK(traffic.points[0].share == Approx(0.375));
     CHECK(traffic.points[3].share == Approx(0.125));
-    CHECK(typical_point(traffic).batch == 1.0);  // of equal shares the shorter context
+    CHECK(typical_point(traffic).load == 1.0);  // of equal shares the shorter context
     CHECK(typical_point(traffic).context == 0.0);
-    CHECK(typical_point(traffic_from({{8, 1.0}, {4, 1.0}}, {{512, 1.0}})).batch == 4.0);
+    CHECK(typical_point(traffic_from({{8, 1.0}, {4, 1.0}}, {{512, 1.0}})).load == 4.0);
 }
 
 TEST_CASE("shares of time weigh a point by the tokens generated there, shares of tokens do not") {

@@ -119,7 +119,18 @@ TEST_CASE("with disaggregated prefill no request waits for prompts", "[steady]")
     const RoundEstimate there = evaluate(compile_round(setup), {3, 32.0, context});
     const RoundEstimate alone = evaluate(compile_round(decoding_alone(setup)), {3, 32.0, context});
     CHECK(there.time_per_token == alone.time_per_token);
-    CHECK(there.decode_share == 1.0);
+    // The devices of the pool count: for each second of decoding, so many seconds of reading prompts.
+    const CompiledRound round = compile_round(setup);
+    const double rate = there.tokens_per_second_user * 32.0 / answer;  // answers, and prompts, per second
+    const double pool = rate * prompt_time(round, 3).value();
+    CHECK(there.decode_share == Approx(1.0 / (1.0 + pool)).epsilon(1e-9));
+    CHECK(there.tokens_per_second_device == Approx(rate * answer / (1.0 + pool)).epsilon(1e-9));
+    const Seconds alone_in_pool = prompt_time(round, 3) + round.target_transfer + round.draft_transfer;
+    CHECK(there.first_token.value() == Approx((1.5 * there.round + alone_in_pool).value()).epsilon(1e-12));
+    // Llama-3-8B keeps 2·8 heads·128·2 bytes of a token in each of 32 layers.
+    const Interconnect& link = setup.platform.device.interconnects.front();
+    CHECK(round.target_transfer.value() ==
+          Approx(link.latency.value() + prompt * 131072.0 / link.bandwidth.value()).epsilon(1e-9));
 }
 
 TEST_CASE("what a request waits for before its first token is not in its TPOT, but takes the device's time", "[steady]") {

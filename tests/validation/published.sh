@@ -29,7 +29,11 @@ data="$SOURCE/../shared/data"
 cp "$SOURCE/docs/trust.md" documented.md
 if [ -e "$data/speculation/measured.json" ]; then
     "$TREELINE" validate --serving "$data/serving/silicon_tpot.csv" --serving "$data/serving/silicon_tpot_moe.csv" \
-        --speculation "$data/speculation/measured.json" --mode roofline --mode calibrated --format markdown >trust.md
+        --speculation "$data/speculation/measured.json" --mode roofline --mode calibrated --format markdown \
+        --errors errors.json >trust.md
+    checks=$((checks + 1))
+    cmp -s errors.json "$SOURCE/hardware/errors/serving.json" ||
+        fail "hardware/errors/serving.json is stale: write it anew with --errors, as docs/trust.md is written"
 else
     echo "SKIPPED: the measured rows of docs/trust.md; ../shared/data is not here"
     "$TREELINE" validate --format markdown >trust.md

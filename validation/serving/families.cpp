@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/traits.h"
+
 namespace treeline {
 namespace {
 
@@ -19,21 +21,6 @@ std::string class_of(double value, const std::array<double, count>& ends) {
         first = end + 1.0;
     }
     return fmt::format("{} and more", first);
-}
-
-bool has_experts(const Model& model) {
-    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
-        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
-                           [](const Block& block) { return std::holds_alternative<MixtureOfExperts>(block.kind); });
-    });
-}
-
-/// "vllm" of "vllm-0.10", "tensorrt-llm" of itself: versions begin with a digit.
-std::string engine_of(const std::string& stack) {
-    const std::size_t dash = stack.rfind('-');
-    const bool versioned =
-        dash != std::string::npos && dash + 1 < stack.size() && stack[dash + 1] >= '0' && stack[dash + 1] <= '9';
-    return versioned ? stack.substr(0, dash) : stack;
 }
 
 std::string format_of(const Precision& precision) {
@@ -57,11 +44,6 @@ std::string name_of_cut(const DeviceCut& cut) {
 
 }  // namespace
 
-std::string kind_of_model(const Model& model) {
-    const bool hybrid = has_recurrent_state(model);
-    return has_experts(model) ? (hybrid ? "hybrid mixture" : "mixture") : (hybrid ? "hybrid" : "dense");
-}
-
 std::string draft_class(double draft_tokens) { return class_of(draft_tokens, std::array{1.0, 3.0, 5.0, 8.0}); }
 
 std::string batch_class(double batch) { return class_of(batch, std::array{1.0, 4.0, 16.0, 64.0, 256.0}); }
@@ -69,9 +51,11 @@ std::string batch_class(double batch) { return class_of(batch, std::array{1.0, 4
 std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping) {
     switch (grouping) {
         case Grouping::engine:
-            return engine_of(point.stack);
+            return engine_of_stack(point.stack);
         case Grouping::device:
             return point.device;
+        case Grouping::deployment:
+            return fmt::format("{} on {}, {}", point.model, point.device, engine_of_stack(point.stack));
         case Grouping::kind:
             return kind_of_model(parts.models.at(point.model));
         case Grouping::model:

@@ -23,7 +23,8 @@ enum class Grouping {
     draft_length,
     context,
     load,
-    sources
+    sources,
+    deployment
 };
 constexpr auto names_in(Grouping) {
     using enum Grouping;
@@ -40,14 +41,13 @@ constexpr auto names_in(Grouping) {
                                  {draft_length, "draft"},
                                  {context, "context"},
                                  {load, "load"},
-                                 {sources, "sources"}});
+                                 {sources, "sources"},
+                                 {deployment, "deployment"}});
 }
 
-/// The group of a point: "vllm" (whatever the version), "b200", "mixture", "17 to 64", …
+/// The group of a point: "vllm" (whatever the version), "b200", "mixture", "17 to 64", … A deployment is a model on a device
+/// with an engine.
 std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping);
-
-/// "dense", "mixture", "hybrid" or "hybrid mixture".
-std::string kind_of_model(const Model& model);
 
 /// Classes of draft lengths and batches, fine enough for medians and coarse enough for cases.
 std::string draft_class(double draft_tokens);

@@ -1,47 +1,46 @@
 #include "validation/serving/held_out.h"
 
-#include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace treeline {
 
 namespace {
 
-struct WeightedRatio {
-    double ratio = 0.0, weight = 0.0;
-};
+CaseTraits traits_of(const RowGroups& groups, std::size_t row) {
+    return groups.traits.empty() ? CaseTraits() : groups.traits[row];
+}
 
-/// The least ratio up to which a share `q` of the weight lies. `ratios` are in ascending order and not empty.
-double weighted_quantile(const std::vector<WeightedRatio>& ratios, double q) {
-    double total = 0.0;
-    for (const WeightedRatio& ratio : ratios) {
-        total += ratio.weight;
+std::vector<CaseResidual> residuals_of(const std::vector<std::size_t>& rows, const RowGroups& groups,
+                                       std::span<const double> measured, const PredictRow& predict) {
+    std::vector<CaseResidual> residuals;
+    for (const std::size_t row : rows) {
+        residuals.push_back({traits_of(groups, row), groups.deployment[row], measured[row] / predict(row)});
     }
-    double sum = 0.0;
-    for (const WeightedRatio& ratio : ratios) {
-        sum += ratio.weight;
-        if (sum >= q * total) {
-            return ratio.ratio;
+    return residuals;
+}
+
+/// Intervals of the same residuals by traits, each computed once.
+class Intervals {
+public:
+    Intervals(std::vector<CaseResidual> residuals, double nominal) : residuals_(std::move(residuals)), nominal_(nominal) {}
+
+    const ResidualInterval& of(const CaseTraits& traits) {
+        const auto [found, is_new] = known_.try_emplace({traits.alike, traits.level});
+        if (is_new) {
+            found->second = residuals_.empty() ? ResidualInterval{0.0, std::numeric_limits<double>::infinity(), 0, 0}
+                                               : residual_interval(residuals_, traits, nominal_);
         }
+        return found->second;
     }
-    return ratios.back().ratio;
-}
 
-/// Measured / predicted of these rows, ascending; the rows of a deployment share a weight of 1.
-std::vector<WeightedRatio> ratios_of(const std::vector<std::size_t>& rows, const RowGroups& groups,
-                                     std::span<const double> measured, const PredictRow& predict) {
-    std::map<std::string, double> rows_of_deployment;
-    for (const std::size_t row : rows) {
-        rows_of_deployment[groups.deployment[row]] += 1.0;
-    }
-    std::vector<WeightedRatio> ratios;
-    for (const std::size_t row : rows) {
-        ratios.push_back({measured[row] / predict(row), 1.0 / rows_of_deployment.at(groups.deployment[row])});
-    }
-    std::sort(ratios.begin(), ratios.end(), [](const auto& a, const auto& b) { return a.ratio < b.ratio; });
-    return ratios;
-}
+private:
+    std::vector<CaseResidual> residuals_;
+    double nominal_;
+    std::map<std::pair<std::array<std::string, 3>, int>, ResidualInterval> known_;
+};
 
 }  // namespace
 
@@ -61,20 +60,13 @@ std::vector<HeldOutRow> leave_families_out(const RowGroups& groups, std::span<co
         }
         const bool alone = others.empty();
         const PredictRow predict = fit(alone ? rows : others);
-        const std::vector<WeightedRatio> ratios = ratios_of(others, groups, measured, predict);
-        double weight = 0.0;
-        for (const WeightedRatio& ratio : ratios) {
-            weight += ratio.weight;
-        }
-        const double low = alone ? 0.0 : weighted_quantile(ratios, 0.5 - 0.5 * nominal);
-        const double high = alone ? std::numeric_limits<double>::infinity() : weighted_quantile(ratios, 0.5 + 0.5 * nominal);
+        const std::vector<CaseResidual> residuals = residuals_of(others, groups, measured, predict);
+        Intervals intervals(residuals, nominal);
         for (const std::size_t row : rows) {
             const double predicted = predict(row);
-            double below = 0.0;
-            for (const WeightedRatio& ratio : ratios) {
-                below += predicted * ratio.ratio < 1.0 ? ratio.weight : 0.0;
-            }
-            result[row] = {predicted, predicted * low, predicted * high, below / weight};
+            const ResidualInterval& interval = intervals.of(traits_of(groups, row));
+            const double below = alone ? 0.5 : residual_share_below(residuals, traits_of(groups, row), 1.0 / predicted);
+            result[row] = {predicted, predicted * interval.low, predicted * interval.high, below};
         }
     }
     return result;

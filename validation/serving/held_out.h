@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "numerics/residual_interval.h"
+
 namespace treeline {
 
 /// Predicts a row, by index.
@@ -19,15 +21,16 @@ struct HeldOutRow {
     double below_one = 0.0;        ///< chance that the measured value lies below 1, by the same ratios
 };
 
-/// What rows belong to: the family that is left out as a whole, and the deployment within which errors resemble each other.
+/// What rows belong to: the family that is left out as a whole, the deployment within which errors resemble each other, and
+/// what they have in common with others (empty: nothing).
 struct RowGroups {
     std::span<const std::string> family, deployment;
+    std::span<const CaseTraits> traits = {};
 };
 
-/// For each row: fitted on the rows of all other families. Its interval spans the nominal share of measured / predicted among
-/// those rows, with equal tails; each deployment weighs the same, however many rows it has, since errors lie between
-/// deployments rather than within. A family of which no other exists has no rows to fit on: its rows are predicted by a fit on
-/// all, and their interval is unbounded.
+/// For each row: fitted on the rows of all other families. Its interval is that of measured / predicted among those rows
+/// (numerics/residual_interval.h), as recommendations use it. A family of which no other exists has no rows to fit on: its rows
+/// are predicted by a fit on all, and their interval is unbounded.
 std::vector<HeldOutRow> leave_families_out(const RowGroups& groups, std::span<const double> measured, const FitRows& fit,
                                            double nominal = 0.8);
 

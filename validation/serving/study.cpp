@@ -79,41 +79,98 @@ FitRows as_predicted(const ErrorTable& table) {
     };
 }
 
-/// Fills in table.coverage, and for speed-ups table.verdicts.
-void add_coverage(ErrorTable& table, const std::vector<MeasuredPoint>& points, const ServingParts& parts, const FitRows& fit) {
-    std::vector<double> measured;
-    for (const ScoredPoint& row : table.rows) {
-        measured.push_back(row.error.measured);
-    }
-    std::vector<std::string> deployments;
+std::vector<CaseResidual> residuals_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points,
+                                       const ServingParts& parts) {
+    std::vector<CaseResidual> residuals;
     for (const ScoredPoint& row : table.rows) {
         const MeasuredPoint& point = points[row.point];
-        deployments.push_back(point.model + "|" + point.device + "|" + group_of(point, parts, Grouping::engine));
+        const auto group = [&](Grouping grouping) { return group_of(point, parts, grouping); };
+        residuals.push_back(
+            {{{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)}, level_of_batch(point.batch)},
+             group(Grouping::deployment),
+             row.error.measured / row.error.predicted});
     }
-    for (const Grouping grouping : {Grouping::model, Grouping::device, Grouping::engine}) {
+    return residuals;
+}
+
+std::vector<LevelCoverage> coverage_by_level(std::span<const HeldOutRow> rows, std::span<const double> measured,
+                                             std::span<const CaseTraits> traits) {
+    std::map<int, LevelCoverage> levels;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        LevelCoverage& level = levels[traits[i].level];
+        level.level = traits[i].level;
+        ++level.rows;
+        level.covered += rows[i].low <= measured[i] && measured[i] <= rows[i].high ? 1.0 : 0.0;
+    }
+    std::vector<LevelCoverage> result;
+    for (auto& [number, level] : levels) {
+        level.covered /= static_cast<double>(level.rows);
+        result.push_back(level);
+    }
+    return result;
+}
+
+/// Rows that are left out family by family: what they measured, and whom they belong to.
+struct LeftOutRows {
+    std::vector<double> measured;
+    std::vector<std::size_t> points;  ///< indices into the measured points
+    std::vector<CaseResidual> residuals;
+};
+
+std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const std::vector<MeasuredPoint>& points,
+                                        const ServingParts& parts, const FitRows& fit) {
+    std::vector<std::string> deployments;
+    std::vector<CaseTraits> traits;
+    for (const CaseResidual& residual : rows.residuals) {
+        deployments.push_back(residual.deployment);
+        traits.push_back(residual.traits);
+    }
+    std::vector<FamilyCoverage> result;
+    for (const Grouping grouping : {Grouping::deployment, Grouping::model, Grouping::device, Grouping::engine}) {
         std::vector<std::string> families;
-        for (const ScoredPoint& row : table.rows) {
-            families.push_back(group_of(points[row.point], parts, grouping));
+        for (const std::size_t point : rows.points) {
+            families.push_back(group_of(points[point], parts, grouping));
         }
-        const std::vector<HeldOutRow> held_out = leave_families_out({families, deployments}, measured, fit);
+        const std::vector<HeldOutRow> held_out = leave_families_out({families, deployments, traits}, rows.measured, fit);
         std::vector<RowError> errors;
         std::vector<double> widths;
         for (std::size_t i = 0; i < held_out.size(); ++i) {
-            errors.push_back({measured[i], held_out[i].predicted});
+            errors.push_back({rows.measured[i], held_out[i].predicted});
             widths.push_back(held_out[i].low > 0.0 ? held_out[i].high / held_out[i].low : 0.0);
         }
         std::sort(families.begin(), families.end());
         const auto distinct = std::unique(families.begin(), families.end()) - families.begin();
-        table.coverage.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, measured),
-                                  quantile(widths, 0.5), summary_of(errors)});
-        if (grouping == Grouping::device && table.advice) {
-            std::vector<double> chances;
-            for (const HeldOutRow& row : held_out) {
-                chances.push_back(row.below_one);
-            }
-            table.verdicts = verdicts_of(chances, measured);
-        }
+        result.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, rows.measured),
+                          coverage_by_level(held_out, rows.measured, traits), quantile(widths, 0.5), summary_of(errors)});
     }
+    return result;
+}
+
+/// What the errors on other devices say of speed-ups: gain, loss or neither.
+Verdicts verdicts_by_device(const LeftOutRows& rows, const std::vector<MeasuredPoint>& points, const ServingParts& parts,
+                            const FitRows& fit) {
+    std::vector<std::string> families, deployments;
+    std::vector<CaseTraits> traits;
+    for (std::size_t i = 0; i < rows.points.size(); ++i) {
+        families.push_back(group_of(points[rows.points[i]], parts, Grouping::device));
+        deployments.push_back(rows.residuals[i].deployment);
+        traits.push_back(rows.residuals[i].traits);
+    }
+    std::vector<double> chances;
+    for (const HeldOutRow& row : leave_families_out({families, deployments, traits}, rows.measured, fit)) {
+        chances.push_back(row.below_one);
+    }
+    return verdicts_of(chances, rows.measured);
+}
+
+LeftOutRows rows_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points, const ServingParts& parts) {
+    LeftOutRows rows;
+    for (const ScoredPoint& row : table.rows) {
+        rows.measured.push_back(row.error.measured);
+        rows.points.push_back(row.point);
+    }
+    rows.residuals = residuals_of(table, points, parts);
+    return rows;
 }
 
 std::vector<ReasonCount> reasons_of(const MeasuredPoints& mapped, const ServingParts& parts, CostMode mode) {
@@ -143,7 +200,10 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
     table.errors = summary_of(errors_of(table.rows));
     table.by_series = summary_by_series(table.rows, series);
     table.groups = groups_of(table, points, parts, groupings);
-    add_coverage(table, points, parts, fit);
+    table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
+    if (table.advice) {
+        table.verdicts = verdicts_by_device(rows_of(table, points, parts), points, parts, fit);
+    }
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
     table.by_smallest_batch = summary_of_naive(table.rows, &ScoredPoint::by_smallest_batch);
 }
@@ -217,6 +277,35 @@ void score_speculation(ServingStudy& study) {
     }
 }
 
+/// ServingStudy::speed_up_residuals, and what their intervals hold.
+void make_intervals(ServingStudy& study) {
+    constexpr int few_given_from = 3;  // level_of_batch(): 17 requests
+    const std::vector<MeasuredPoint>& points = study.speculation.points;
+    const ServingParts& parts = study.input.parts;
+    if (study.time_per_token) {
+        study.time_residuals = residuals_of(*study.time_per_token, study.serving.points, parts);
+    }
+    LeftOutRows rows;
+    for (const std::optional<ErrorTable>* table : {&study.given_length, &study.fitted_length}) {
+        if (!*table) {
+            continue;
+        }
+        const LeftOutRows of_table = rows_of(**table, points, parts);
+        for (std::size_t i = 0; i < of_table.points.size(); ++i) {
+            if (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from) {
+                rows.residuals.push_back(of_table.residuals[i]);
+                rows.points.push_back(of_table.points[i]);
+                rows.measured.push_back(of_table.residuals[i].ratio);
+            }
+        }
+    }
+    if (!rows.points.empty()) {
+        const FitRows one = [](std::span<const std::size_t>) { return [](std::size_t) { return 1.0; }; };
+        study.speed_up_intervals = coverage_of(rows, points, parts, one);
+        study.speed_up_residuals = std::move(rows.residuals);
+    }
+}
+
 }  // namespace
 
 ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
@@ -231,6 +320,7 @@ ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
         study.time_per_token = score_times(study, fit);
     }
     score_speculation(study);
+    make_intervals(study);
     study.serving_left_out = reasons_of(study.serving, parts, study.input.mode);
     study.speculation_left_out = reasons_of(study.speculation, parts, study.input.mode);
     return study;

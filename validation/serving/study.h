@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "numerics/residual_interval.h"
 #include "validation/score.h"
 #include "validation/serving/advice.h"
 #include "validation/serving/families.h"
@@ -30,13 +31,21 @@ struct GroupScore {
     ErrorSummary errors;
 };
 
+/// Coverage among the rows of one class of batches.
+struct LevelCoverage {
+    int level = 0;  ///< level_of_batch()
+    std::size_t rows = 0;
+    double covered = 0.0;
+};
+
 /// Whether an interval from other families holds what was measured.
 struct FamilyCoverage {
     Grouping left_out = Grouping::engine;
     std::size_t families = 0;
     double covered = 0.0;  ///< share of rows
-    double width = 0.0;    ///< median of the interval's upper end / its lower end
-    ErrorSummary errors;   ///< of predictions by what was fitted without the family
+    std::vector<LevelCoverage> levels;
+    double width = 0.0;   ///< median of the interval's upper end / its lower end
+    ErrorSummary errors;  ///< of predictions by what was fitted without the family
 };
 
 /// A row that is scored.
@@ -77,6 +86,10 @@ struct ServingStudy {
     std::optional<ErrorTable> time_per_token;
     std::optional<ErrorTable> given_length;   ///< speed-up with the accept length that was measured with it
     std::optional<ErrorTable> fitted_length;  ///< with one fitted at the smallest batch of the series, which is not scored
+    /// What intervals of recommendations are made of: errors of speed-ups with the accept length given and, from 17 requests
+    /// on, where few of those were measured, with one fitted at the smallest batch; and of times per token.
+    std::vector<CaseResidual> speed_up_residuals, time_residuals;
+    std::vector<FamilyCoverage> speed_up_intervals;                   ///< what intervals from those of other families hold
     std::vector<ReasonCount> serving_left_out, speculation_left_out;  ///< most rows first
     std::size_t usable_pairs = 0;  ///< speculative rows that no rule on the quality of measurements leaves out
 };

@@ -1,0 +1,88 @@
+#include "numerics/residual_interval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace treeline {
+namespace {
+
+constexpr double weight_of_trait = 2.0;
+constexpr double weight_of_level = 0.125;
+
+struct WeightedRatio {
+    double ratio = 0.0, weight = 0.0;
+};
+
+/// In ascending order of the ratios.
+std::vector<WeightedRatio> weighed(std::span<const CaseResidual> residuals, const CaseTraits& of) {
+    std::map<std::pair<std::string, int>, double> cases;  // of a deployment at a level
+    for (const CaseResidual& residual : residuals) {
+        cases[{residual.deployment, residual.traits.level}] += 1.0;
+    }
+    std::vector<WeightedRatio> ratios;
+    ratios.reserve(residuals.size());
+    for (const CaseResidual& residual : residuals) {
+        double weight = 1.0 / cases.at({residual.deployment, residual.traits.level});
+        for (std::size_t i = 0; i < of.alike.size(); ++i) {
+            weight *= residual.traits.alike[i] == of.alike[i] ? weight_of_trait : 1.0;
+        }
+        weight *= std::pow(weight_of_level, std::abs(residual.traits.level - of.level));
+        ratios.push_back({residual.ratio, weight});
+    }
+    std::sort(ratios.begin(), ratios.end(), [](const auto& a, const auto& b) { return a.ratio < b.ratio; });
+    return ratios;
+}
+
+double quantile_of(const std::vector<WeightedRatio>& ratios, double at) {
+    double total = 0.0;
+    for (const WeightedRatio& ratio : ratios) {
+        total += ratio.weight;
+    }
+    double sum = 0.0;
+    for (const WeightedRatio& ratio : ratios) {
+        sum += ratio.weight;
+        if (sum >= at * total) {
+            return ratio.ratio;
+        }
+    }
+    return ratios.back().ratio;
+}
+
+}  // namespace
+
+int level_of_batch(double batch) {
+    int level = 0;
+    for (const double end : {1.0, 4.0, 16.0, 64.0}) {
+        level += batch > end ? 1 : 0;
+    }
+    return level;
+}
+
+ResidualInterval residual_interval(std::span<const CaseResidual> residuals, const CaseTraits& of, double nominal) {
+    const std::vector<WeightedRatio> ratios = weighed(residuals, of);
+    std::set<std::string> deployments;
+    for (const CaseResidual& residual : residuals) {
+        deployments.insert(residual.deployment);
+    }
+    return {quantile_of(ratios, 0.5 - 0.5 * nominal), quantile_of(ratios, 0.5 + 0.5 * nominal), ratios.size(),
+            deployments.size()};
+}
+
+double residual_quantile(std::span<const CaseResidual> residuals, const CaseTraits& of, double at) {
+    return quantile_of(weighed(residuals, of), at);
+}
+
+double residual_share_below(std::span<const CaseResidual> residuals, const CaseTraits& of, double ratio) {
+    double below = 0.0, total = 0.0;
+    for (const WeightedRatio& other : weighed(residuals, of)) {
+        total += other.weight;
+        below += other.ratio < ratio ? other.weight : 0.0;
+    }
+    return below / total;
+}
+
+}  // namespace treeline

@@ -1,0 +1,49 @@
+// Intervals of predictions from what earlier predictions missed: weighted quantiles of measured / predicted, in which cases
+// that resemble the one asked for weigh more.
+//
+// Weights. Cases of one deployment at one level resemble each other, so they share a weight of 1, however many there are. It
+// doubles with each trait (engine, device, kind of model) that is the same, and falls to an eighth with each level of the batch
+// between. Both numbers were chosen once, so that intervals from other deployments hold 70 to 90 % in every class of batches;
+// `treeline validate` prints what they hold.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace treeline {
+
+/// What a case has in common with others.
+struct CaseTraits {
+    std::array<std::string, 3> alike;  ///< engine, device, kind of model
+    int level = 0;                     ///< level_of_batch()
+};
+
+/// A case that was measured and predicted.
+struct CaseResidual {
+    CaseTraits traits;
+    std::string deployment;  ///< model, device and engine
+    double ratio = 1.0;      ///< measured / predicted
+};
+
+/// The class of a batch that residuals are weighed by: 0 for 1, then 2 to 4, 5 to 16, 17 to 64, and 4 for more.
+int level_of_batch(double batch);
+
+struct ResidualInterval {
+    double low = 1.0, high = 1.0;  ///< factors on what is predicted
+    std::size_t cases = 0;         ///< that have a weight
+    std::size_t deployments = 0;   ///< of those
+};
+
+/// The nominal share of the weight lies inside, with equal tails. `residuals` must not be empty.
+ResidualInterval residual_interval(std::span<const CaseResidual> residuals, const CaseTraits& of, double nominal = 0.8);
+
+/// The ratio up to which a share `at` of the weight lies: a draw from the residuals, for `at` uniform in 0 … 1.
+double residual_quantile(std::span<const CaseResidual> residuals, const CaseTraits& of, double at);
+
+/// The share of the weight of ratios below `ratio`. `residuals` must not be empty.
+double residual_share_below(std::span<const CaseResidual> residuals, const CaseTraits& of, double ratio);
+
+}  // namespace treeline

@@ -1,0 +1,27 @@
+// How sure a recommendation is, in sentences.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "sweeps/trust.h"
+
+namespace treeline {
+
+/// The interval that is shown: the measured one where there is one, else that of the inputs' ranges.
+struct ShownInterval {
+    double low = 1.0, high = 1.0;
+};
+ShownInterval shown_interval(const GainInterval& ranges, const Trust* trust);
+
+/// The interval and where it comes from, what the other cost mode says, where drafting stops paying, and how firm the choice
+/// is; a sentence or two each.
+std::vector<std::string> trust_sentences(const GainInterval& ranges, const Trust* trust, Objective objective);
+
+/// The same as members of an object.
+nlohmann::ordered_json trust_json(const Trust& trust);
+
+}  // namespace treeline

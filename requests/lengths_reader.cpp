@@ -1,0 +1,73 @@
+#include "requests/lengths_reader.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "requests/keys/shared_keys.h"
+
+namespace treeline {
+namespace {
+
+Lengths read_list(json::Reader& at, std::string_view key) {
+    Lengths lengths;
+    for (json::Reader& element : at.objects(key)) {
+        const auto tokens = json::read<double>(element, length_keys::tokens);
+        const double share = json::read(element, length_keys::share);
+        element.finish();
+        if (std::any_of(lengths.begin(), lengths.end(), [&](const LengthShare& other) { return other.tokens == tokens; })) {
+            at.problem(key, fmt::format("holds {:.0f} tokens twice", tokens));
+        }
+        lengths.push_back({tokens, share});
+    }
+    return lengths;
+}
+
+}  // namespace
+
+std::optional<Lengths> read_lengths(json::Reader& at, std::string_view key) {
+    if (!at.has(key)) {
+        return std::nullopt;
+    }
+    const auto& raw = at.raw().at(std::string(key));
+    if (raw.is_array()) {
+        const Lengths lengths = read_list(at, key);
+        return lengths.empty() ? std::nullopt : std::optional(lengths);
+    }
+    if (!raw.is_object()) {
+        return Lengths{{static_cast<double>(at.count(key, 0, longest_context)), 1.0}};
+    }
+    json::Reader inner = at.object(key);
+    const double mean = json::read(inner, length_keys::mean), spread = json::read(inner, length_keys::spread);
+    inner.finish();
+    return log_normal_lengths(mean, spread);
+}
+
+std::optional<double> RequestLengths::context() const {
+    return prompts && answers ? std::optional(std::floor(mean_context(*prompts, *answers))) : std::nullopt;
+}
+
+void RequestLengths::set(RoundSetup& setup, double prompt_tokens) const {
+    setup.prompt_tokens = prompts ? mean_length(*prompts) : prompt_tokens;
+    setup.prompt_lengths = only_if_several(prompts);
+    setup.output_tokens = output_tokens();
+    setup.prefix_hit = prefix_hit;
+}
+
+RequestLengths read_request_lengths(json::Reader& at) {
+    RequestLengths lengths;
+    lengths.prompts = read_lengths(at, shared_keys::prompt_tokens);
+    lengths.answers = read_lengths(at, shared_keys::output_tokens);
+    if (lengths.answers && mean_length(*lengths.answers) <= 0.0) {
+        lengths.answers.reset();
+    }
+    lengths.prefix_hit = json::read(at, shared_keys::prefix_hit);
+    return lengths;
+}
+
+Lengths only_if_several(const std::optional<Lengths>& lengths) { return lengths && lengths->size() > 1 ? *lengths : Lengths(); }
+
+}  // namespace treeline

@@ -1,0 +1,28 @@
+#include "requests/load_reader.h"
+
+#include <string>
+
+namespace treeline {
+
+LoadKind load_kind_of(json::Reader& at, bool steady) {
+    LoadKind kind = LoadKind::batch;
+    int given = 0;
+    for (const auto& [each, name] : names_in(LoadKind{})) {
+        if (at.has(name)) {
+            kind = each;
+            ++given;
+        }
+    }
+    if (given > 1) {
+        at.problem("",
+                   "sets more than one of \"batch\", \"concurrency\" and \"arrival_rate\": the batch follows from the "
+                   "other two");
+    }
+    if (kind != LoadKind::batch && !steady) {
+        at.problem(name_of(kind),
+                   "needs \"output_tokens\" above 0: without the length of answers nothing says how long a request stays");
+    }
+    return kind;
+}
+
+}  // namespace treeline

@@ -1,0 +1,17 @@
+// Reads what `treeline validate --errors` wrote: what predictions missed where engines were measured.
+#pragma once
+
+#include <filesystem>
+
+#include "requests/catalogue.h"
+#include "sweeps/trust.h"
+
+namespace treeline {
+
+/// Throws InputError with every problem of the file.
+MeasuredErrors read_measured_errors(const std::filesystem::path& path);
+
+/// Those of a catalogue; empty if it holds none.
+MeasuredErrors measured_errors_of(const Catalogue& catalogue);
+
+}  // namespace treeline

@@ -1,0 +1,31 @@
+#include "sim/traits.h"
+
+#include <algorithm>
+
+#include "sim/layers/layers.h"
+
+namespace treeline {
+namespace {
+
+bool has_experts(const Model& model) {
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
+                           [](const Block& block) { return std::holds_alternative<MixtureOfExperts>(block.kind); });
+    });
+}
+
+}  // namespace
+
+std::string kind_of_model(const Model& model) {
+    const bool hybrid = has_recurrent_state(model);
+    return has_experts(model) ? (hybrid ? "hybrid mixture" : "mixture") : (hybrid ? "hybrid" : "dense");
+}
+
+std::string engine_of_stack(const std::string& stack) {
+    const std::size_t dash = stack.rfind('-');
+    const bool versioned =
+        dash != std::string::npos && dash + 1 < stack.size() && stack[dash + 1] >= '0' && stack[dash + 1] <= '9';
+    return versioned ? stack.substr(0, dash) : stack;
+}
+
+}  // namespace treeline

@@ -1,0 +1,255 @@
+#include "sweeps/trust.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "numerics/random.h"
+#include "sim/traits.h"
+
+namespace treeline {
+namespace {
+
+constexpr int choice_worlds = 20;
+constexpr std::size_t most_rivals = 4;
+constexpr std::uint64_t world_seed = 7;
+constexpr double acceptance_spread = 0.1;  ///< as in gain_interval(): other prompts than those measured
+
+CaseTraits traits_of(const RoundSetup& setup, double batch) {
+    return {{engine_of_stack(setup.platform.stack.name), setup.platform.device.name, kind_of_model(setup.target)},
+            level_of_batch(batch)};
+}
+
+std::size_t cases_of_engine(const std::vector<CaseResidual>& residuals, const std::string& engine) {
+    return static_cast<std::size_t>(std::count_if(residuals.begin(), residuals.end(), [&](const CaseResidual& residual) {
+        return residual.traits.alike.front() == engine;
+    }));
+}
+
+/// Intervals by level, each computed once.
+class LevelIntervals {
+public:
+    LevelIntervals(const std::vector<CaseResidual>& residuals, const RoundSetup& setup)
+        : residuals_(residuals), setup_(setup) {}
+
+    const ResidualInterval& at(double batch) {
+        const CaseTraits traits = traits_of(setup_, batch);
+        const auto [found, is_new] = known_.try_emplace(traits.level);
+        if (is_new) {
+            found->second = residual_interval(residuals_, traits);
+        }
+        return found->second;
+    }
+
+private:
+    const std::vector<CaseResidual>& residuals_;
+    const RoundSetup& setup_;
+    std::map<int, ResidualInterval> known_;
+};
+
+/// Means of both ends over the points of a traffic. Errors at different batches go together.
+std::pair<double, double> over(const Traffic& traffic, LevelIntervals& intervals) {
+    double low = 0.0, high = 0.0;
+    for (const TrafficPoint& point : traffic.points) {
+        const ResidualInterval& interval = intervals.at(point.load);
+        low += point.share * interval.low;
+        high += point.share * interval.high;
+    }
+    return {low, high};
+}
+
+std::optional<MeasuredGain> measured_gain(const RoundSetup& setup, const Traffic& settled, double gain,
+                                          const MeasuredErrors::OfMode& errors) {
+    const std::string engine = engine_of_stack(setup.platform.stack.name);
+    MeasuredGain measured;
+    measured.of_engine = cases_of_engine(errors.speed_ups, engine);
+    if (measured.of_engine == 0 || setup.platform.accelerator) {
+        return std::nullopt;
+    }
+    LevelIntervals gains(errors.speed_ups, setup);
+    const auto [low, high] = over(settled, gains);
+    measured.low = low * gain;
+    measured.high = high * gain;
+    measured.cases = gains.at(1.0).cases;
+    measured.deployments = gains.at(1.0).deployments;
+    if (!errors.times.empty()) {
+        LevelIntervals times(errors.times, setup);
+        std::tie(measured.time_low, measured.time_high) = over(settled, times);
+    }
+    return measured;
+}
+
+std::optional<OtherMode> other_mode(RoundSetup setup, int speculation, const Workload& workload) {
+    const bool calibrated = setup.platform.mode == CostMode::calibrated;
+    if (setup.platform.accelerator || !(calibrated || setup.platform.mode == CostMode::roofline) ||
+        !setup.platform.device.calibration) {
+        return std::nullopt;
+    }
+    setup.platform.mode = calibrated ? CostMode::roofline : CostMode::calibrated;
+    const CompiledRound round = compile_round(setup);
+    return OtherMode{setup.platform.mode, outcomes_of(round, {speculation}, workload.traffic, workload.objective).front().gain};
+}
+
+SwitchOffRange switch_off_range(const Recommendation& recommendation, const RoundSetup& setup, const Workload& workload,
+                                const MeasuredErrors::OfMode& errors) {
+    const CompiledRound round = compile_round(setup);
+    std::vector<int> drafting = runnable(round);
+    std::erase(drafting, 0);
+    LevelIntervals intervals(errors.speed_ups, setup);
+    SwitchOffRange range;
+    range.largest_batch = recommendation.schedule.largest_batch;
+    for (int batch = range.largest_batch; batch >= 1 && !drafting.empty(); --batch) {
+        double gain = 0.0;
+        for (const Outcome& outcome :
+             outcomes_of(round, drafting, at_batch(recommendation.settled, batch), workload.objective)) {
+            const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
+            gain = std::max(gain, broken && *broken != Limit::gain ? 0.0 : outcome.gain);
+        }
+        const ResidualInterval& interval = intervals.at(batch);
+        const auto loses = [&](double factor, const std::optional<int>& beyond) {
+            const bool lost_beyond = batch == range.largest_batch || beyond == batch + 1;
+            return lost_beyond && gain * factor < workload.limits.minimum_gain;
+        };
+        range.earliest = loses(interval.low, range.earliest) ? batch : range.earliest;
+        range.latest = loses(interval.high, range.latest) ? batch : range.latest;
+        if (range.earliest != batch && range.latest != batch) {
+            break;
+        }
+    }
+    return range;
+}
+
+/// One draw of everything that is uncertain.
+struct World {
+    std::vector<double> inputs;                ///< places within the ranges of uncertain_inputs(), 0 to 1
+    std::map<std::string, double> acceptance;  ///< factors by drafter
+    double measured_over_predicted = 1.0;      ///< of gains
+};
+
+World drawn(const Recommendation& recommendation, const std::vector<std::size_t>& variants,
+            const MeasuredErrors::OfMode* errors, std::uint64_t number) {
+    Random random(world_seed, number);
+    World world;
+    for (std::size_t i = 0; i < uncertain_input_count; ++i) {
+        world.inputs.push_back(random.uniform());
+    }
+    for (const std::size_t variant : variants) {
+        const std::string& drafter = recommendation.variants[variant].labels.drafter;
+        world.acceptance.try_emplace(drafter, 1.0 + acceptance_spread * (2.0 * random.uniform() - 1.0));
+    }
+    if (errors != nullptr && !errors->speed_ups.empty()) {
+        const RoundSetup& setup = recommendation.variants[variants.front()].setup;
+        const double batch = typical_point(recommendation.settled).load;
+        world.measured_over_predicted = residual_quantile(errors->speed_ups, traits_of(setup, batch), random.uniform());
+    }
+    return world;
+}
+
+/// A configuration in a world.
+struct Placed {
+    std::size_t variant = 0;
+    int speculation = 0;
+    double objective = 0.0;
+};
+
+std::vector<Placed> candidates_in(const World& world, const Recommendation& recommendation, std::size_t index,
+                                  const Workload& workload) {
+    RoundSetup setup = recommendation.variants[index].setup;
+    const bool plain = recommendation.variants[index].plain();
+    if (!plain) {
+        setup.acceptance = setup.acceptance.scaled(world.acceptance.at(recommendation.variants[index].labels.drafter));
+    }
+    CompiledRound round = compile_round(setup);
+    move_inputs(setup.platform, world.inputs, round);
+    std::vector<int> speculations = runnable(round);
+    if (!plain) {
+        std::erase(speculations, 0);
+    }
+    std::vector<Placed> placed;
+    for (const Outcome& outcome : outcomes_of(round, speculations, workload.traffic, workload.objective)) {
+        const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
+        if (!broken || *broken == Limit::gain) {
+            placed.push_back({index, outcome.speculation, outcome.objective / (plain ? 1.0 : world.measured_over_predicted)});
+        }
+    }
+    return placed;
+}
+
+std::string name_of_placed(const Recommendation& recommendation, const Placed& placed) {
+    const Variant& variant = recommendation.variants[placed.variant];
+    return variant.plain() ? "plain decoding"
+                           : variant.labels.drafter + " with " +
+                                 recommendation.speculations[static_cast<std::size_t>(placed.speculation)].label;
+}
+
+ChoiceWorlds choice_in_worlds(const Recommendation& recommendation, const Workload& workload,
+                              const MeasuredErrors::OfMode* errors) {
+    const Candidate& best = recommendation.candidates.front();
+    std::vector<std::size_t> variants = {best.variant};
+    for (const Candidate& rival : recommendation.runners_up) {
+        if (variants.size() <= most_rivals) {
+            variants.push_back(rival.variant);
+        }
+    }
+    ChoiceWorlds choice;
+    choice.worlds = choice_worlds;
+    std::map<std::string, int> rivals;
+    for (int i = 0; i < choice.worlds; ++i) {
+        const World world = drawn(recommendation, variants, errors, static_cast<std::uint64_t>(i));
+        std::vector<Placed> all;
+        for (const std::size_t variant : variants) {
+            const std::vector<Placed> of_variant = candidates_in(world, recommendation, variant, workload);
+            all.insert(all.end(), of_variant.begin(), of_variant.end());
+        }
+        const auto chosen = std::find_if(all.begin(), all.end(), [&](const Placed& placed) {
+            return placed.variant == best.variant && placed.speculation == best.speculation;
+        });
+        const auto winner = std::min_element(all.begin(), all.end(),
+                                             [](const Placed& a, const Placed& b) { return a.objective < b.objective; });
+        if (chosen == all.end()) {
+            continue;  // a limit is in the way there
+        }
+        choice.best += winner == chosen ? 1 : 0;
+        choice.near_best += chosen->objective <= winner->objective * (1.0 + choice.near_share) ? 1 : 0;
+        if (winner != chosen) {
+            ++rivals[name_of_placed(recommendation, *winner)];
+        }
+    }
+    const auto most =
+        std::max_element(rivals.begin(), rivals.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    choice.rival = most == rivals.end() ? "" : most->first;
+    return choice;
+}
+
+}  // namespace
+
+const MeasuredErrors::OfMode* MeasuredErrors::of(CostMode mode) const {
+    const auto found = std::find_if(modes.begin(), modes.end(), [&](const OfMode& each) { return each.mode == mode; });
+    return found == modes.end() || found->speed_ups.empty() ? nullptr : &*found;
+}
+
+Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,
+               const MeasuredErrors& errors) {
+    const Candidate& best = recommendation.candidates.front();
+    const RoundSetup& setup = recommendation.variants[best.variant].setup;
+    const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
+    Trust trust;
+    if (of_mode != nullptr) {
+        trust.measured = measured_gain(setup, recommendation.settled, interval.value, *of_mode);
+    }
+    trust.other_mode = other_mode(setup, best.speculation, workload);
+    if (trust.other_mode) {
+        const double low = trust.measured ? trust.measured->low : interval.low;
+        const double high = trust.measured ? trust.measured->high : interval.high;
+        trust.other_mode->inside = low <= trust.other_mode->gain && trust.other_mode->gain <= high;
+    }
+    if (trust.measured) {
+        trust.switch_off = switch_off_range(recommendation, setup, workload, *of_mode);
+    }
+    if (!setup.platform.accelerator) {
+        trust.choice = choice_in_worlds(recommendation, workload, trust.measured ? of_mode : nullptr);
+    }
+    return trust;
+}
+
+}  // namespace treeline

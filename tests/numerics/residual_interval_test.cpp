@@ -1,0 +1,74 @@
+// Are intervals from residuals the quantiles that weights say, and do they hold what they promise?
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "numerics/random.h"
+#include "numerics/residual_interval.h"
+
+using namespace treeline;
+
+namespace {
+
+CaseResidual residual(const std::string& engine, int level, const std::string& deployment, double ratio) {
+    return {{{engine, "device", "dense"}, level}, deployment, ratio};
+}
+
+}  // namespace
+
+TEST_CASE("classes of batches", "[residuals]") {
+    CHECK(level_of_batch(1.0) == 0);
+    CHECK(level_of_batch(2.0) == 1);
+    CHECK(level_of_batch(16.0) == 2);
+    CHECK(level_of_batch(64.0) == 3);
+    CHECK(level_of_batch(65.0) == 4);
+}
+
+TEST_CASE("rows of a deployment share one weight", "[residuals]") {
+    std::vector<CaseResidual> residuals;
+    for (int i = 0; i < 90; ++i) {
+        residuals.push_back(residual("a", 0, "many", 2.0));
+    }
+    for (int i = 1; i <= 9; ++i) {
+        residuals.push_back(residual("a", 0, "one " + std::to_string(i), 0.1 * i));
+    }
+    // Ten deployments of weight 1: 0.1 … 0.9, then 2. The tenth part of the weight ends with 0.1, nine tenths with 0.9.
+    const ResidualInterval interval = residual_interval(residuals, residuals.front().traits);
+    CHECK(interval.low == Approx(0.1));
+    CHECK(interval.high == Approx(0.9));
+    CHECK(interval.cases == 99);
+    CHECK(interval.deployments == 10);
+    CHECK(residual_quantile(residuals, residuals.front().traits, 0.95) == 2.0);
+}
+
+TEST_CASE("cases that are alike weigh more, batches far off less", "[residuals]") {
+    const std::vector<CaseResidual> residuals = {residual("a", 0, "a", 0.5), residual("b", 0, "b", 1.0),
+                                                 residual("b", 2, "c", 1.5)};
+    // For engine a at level 0: weights 8 (three traits alike), 4 and 4/64; a quantile below 8/12.06 is a's.
+    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.66) == 0.5);
+    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.67) == 1.0);
+    // For engine b at level 2: 4/64, 8/64 and 8.
+    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.03) == 1.5);
+    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.01) == 1.0);
+}
+
+TEST_CASE("an interval from other deployments of one kind holds its nominal share", "[residuals]") {
+    Random random(1, 2);
+    int inside = 0, all = 0;
+    for (int trial = 0; trial < 40; ++trial) {
+        std::vector<CaseResidual> residuals;
+        for (int deployment = 0; deployment < 60; ++deployment) {
+            const double own = std::exp(0.2 * (random.uniform() + random.uniform() + random.uniform() - 1.5));
+            residuals.push_back(residual("a", 1, std::to_string(deployment), own));
+        }
+        const CaseResidual left_out = residuals.back();
+        residuals.pop_back();
+        const ResidualInterval interval = residual_interval(residuals, left_out.traits);
+        for (int i = 0; i < 25; ++i) {
+            const double own = std::exp(0.2 * (random.uniform() + random.uniform() + random.uniform() - 1.5));
+            inside += interval.low <= own && own <= interval.high ? 1 : 0;
+            ++all;
+        }
+    }
+    CHECK(static_cast<double>(inside) / all == Approx(0.8).margin(0.04));
+}

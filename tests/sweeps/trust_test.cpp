@@ -1,0 +1,107 @@
+// Does what a recommendation says of its certainty follow from the errors that it is given?
+#include <catch2/catch.hpp>
+
+#include "requests/recommend/workload_reader.h"
+#include "requests/validate/measured_errors_reader.h"
+#include "setups.h"
+#include "sweeps/recommend_answer.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+RecommendInput example(const std::string& name = "llama-3.1-8b-h100.json") {
+    json::Document document = json::Document::load(source_folder() / "examples" / name);
+    Descriptions descriptions({source_folder() / "models", source_folder() / "hardware"}, source_folder() / "examples");
+    return read_workload(document, descriptions);
+}
+
+/// Ten deployments at every class of batches, with ratios from 1 − spread to 1 + spread, evenly.
+MeasuredErrors errors_of(double spread) {
+    MeasuredErrors errors;
+    for (const CostMode mode : {CostMode::roofline, CostMode::calibrated}) {
+        MeasuredErrors::OfMode of_mode;
+        of_mode.mode = mode;
+        for (int level = 0; level < 5; ++level) {
+            for (int i = 0; i < 10; ++i) {
+                of_mode.speed_ups.push_back(
+                    {{{"vllm", "h100-sxm", "dense"}, level}, std::to_string(i), 1.0 + spread * (2.0 * i / 9.0 - 1.0)});
+            }
+        }
+        errors.modes.push_back(of_mode);
+    }
+    return errors;
+}
+
+Answer with_errors(const MeasuredErrors& errors) {
+    RecommendInput input = example();
+    input.errors = errors;
+    return answer(std::move(input), 1);
+}
+
+}  // namespace
+
+TEST_CASE("the interval is the gain times the quantiles of what was missed", "[trust]") {
+    const Answer result = with_errors(errors_of(0.2));
+    REQUIRE(result.trust);
+    REQUIRE(result.trust->measured);
+    const double gain = result.interval->value;
+    // Of ten even steps from 0.8 to 1.2 the first holds the tenth part, and the ninth nine tenths.
+    CHECK(result.trust->measured->low == Approx(0.8 * gain));
+    CHECK(result.trust->measured->high == Approx((0.8 + 0.4 * 8.0 / 9.0) * gain));
+    CHECK(result.trust->measured->cases == 50);
+    CHECK(result.trust->measured->deployments == 10);
+    REQUIRE(result.trust->other_mode);
+    CHECK(result.trust->other_mode->inside == (result.trust->other_mode->gain >= result.trust->measured->low &&
+                                               result.trust->other_mode->gain <= result.trust->measured->high));
+}
+
+TEST_CASE("wide errors put the switch-off batch into a range, and no errors leave it alone", "[trust]") {
+    const Answer sure = with_errors(errors_of(0.0));
+    CHECK(sure.trust->switch_off->earliest == sure.trust->switch_off->latest);
+    CHECK(sure.trust->measured->low == Approx(sure.interval->value));
+    const Answer unsure = with_errors(errors_of(0.45));
+    REQUIRE(unsure.trust->switch_off->earliest);
+    // The example's speed-ups fall from 1.7 to 1.3, so that 0.55 of them is a loss early, and 1.35 of them a gain throughout.
+    CHECK(*unsure.trust->switch_off->earliest < unsure.trust->switch_off->largest_batch);
+    CHECK_FALSE(unsure.trust->switch_off->latest);
+}
+
+TEST_CASE("the choice is less sure where errors are large", "[trust]") {
+    const ChoiceWorlds sure = *with_errors(errors_of(0.0)).trust->choice;
+    const ChoiceWorlds unsure = *with_errors(errors_of(0.6)).trust->choice;
+    CHECK(sure.worlds == unsure.worlds);
+    CHECK(sure.best <= sure.near_best);
+    CHECK(sure.near_best == sure.worlds);      // EAGLE-3 beats the others in each of them
+    CHECK(unsure.near_best < sure.near_best);  // where drafts lose, plain decoding is better
+    CHECK(unsure.rival == "plain decoding");
+    CHECK(unsure.near_best > 0);
+}
+
+TEST_CASE("where no engine like it was measured, no interval claims to be", "[trust]") {
+    CHECK_FALSE(with_errors({}).trust->measured);
+    RecommendInput input = example("llama-3-8b-eagle-h100.json");
+    input.errors = errors_of(0.2);
+    for (Variant& variant : input.workload.variants) {
+        variant.setup.platform.stack.name = "my-own";
+    }
+    const Answer result = answer(std::move(input), 1);
+    if (result.trust) {
+        CHECK_FALSE(result.trust->measured);
+    }
+}
+
+TEST_CASE("the catalogue's errors cover both modes and every class of batches", "[trust]") {
+    const MeasuredErrors errors = read_measured_errors(source_folder() / "hardware" / "errors" / "serving.json");
+    for (const CostMode mode : {CostMode::roofline, CostMode::calibrated}) {
+        const MeasuredErrors::OfMode* of_mode = errors.of(mode);
+        REQUIRE(of_mode != nullptr);
+        CHECK(of_mode->times.size() > 500);
+        std::array<int, 5> levels{};
+        for (const CaseResidual& residual : of_mode->speed_ups) {
+            ++levels.at(static_cast<std::size_t>(residual.traits.level));
+        }
+        CHECK(*std::min_element(levels.begin(), levels.end()) >= 16);
+    }
+}
