@@ -108,8 +108,9 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
 /// none. Matrix units take over where they are as fast.
 std::optional<Rates> vector_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
     const Stack& stack = platform.stack;
+    const Storage& stored = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
     if (operation.kind != OperationKind::linear || stack.vector_rows <= 0.0 ||
-        bits_of(weight_format(precision, operation.name, precision.weights).storage.format) > 8.0) {
+        bits_of(weight_format(precision, operation.name, stored).storage.format) > 8.0) {
         return std::nullopt;
     }
     const double on_matrix_units = stack.compute_efficiency * platform.device.peak_for(operation.math).value();

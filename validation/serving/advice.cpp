@@ -92,12 +92,12 @@ void count_choices(std::span<const AdvisedRow> rows, Advice& advice) {
 }  // namespace
 
 Verdicts verdicts_of(std::span<const double> chances, std::span<const double> measured) {
-    constexpr double sure = 0.8;
+    constexpr double unlikely = 0.2, likely = 0.8;
     Verdicts verdicts;
     for (std::size_t i = 0; i < chances.size(); ++i) {
-        Verdicts::Count& count = chances[i] <= 1.0 - sure ? verdicts.pays
-                                 : chances[i] >= sure     ? verdicts.loses
-                                                          : verdicts.unsure;
+        Verdicts::Count& count = chances[i] <= unlikely ? verdicts.pays
+                                 : chances[i] >= likely ? verdicts.loses
+                                                        : verdicts.unsure;
         ++count.cells;
         count.losing += measured[i] < 1.0 ? 1 : 0;
     }
