@@ -14,7 +14,7 @@ namespace {
 constexpr double half_of_80 = 1.2816;
 constexpr int worlds = 4000;
 /// Runs are not worth their time if they narrow the interval by less.
-constexpr double least_narrowing = 0.03;
+constexpr double least_narrowing = 0.01;
 /// Runs beyond so many are not compared as sets, of which there would be too many.
 constexpr std::size_t most_compared = 4;
 

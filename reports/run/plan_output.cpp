@@ -46,7 +46,7 @@ std::string plan_table(const PlanAnswer& answer) {
             110) +
         "\n\n";
     if (plan.runs.empty()) {
-        return text + "No run of the engine would narrow that by more than 3 %.\n";
+        return text + "No run of the engine would narrow that by more than 1 %.\n";
     }
     TextTable table({{"Run", Align::left}, {"interval then"}, {"worth"}, {"settles", Align::left}});
     for (const PlannedRun& run : plan.runs) {

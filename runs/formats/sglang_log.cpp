@@ -67,7 +67,7 @@ private:
                 return run.problem("gives an accept length that is not between 1 and the draft tokens plus one");
             }
         }
-        const double tokens = number_after(line, "#token:").value_or(0.0);
+        const double tokens = number_after(line, "#token:").value_or(number_after(line, "#full token:").value_or(0.0));
         RunCell& cell = run.cell(*running, drafts);
         const double lines = cell.tokens_per_second.times();
         cell.context = (cell.context * lines + tokens / *running) / (lines + 1.0);

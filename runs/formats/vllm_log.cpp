@@ -89,9 +89,13 @@ private:
         AcceptanceCounts counts;
         counts.drafted = *drafted;
         counts.accepted = *accepted;
-        // Accepted and Drafted are counters; the drafts follow from the mean, or from the length where it is fixed.
-        if (length > 0 && std::abs(*drafted / length - std::round(*drafted / length)) < 1e-9) {
-            counts.drafts = *drafted / length;
+        // Accepted and Drafted are counters. The drafts follow from the length where it is fixed, else (suffix decoding,
+        // schedules) from the mean, which is printed in two decimals.
+        const double fixed = length > 0 ? *drafted / length : 0.0;
+        const bool is_fixed = std::abs(fixed - std::round(fixed)) < 1e-9 && fixed > 0.0 &&
+                              (!mean || std::abs(1.0 + *accepted / fixed - *mean) < 0.006);
+        if (is_fixed) {
+            counts.drafts = fixed;
         } else if (mean && *mean > 1.0) {
             counts.drafts = std::round(*accepted / (*mean - 1.0));
         } else {

@@ -108,6 +108,22 @@ TEST_CASE("old lines of vLLM's log") {
     CHECK(run.acceptance(4).accepted == 32594 + 240);
 }
 
+TEST_CASE("drafts of varying length are counted by the printed mean") {
+    // A line of suffix decoding as users post it (drafts of up to 24 tokens, 2.5 in the mean).
+    const MeasuredRun run = import_run_text(
+        "(APIServer pid=2013781) INFO 02-27 23:14:12 [metrics.py:100] SpecDecoding metrics: Mean acceptance length: 1.78, "
+        "Accepted "
+        "throughput: 36.40 tokens/s, Drafted throughput: 118.99 tokens/s, Accepted: 364 tokens, Drafted: 1200 tokens, "
+        "Per-position "
+        "acceptance rate: 0.339, 0.146, 0.071, 0.039, 0.030, 0.028, 0.024, 0.021, 0.021, 0.021, 0.021, 0.019, 0.000, 0.000, "
+        "0.000, "
+        "0.000, 0.000, 0.000, 0.000, 0.000, 0.000, 0.000, 0.000, 0.000, Avg Draft acceptance rate: 30.6%\n",
+        "log");
+    CHECK(run.acceptance().drafts == 467);  // 364 / 0.78, and not 1200 / 24
+    CHECK(run.acceptance().accept_length() == Approx(1.78).epsilon(0.001));
+    CHECK(run.acceptance().draft_length() == Approx(1200.0 / 467));
+}
+
 TEST_CASE("Prometheus: sums over engines; two scrapes give differences") {
     const MeasuredRun run = imported("vllm_metrics.txt");
     const AcceptanceCounts counts = run.acceptance();
