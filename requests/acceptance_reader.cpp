@@ -18,7 +18,7 @@
 namespace treeline {
 namespace {
 
-const std::array<std::string_view, 6> acceptance_kinds = {acceptance_keys::geometric, acceptance_keys::per_position,
+const std::array<std::string_view, 6> acceptance_kinds = {acceptance_keys::geometric,   acceptance_keys::per_position,
                                                           acceptance_keys::mean_length, acceptance_keys::curve,
                                                           acceptance_keys::published,   acceptance_keys::file};
 
@@ -245,8 +245,9 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
     acceptance.chain = Acceptance::geometric(0.0);
     if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
-        at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length, curve, published and file, or per_rank"
-                                     : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+        at.problem({}, named.empty()
+                           ? "needs one of geometric, per_position, mean_length, curve, published and file, or per_rank"
+                           : "gives " + listed(named, "and") + ", but exactly one of them is needed");
     } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
         read_published(at, descriptions, traffic, choice);
     } else if (!named.empty() && named.front() == acceptance_keys::file.key) {

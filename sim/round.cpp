@@ -119,8 +119,7 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
         memory.draft_state = recurrent_memory(*drafter.model, drafter.precision, draft_platform.ranks).state;
     }
     if (drafter.inner.model) {
-        const std::vector<CacheTerm> inner =
-            caches_of(*drafter.inner.model, drafter.inner.precision, draft_platform.ranks);
+        const std::vector<CacheTerm> inner = caches_of(*drafter.inner.model, drafter.inner.precision, draft_platform.ranks);
         memory.draft_caches.insert(memory.draft_caches.end(), inner.begin(), inner.end());
     }
     return memory;

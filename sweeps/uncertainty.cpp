@@ -194,8 +194,8 @@ std::vector<Sensitivity> acceptance_sensitivities(const RoundSetup& setup, const
                                                   const Question& question) {
     const auto gain = [&](const DraftAcceptance& acceptance) { return question.gain(setup, acceptance); };
     const double spread = setup.acceptance.spread;
-    const std::string why = setup.acceptance.spread_text.empty() ? "other prompts than those measured; assumed"
-                                                                 : setup.acceptance.spread_text;
+    const std::string why =
+        setup.acceptance.spread_text.empty() ? "other prompts than those measured; assumed" : setup.acceptance.spread_text;
     std::vector<Sensitivity> found = {
         sensitivity("acceptance", fmt::format("each position {:.0f} % lower or higher ({})", 100.0 * spread, why),
                     gain(setup.acceptance.scaled(1.0 - spread)), gain(setup.acceptance.scaled(1.0 + spread)))};

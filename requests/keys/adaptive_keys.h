@@ -80,8 +80,8 @@ using namespace shared_keys;
 inline constexpr PartKey design_point{"design_point", "object", "a set-up to price, without `draft_tokens` and `shapes`"};
 inline constexpr AxisKey batch{"batch", 1, 4096, "sequences decoded together; each is simulated"};
 inline constexpr CountKey longest{"longest", 1, 64, 7, "most draft tokens of a policy"};
-inline constexpr NumberKey draft_spread{"draft_spread", "logits", 0.0, 10.0, 1.5,
-                                        "how much drafts differ in their chance of acceptance, which confidence shows"};
+inline constexpr NumberKey draft_spread{
+    "draft_spread", "logits", 0.0, 10.0, 1.5, "how much drafts differ in their chance of acceptance, which confidence shows"};
 inline constexpr NumberKey request_spread{"request_spread", "logits", 0.0, 10.0, 0.5, "how much requests differ"};
 inline constexpr CountKey output_tokens{"output_tokens", 1, 1'000'000, 256, "mean tokens of an answer"};
 inline constexpr NumbersKey cut_offs{"cut_offs", 0.0, 1.0, "thresholds of the confidence cut-off", "0.3, 0.5 and 0.7"};

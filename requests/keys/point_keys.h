@@ -11,7 +11,8 @@ inline constexpr std::int64_t usual_draft_tokens = 5;
 
 inline constexpr PartKey drafter{"drafter", "text or object", "who drafts: a published drafter's name, or an object",
                                  "none: plain decoding"};
-inline constexpr PartKey traffic{"traffic", "object", "which requests acceptance is asked for: `categories`, `temperature`, `thinking`",
+inline constexpr PartKey traffic{"traffic", "object",
+                                 "which requests acceptance is asked for: `categories`, `temperature`, `thinking`",
                                  "all that were measured, alike"};
 inline constexpr CountKey draft_tokens{"draft_tokens",    0, most_draft_tokens, {}, "draft tokens of a round, in a chain",
                                        "5 with a drafter"};

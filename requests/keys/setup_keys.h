@@ -139,11 +139,13 @@ namespace treeline::drafter_keys {
 using namespace json;
 
 inline constexpr std::array<std::string_view, 23> kinds = {
-    "model", "sparse-self", "early-exit", "layer-skip",     "quantised-self", "spire",     "one-layer", "eagle",
-    "hass",  "eagle3",      "p-eagle",    "mtp",            "dflash",         "dspark",    "pard",      "medusa",
-    "hydra", "mlp-speculator", "ngram",   "suffix",         "token-recycling", "lookup-first", "cascade"};
+    "model", "sparse-self",    "early-exit", "layer-skip", "quantised-self",  "spire",        "one-layer", "eagle",
+    "hass",  "eagle3",         "p-eagle",    "mtp",        "dflash",          "dspark",       "pard",      "medusa",
+    "hydra", "mlp-speculator", "ngram",      "suffix",     "token-recycling", "lookup-first", "cascade"};
 
-inline constexpr TextKey published{"published", "name or path", {},
+inline constexpr TextKey published{"published",
+                                   "name or path",
+                                   {},
                                    "instead of the other keys: a published drafter, with what was measured of it",
                                    "",
                                    ": a file of [models/drafters](../models/drafters). Its name may stand for the object. "
@@ -157,8 +159,7 @@ inline constexpr PartKey acceptance{"acceptance", "object", "how many of its dra
 inline constexpr PartKey model{"model", "name or path", "of `model` and `pard`: shares the target's vocabulary"};
 inline constexpr PartKey precision{"precision", "word or object",
                                    "how it is stored and computed: `model`, heads with layers of their own, `quantised-self`",
-                                   "as published; heads 16 bits",
-                                   ". `quantised-self` needs it"};
+                                   "as published; heads 16 bits", ". `quantised-self` needs it"};
 inline constexpr CountKey draft_vocabulary{"draft_vocabulary",
                                            1,
                                            10'000'000,
@@ -184,8 +185,12 @@ inline constexpr CountKey block{"block",
                                 "of `dflash` and `dspark`: rows of their one pass, which bound the draft",
                                 "16; `dspark` 7",
                                 " (one of DFlash's is the last token)"};
-inline constexpr CountKey width{"width", 1, 1'000'000, {},
-                                "of heads with layers of their own and `mlp-speculator`: their width", "the target's",
+inline constexpr CountKey width{"width",
+                                1,
+                                1'000'000,
+                                {},
+                                "of heads with layers of their own and `mlp-speculator`: their width",
+                                "the target's",
                                 ". A head of another width has an embedding and an LM head of its own"};
 inline constexpr SwitchKey reads_target_cache{"reads_target_cache", false,
                                               "of heads with layers of their own: they attend to the target's cache and have "
@@ -197,37 +202,44 @@ inline constexpr CountKey layers_per_head{"layers_per_head", 1, 64, static_cast<
 inline constexpr SwitchKey tied{"tied", false, "of the same: all heads share their weights"};
 inline constexpr AxisKey kept_layers{"kept_layers", 0, 99'999,
                                      "of `layer-skip`: the target's layers that draft, counted from 0"};
-inline constexpr SwitchKey shares_cache{"shares_cache", true,
-                                        "of `early-exit`, `layer-skip` and `quantised-self`: drafts read the target's own cache"};
-inline constexpr NumberKey hit_rate{"hit_rate", "", 1e-6, 1.0, 1.0,
-                                    "of look-ups: share of the rounds that find a draft", "",
-                                    "; acceptance then counts over these alone. At 1 misses count as rejected drafts"};
-inline constexpr NumberKey mean_draft{"mean_draft", "tokens", 1.0, most_draft_tokens, {},
+inline constexpr SwitchKey shares_cache{
+    "shares_cache", true, "of `early-exit`, `layer-skip` and `quantised-self`: drafts read the target's own cache"};
+inline constexpr NumberKey hit_rate{
+    "hit_rate", "",
+    1e-6,       1.0,
+    1.0,        "of look-ups: share of the rounds that find a draft",
+    "",         "; acceptance then counts over these alone. At 1 misses count as rejected drafts"};
+inline constexpr NumberKey mean_draft{"mean_draft",
+                                      "tokens",
+                                      1.0,
+                                      most_draft_tokens,
+                                      {},
                                       "of look-ups: mean length of a draft that nothing limits",
                                       "as long as allowed",
                                       ". Suffix decoding stops at `min_token_prob` and at a multiple of the match"};
 inline constexpr PartKey lookup{"lookup", "object", "of `lookup-first`: the look-up, with `hit_rate` and `acceptance`"};
 inline constexpr PartKey otherwise{"otherwise", "object", "of `lookup-first`: the drafter where nothing is found"};
-inline constexpr SwitchKey drafts_anyway{"drafts_anyway", false,
-                                         "of `lookup-first`: that drafter runs for all sequences, and a match replaces its draft"};
+inline constexpr SwitchKey drafts_anyway{
+    "drafts_anyway", false, "of `lookup-first`: that drafter runs for all sequences, and a match replaces its draft"};
 inline constexpr PartKey middle{"middle", "object",
                                 "of `cascade`: the drafter that verifies the inner one's drafts, a model or the target itself"};
 inline constexpr PartKey inner{"inner", "object", "of `cascade`: who drafts for it, a model or a look-up"};
-inline constexpr CountKey inner_draft_tokens{"inner_draft_tokens", 1, most_draft_tokens, {},
-                                             "of `cascade`: tokens that the inner drafter drafts at a time"};
-inline constexpr NumberKey inner_accept_length{"inner_accept_length", "tokens", 1.0, most_draft_tokens + 1.0, {},
-                                               "of `cascade`: mean tokens of an inner round, the middle one's included"};
-inline constexpr NumberKey lookup_us_per_sequence{"lookup_us_per_sequence",
-                                                  "µs",
-                                                  0.0,
-                                                  1e9,
-                                                  1e6 * NgramDrafter{}.lookup_per_sequence.value(),
-                                                  "of look-ups: host time of one"};
-inline constexpr CountKey layers{
-    "layers", 1, 100'000, {}, "of these, and of `spire` and `early-exit`, which have no default",
-    "`dflash`, `dspark` 5; `p-eagle` 4; other heads 1"};
-inline constexpr NumberKey window{"window",        "tokens", 1.0,
-                                  longest_context, {},       "of `model`, `sparse-self` and `spire`: of the cache that is read, …"};
+inline constexpr CountKey inner_draft_tokens{
+    "inner_draft_tokens", 1, most_draft_tokens, {}, "of `cascade`: tokens that the inner drafter drafts at a time"};
+inline constexpr NumberKey inner_accept_length{
+    "inner_accept_length",   "tokens", 1.0,
+    most_draft_tokens + 1.0, {},       "of `cascade`: mean tokens of an inner round, the middle one's included"};
+inline constexpr NumberKey lookup_us_per_sequence{
+    "lookup_us_per_sequence",       "µs", 0.0, 1e9, 1e6 * NgramDrafter{}.lookup_per_sequence.value(),
+    "of look-ups: host time of one"};
+inline constexpr CountKey layers{"layers",
+                                 1,
+                                 100'000,
+                                 {},
+                                 "of these, and of `spire` and `early-exit`, which have no default",
+                                 "`dflash`, `dspark` 5; `p-eagle` 4; other heads 1"};
+inline constexpr NumberKey window{
+    "window", "tokens", 1.0, longest_context, {}, "of `model`, `sparse-self` and `spire`: of the cache that is read, …"};
 inline constexpr NumberKey share{"share", "", 1e-6, 1.0, {}, "… or the share of the context"};
 inline constexpr NumberKey sink{"sink", "tokens", 0.0, longest_context, 0.0, "first tokens that are read as well"};
 inline constexpr SwitchKey feedback_memory{"feedback_memory", true, "of `spire`"};
@@ -261,8 +273,7 @@ inline constexpr CountKey draft_tokens{"draft_tokens", 1, most_draft_tokens, {},
 inline constexpr PartKey curve{"curve", "object", "the same by length of the chain: `{\"1\": 1.8, \"2\": 2.4, \"4\": 3.1}`"};
 inline constexpr TextKey published{
     "published", "name or path", {}, "as others measured it: a file of [models/drafters](../models/drafters)"};
-inline constexpr TextKey file{"file", "path", {},
-                              "as a measurement's file says: see [below](#files-of-measured-acceptance)"};
+inline constexpr TextKey file{"file", "path", {}, "as a measurement's file says: see [below](#files-of-measured-acceptance)"};
 inline constexpr TextKey of{"of", "text", {}, "with `file`: the model, if the file has several", "the only one"};
 inline constexpr SwitchKey extrapolate{"extrapolate", true,
                                        "whether accept lengths carry over to lengths that were not measured"};
@@ -275,8 +286,7 @@ inline constexpr TextKey source{"source", "text", "", "where it was measured; re
 
 inline std::vector<KeyRow> rows() {
     std::vector<KeyRow> rows = rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, file, of);
-    for (const std::vector<KeyRow>& more :
-         {traffic_kind_keys::rows(), rows_of(extrapolate, per_rank, measured, source)}) {
+    for (const std::vector<KeyRow>& more : {traffic_kind_keys::rows(), rows_of(extrapolate, per_rank, measured, source)}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

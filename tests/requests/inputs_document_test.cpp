@@ -91,7 +91,7 @@ using Place = std::pair<std::string, std::string>;
 using Known = std::map<Place, Words>;
 
 /// Objects whose keys are names or numbers of the user's.
-bool is_free(const std::string& object) { 
+bool is_free(const std::string& object) {
     return object == "curve" || object == "when" || object == "accepted_exactly" || object == "categories";
 }
 
@@ -158,12 +158,9 @@ void read_examples(Known& known) {
                                    : read_file(known, "treeline estimate", entry.path(), as_point);
     }
     const std::vector<std::tuple<const char*, const char*, Read>> folders = {
-        {"bandit", "treeline study bandit", as_bandit},
-        {"policies", "treeline study policies", as_policies},
-        {"traffic", "treeline study traffic", as_traffic},
-        {"acceptance", "treeline study acceptance", as_acceptance},
-        {"decode", "treeline decode", as_decode},
-        {"fits", "treeline study break-even", as_break_even}};
+        {"bandit", "treeline study bandit", as_bandit},    {"policies", "treeline study policies", as_policies},
+        {"traffic", "treeline study traffic", as_traffic}, {"acceptance", "treeline study acceptance", as_acceptance},
+        {"decode", "treeline decode", as_decode},          {"fits", "treeline study break-even", as_break_even}};
     for (const auto& [folder, command, read] : folders) {
         for (const fs::directory_entry& entry : fs::directory_iterator(source / "examples" / folder)) {
             if (entry.path().extension() == ".json" && entry.path().stem() != "sequoia-demo") {  // ranks for `treeline tree`
@@ -190,10 +187,11 @@ void read_fragments(Known& known) {
     read_text(known, "treeline estimate",
               R"({"drafter": {"kind": "eagle3", "acceptance": {"published": "eagle3-llama-3.1-8b", "categories": {}}}})",
               as_point);
-    read_text(known, "treeline estimate",
-              R"({"traffic": {"categories": {}}, "drafter": {"kind": "lookup-first", "lookup": {"kind": "ngram", "acceptance": {}},
+    read_text(
+        known, "treeline estimate",
+        R"({"traffic": {"categories": {}}, "drafter": {"kind": "lookup-first", "lookup": {"kind": "ngram", "acceptance": {}},
                   "otherwise": {"kind": "eagle3", "acceptance": {"file": "none.csv"}}}})",
-              as_point);
+        as_point);
     read_text(known, "treeline estimate",
               R"({"drafter": {"kind": "cascade", "middle": {"kind": "sparse-self"}, "inner": {"kind": "ngram"}}})", as_point);
     for (const TreeKind& kind : tree_kinds()) {

@@ -37,11 +37,13 @@ TEST_CASE("a histogram of a request says how often each position is accepted") {
     CHECK(acceptance.chain.position(1) == Approx(4.0 / 43.0));
     CHECK(acceptance.chain.position(3) == Approx(3.0 / 43.0));
     CHECK(acceptance.chain.accept_length(3) == Approx(1.0 + 10.0 / 43.0));
-    CHECK(found("{\"metrics\": {\"speculative_decoding\": " + vllm_request + "}}").chain.accept_length(3) == Approx(1.0 + 10.0 / 43.0));
+    CHECK(found("{\"metrics\": {\"speculative_decoding\": " + vllm_request + "}}").chain.accept_length(3) ==
+          Approx(1.0 + 10.0 / 43.0));
 }
 
 TEST_CASE("histograms of many requests add up step by step") {
-    // TensorRT-LLM's record, and a sparse one as aiperf writes it, one a line: 20 steps with 20·1.5 and 10 with 10·1 drafts accepted.
+    // TensorRT-LLM's record, and a sparse one as aiperf writes it, one a line: 20 steps with 20·1.5 and 10 with 10·1 drafts
+    // accepted.
     const std::string lines =
         R"({"acceptance_rate":0.5,"total_accepted_draft_tokens":30,"total_draft_tokens":60,"num_spec_steps":20,"acceptance_histogram":[8,0,6,6],"num_spec_tokens":3})"
         "\n"
@@ -49,14 +51,16 @@ TEST_CASE("histograms of many requests add up step by step") {
         "\n";
     CHECK(found(lines).chain.accept_length(3) == Approx(1.0 + 40.0 / 30.0));
     CHECK(measured_file_of(lines, "in").models.front().second.front().samples == 2.0);
-    CHECK(problem(R"({"acceptance_histogram": [1, 2, 3], "num_spec_tokens": 1})") == "in: 1 drafts cannot have 2 of them accepted");
+    CHECK(problem(R"({"acceptance_histogram": [1, 2, 3], "num_spec_tokens": 1})") ==
+          "in: 1 drafts cannot have 2 of them accepted");
     CHECK(problem(R"({"acceptance_histogram": [1, -2]})").find("must count steps") != std::string::npos);
     CHECK(problem(R"({"acceptance_histogram": [5]})") == "in: its histograms count no step with a draft");
 }
 
 TEST_CASE("golden curves keep model and thinking apart") {
     // SemiAnalysisAI/InferenceX, golden_al_distribution/glm5.2_mtp.yaml @843c6254, the first two lengths, and a second model.
-    const std::string text = "# Actions run\nglm5.2:\n  thinking_on:\n    1: 1.84\n    2: 2.5\nother:\n  thinking_off: {1: 1.5}\n";
+    const std::string text =
+        "# Actions run\nglm5.2:\n  thinking_on:\n    1: 1.84\n    2: 2.5\nother:\n  thinking_off: {1: 1.5}\n";
     const MeasuredFile file = measured_file_of(text, "glm5.2_mtp.yaml");
     CHECK(file.format == "InferenceX golden curves");
     CHECK(acceptance_of_traffic(file.of("glm5.2"), {{}, {}, "on", {}}).chain.accept_length(2) == Approx(2.5));
@@ -80,7 +84,8 @@ TEST_CASE("a speculation profile's rates, categories and limits are kept") {
           "in: mean_accept_length is 3, but 1 + the sum of its rates is 2.4");
     CHECK(problem(R"({"marginal_accept_rates": [1.8]})").find("rates between 0 and 1") != std::string::npos);
     // Not monotone in the length, as block drafters are: nothing may be read between the lengths.
-    const MeasuredFile per_k = measured_file_of(R"({"accept_length_model": "measured_per_k", "accept_length_by_k": {"7": 3.73, "8": 3.47}})", "in");
+    const MeasuredFile per_k =
+        measured_file_of(R"({"accept_length_model": "measured_per_k", "accept_length_by_k": {"7": 3.73, "8": 3.47}})", "in");
     CHECK(per_k.only_measured);
     CHECK(per_k.of("").size() == 2);
 }
@@ -91,7 +96,8 @@ TEST_CASE("runs of an acceptance table count by their drafts") {
         "100,200,110,2.1,0.7,0.4\n300,600,150,1.5,0.3,0.2\n";
     // (100·2.1 + 300·1.5) / 400 tokens a step.
     CHECK(found(csv).chain.accept_length(2) == Approx(1.65));
-    CHECK(problem("num_drafts,acceptance_at_pos_0\n1,1.5\n").find("line 2: acceptance_at_pos_0 must be a rate") != std::string::npos);
+    CHECK(problem("num_drafts,acceptance_at_pos_0\n1,1.5\n").find("line 2: acceptance_at_pos_0 must be a rate") !=
+          std::string::npos);
     CHECK(problem("num_drafts,acceptance_at_pos_0\n") == "in: holds no run");
 }
 

@@ -1,4 +1,5 @@
-// A published drafter's name alone: its kind and architecture, its target, its acceptance in this traffic, and how sure that is.
+// A published drafter's name alone: its kind and architecture, its target, its acceptance in this traffic, and how sure that
+// is.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -52,7 +53,8 @@ std::map<std::string, std::vector<MeasuredAcceptance>> chains_by_category(const 
 
 TEST_CASE("a name gives kind, architecture and the acceptance of the traffic") {
     const PointInput input = point(R"({"target": "llama-3.3-70b", "platform": {"device": "h100-sxm", "tensor_parallel": 4},
-                                       "drafter": "eagle3-llama-3.3-70b", )" + chat_and_code + "}");
+                                       "drafter": "eagle3-llama-3.3-70b", )" +
+                                   chat_and_code + "}");
     REQUIRE(input.drafter);
     CHECK(input.drafter->label == "eagle3-llama-3.3-70b");
     CHECK(std::get<OneLayerDrafter>(input.drafter->drafter).draft_vocabulary == 32'000);
@@ -78,7 +80,8 @@ TEST_CASE("a drafter of another target is refused unless that is asked for") {
 }
 
 TEST_CASE("impossible keys of a published drafter are sentences") {
-    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8c")").find("did you mean \"eagle3-llama-3.1-8b\"") != std::string::npos);
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8c")").find("did you mean \"eagle3-llama-3.1-8b\"") !=
+          std::string::npos);
     CHECK(point_problem(R"("drafter": {"published": "eagle3-llama-3.1-8b", "block": 3})").find("block") != std::string::npos);
     CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"categories": {"chat": -1}})").find("chat") !=
           std::string::npos);
@@ -172,9 +175,11 @@ TEST_CASE("each new key of a drafter is judged in a sentence") {
     CHECK(problem(R"("kind": "lookup-first", "lookup": {"kind": "eagle3"}, "otherwise": {"kind": "eagle3"})")
               .find("must be a look-up") != std::string::npos);
     CHECK(problem(R"("kind": "cascade", "middle": {"kind": "ngram"}, "inner": {"kind": "ngram"}, "inner_draft_tokens": 2,
-                      "inner_accept_length": 2)").find("must be a model, or the target") != std::string::npos);
+                      "inner_accept_length": 2)")
+              .find("must be a model, or the target") != std::string::npos);
     CHECK(problem(R"("kind": "cascade", "middle": {"kind": "sparse-self", "window": 512}, "inner": {"kind": "ngram"},
-                      "inner_draft_tokens": 2, "inner_accept_length": 9)").find("yields 1 to 3 tokens") != std::string::npos);
+                      "inner_draft_tokens": 2, "inner_accept_length": 9)")
+              .find("yields 1 to 3 tokens") != std::string::npos);
 }
 
 TEST_CASE("a look-up tried first mixes what both accept, round by round") {
@@ -196,7 +201,8 @@ TEST_CASE("a curve that forbids it is not carried over to other lengths") {
     };
     CHECK(problem(3).empty());
     CHECK(problem(7).empty());
-    CHECK(problem(5) == "acceptance was not measured with 5 draft tokens, and its source says that other lengths say nothing about it");
+    CHECK(problem(5) ==
+          "acceptance was not measured with 5 draft tokens, and its source says that other lengths say nothing about it");
     Input rate(R"({"d": {"kind": "dspark", "acceptance": {"geometric": 0.5, "extrapolate": false}}})");
     static_cast<void>(read_drafter(rate.root.object("d"), rate.descriptions));
     CHECK(rate.problems().find("a rate holds for any length") != std::string::npos);
