@@ -180,7 +180,7 @@ DrafterKind kind_of(const Drafter& drafter) {
         DrafterKind operator()(const LookupFirstDrafter& d) const {
             const auto* otherwise = std::get_if<OneLayerDrafter>(&d.otherwise);
             return otherwise != nullptr && otherwise->kind == OneLayerKind::eagle3 ? DrafterKind::lookup_then_eagle3
-                                                                                  : DrafterKind::other;
+                                                                                   : DrafterKind::other;
         }
         DrafterKind operator()(const CascadeDrafter&) const { return DrafterKind::other; }
         DrafterKind operator()(const NoDrafter&) const { return DrafterKind::other; }

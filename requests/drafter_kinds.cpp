@@ -175,8 +175,8 @@ Part read_part(json::Reader& at, std::string_view key, Descriptions& description
 
 Drafter read_lookup_first(json::Reader& at, Descriptions& descriptions, std::string& label) {
     LookupFirstDrafter drafter;
-    drafter.lookup = read_part<NgramDrafter>(at, drafter_keys::lookup, descriptions,
-                                             "must be a look-up: ngram, suffix or token-recycling");
+    drafter.lookup =
+        read_part<NgramDrafter>(at, drafter_keys::lookup, descriptions, "must be a look-up: ngram, suffix or token-recycling");
     drafter.otherwise = read_part<ModelDrafter>(at, drafter_keys::otherwise, descriptions,
                                                 "must be a drafter with a model or heads, not a look-up or a cascade");
     drafter.drafts_anyway = read(at, drafter_keys::drafts_anyway);
@@ -188,8 +188,7 @@ Drafter read_cascade(json::Reader& at, Descriptions& descriptions) {
     CascadeDrafter drafter;
     drafter.middle = read_part<decltype(drafter.middle)>(at, drafter_keys::middle, descriptions,
                                                          "must be a model, or the target drafting for itself");
-    drafter.inner =
-        read_part<decltype(drafter.inner)>(at, drafter_keys::inner, descriptions, "must be a model or a look-up");
+    drafter.inner = read_part<decltype(drafter.inner)>(at, drafter_keys::inner, descriptions, "must be a model or a look-up");
     drafter.inner_tokens = read<int>(at, drafter_keys::inner_draft_tokens);
     drafter.inner_length = read(at, drafter_keys::inner_accept_length);
     return drafter;
@@ -214,9 +213,7 @@ Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Description
         return read_spire(at, label);
     }
     if (kind == "medusa" || kind == "hydra" || kind == "mlp-speculator") {
-        return read_heads(at, kind == "medusa"  ? HeadsKind::medusa
-                              : kind == "hydra" ? HeadsKind::hydra
-                                                : HeadsKind::mlp);
+        return read_heads(at, kind == "medusa" ? HeadsKind::medusa : kind == "hydra" ? HeadsKind::hydra : HeadsKind::mlp);
     }
     if (kind == "ngram" || kind == "suffix" || kind == "token-recycling") {
         return read_lookup(at, kind == "ngram"    ? LookupKind::ngram

@@ -52,7 +52,8 @@ std::string plain(const std::string& name) {
 }
 
 void check_target(json::Reader& at, const PublishedDrafter& drafter, const DrafterUse& use) {
-    if (use.target != nullptr && !read(at, drafter_keys::any_target) && plain(use.target->name).find(plain(drafter.target)) == std::string::npos) {
+    if (use.target != nullptr && !read(at, drafter_keys::any_target) &&
+        plain(use.target->name).find(plain(drafter.target)) == std::string::npos) {
         at.problem(drafter_keys::published,
                    fmt::format("{} drafts for {}, not for {}; \"any_target\": true takes it, and its acceptance, all the same",
                                drafter.name, drafter.target, use.target->name));
@@ -130,9 +131,8 @@ DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const Dr
     }
     choice.label = read_or(at, drafter_keys::name, choice.label);
     const bool of_parts = std::holds_alternative<LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);
-    AcceptanceChoice acceptance = of_parts
-                                      ? acceptance_of_parts(at, descriptions, choice.drafter, use)
-                                      : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic);
+    AcceptanceChoice acceptance = of_parts ? acceptance_of_parts(at, descriptions, choice.drafter, use)
+                                           : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic);
     choice.acceptance = acceptance.acceptance;
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);

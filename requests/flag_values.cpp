@@ -172,7 +172,8 @@ FlagJson shares_by_name(const std::string& text) {
     for (const std::string& part : split(text, ',')) {
         const std::vector<std::string> pair = split(part, ':');
         if (pair.size() > 2 || pair.front().empty()) {
-            throw InputError({fmt::format("--categories: must be names with shares such as chat:0.6,code:0.4, not \"{}\"", text)});
+            throw InputError(
+                {fmt::format("--categories: must be names with shares such as chat:0.6,code:0.4, not \"{}\"", text)});
         }
         shares[pair.front()] = pair.size() == 2 ? value_of_flag(pair.back()) : FlagJson(1.0);
     }
@@ -211,7 +212,7 @@ FlagJson acceptance_of_flag(const std::string& text) {
         return value.is_object()                ? value
                : looks_like_measured_file(text) ? FlagJson{{"file", value}}
                : value.is_string()              ? FlagJson{{"published", value}}  // the name of a drafter that was measured
-                                   : FlagJson{{"geometric", value}};
+                                                : FlagJson{{"geometric", value}};
     }
     return FlagJson{{"per_position", axis_of_flag(text)}};
 }

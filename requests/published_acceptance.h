@@ -12,9 +12,9 @@ namespace treeline {
 
 /// A published drafter, and what was measured of it.
 struct PublishedDrafter {
-    std::string name;    ///< of its file
+    std::string name;  ///< of its file
     std::string title;
-    std::string target;  ///< catalogue name of the model that it drafts for
+    std::string target;       ///< catalogue name of the model that it drafts for
     std::string description;  ///< its "drafter": kind and architecture, as JSON text
     std::vector<MeasuredAcceptance> measured;
 };

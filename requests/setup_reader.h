@@ -61,8 +61,8 @@ struct AcceptanceChoice {
 AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const TrafficKind& traffic = {});
 
 struct PublishedDrafter;
-/// What others measured of a drafter, in this traffic, with the rest of the catalogue as neighbours. Trees that were measured in
-/// all of it keep their accept lengths.
+/// What others measured of a drafter, in this traffic, with the rest of the catalogue as neighbours. Trees that were measured
+/// in all of it keep their accept lengths.
 AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const TrafficKind& traffic, Descriptions& descriptions);
 
 /// "greedy" (also without the key) or "sampling".

@@ -248,10 +248,10 @@ Acceptance predicted_chain(const Question& question, const std::string& category
         chains.emplace_back(measured_chain(question, known, result), 1.0);
     }
     const auto [by, count] = difference(category, question.measured, question.neighbours);
-    result.remarks.push_back("acceptance was not measured for " + category + "; " +
-                             (count > 0 ? "the measured kinds and " + std::to_string(count) +
-                                              " other drafters, for which it was, stand in"
-                                        : std::string("the mean of all measured kinds stands in")));
+    result.remarks.push_back(
+        "acceptance was not measured for " + category + "; " +
+        (count > 0 ? "the measured kinds and " + std::to_string(count) + " other drafters, for which it was, stand in"
+                   : std::string("the mean of all measured kinds stands in")));
     result.spread = std::max(result.spread, count > 0 ? spread_of_neighbours : spread_of_mean);
     return moved(mixture(chains), by);
 }
@@ -307,8 +307,7 @@ AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>&
     }
     std::vector<std::pair<Acceptance, double>> chains;
     for (const auto& [category, share] : categories) {
-        const bool known =
-            std::find(question.measured.begin(), question.measured.end(), category) != question.measured.end();
+        const bool known = std::find(question.measured.begin(), question.measured.end(), category) != question.measured.end();
         chains.emplace_back(known ? measured_chain(question, category, result) : predicted_chain(question, category, result),
                             share);
     }

@@ -26,9 +26,7 @@ struct SimulationFlags {
     [[nodiscard]] std::uint64_t seed_number() const {
         return static_cast<std::uint64_t>(whole_number("--seed", seed, 0, std::numeric_limits<long long>::max()));
     }
-    [[nodiscard]] unsigned thread_number() const {
-        return static_cast<unsigned>(whole_number("--threads", threads, 0, 1024));
-    }
+    [[nodiscard]] unsigned thread_number() const { return static_cast<unsigned>(whole_number("--threads", threads, 0, 1024)); }
 };
 
 /// `study`: from document and descriptions to the answer; the writers are those of its kind of answer.
@@ -104,21 +102,23 @@ Run add_bandit(CLI::App& app) {
 }
 
 Run add_policies(CLI::App& app) {
-    return add_simulation(app, "A set-up, and how much drafts and requests differ (JSON)", false,
-                          "Simulates confidence cut-offs, AdaEDL, SGLang's adaptive steps, adaptive verification and a bandit on\n"
-                          "priced round times, and compares each with the best fixed draft length at every batch.\n\n"
-                          "Example:\n"
-                          "  treeline study policies examples/policies/eagle3-llama-3.1-8b-h100.json",
-                          policies);
+    return add_simulation(
+        app, "A set-up, and how much drafts and requests differ (JSON)", false,
+        "Simulates confidence cut-offs, AdaEDL, SGLang's adaptive steps, adaptive verification and a bandit on\n"
+        "priced round times, and compares each with the best fixed draft length at every batch.\n\n"
+        "Example:\n"
+        "  treeline study policies examples/policies/eagle3-llama-3.1-8b-h100.json",
+        policies);
 }
 
 Run add_traffic(CLI::App& app) {
-    return add_simulation(app, "Settings with their round times, and the requests (JSON)", true,
-                          "Simulates continuous batching under Poisson arrivals, for each setting alone and for a schedule of the best\n"
-                          "setting per batch; with \"clearing\" also for batches collected over a time window, in closed form and simulated.\n\n"
-                          "Example:\n"
-                          "  treeline study traffic examples/traffic/llama-3-8b-eagle-h100.json",
-                          traffic);
+    return add_simulation(
+        app, "Settings with their round times, and the requests (JSON)", true,
+        "Simulates continuous batching under Poisson arrivals, for each setting alone and for a schedule of the best\n"
+        "setting per batch; with \"clearing\" also for batches collected over a time window, in closed form and simulated.\n\n"
+        "Example:\n"
+        "  treeline study traffic examples/traffic/llama-3-8b-eagle-h100.json",
+        traffic);
 }
 
 }  // namespace treeline

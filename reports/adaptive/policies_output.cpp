@@ -39,8 +39,9 @@ std::string batches_table(const PoliciesAnswer& answer) {
             const PolicyOutcome& policy = batch.policies[i];
             table.add({i == 0 ? std::to_string(batch.batch) : "", policy.name + (i == 0 ? " (the best fixed)" : ""),
                        short_text(policy.tokens_per_second.mean),
-                       i == 0 ? "" : fmt::format("{} ({} to {})", gain_text(policy.gain.mean), gain_text(policy.gain.low()),
-                                                 gain_text(policy.gain.high())),
+                       i == 0 ? ""
+                              : fmt::format("{} ({} to {})", gain_text(policy.gain.mean), gain_text(policy.gain.low()),
+                                            gain_text(policy.gain.high())),
                        fixed_text(policy.drafted, 2), fixed_text(policy.verified, 2), fixed_text(policy.accepted, 2)});
         }
     }
@@ -103,9 +104,10 @@ std::string policies_table(const PoliciesAnswer& answer) {
     facts.add("Spread", fmt::format("{} logits between drafts, which confidence shows; {} between requests",
                                     short_text(input.problem.draft_spread), short_text(input.problem.request_spread)));
     facts.add("Simulated", fmt::format("{} runs, seed {}", input.runs.repetitions, input.runs.seed));
-    return (input.title.empty() ? "" : input.title + "\n\n") + wrapped(sentence_of(answer), 120) + "\n\n" + facts.text() + "\n" +
-           batches_table(answer) +
-           "\nTokens are drafted, verified and accepted in a round of a sequence. Confidence is taken as calibrated, so gains of\n"
+    return (input.title.empty() ? "" : input.title + "\n\n") + wrapped(sentence_of(answer), 120) + "\n\n" + facts.text() +
+           "\n" + batches_table(answer) +
+           "\nTokens are drafted, verified and accepted in a round of a sequence. Confidence is taken as calibrated, so gains "
+           "of\n"
            "policies that read it are upper bounds.\n" +
            (input.source.empty() ? "" : "\n" + wrapped("Source: " + input.source, 120) + "\n");
 }
@@ -146,7 +148,8 @@ std::string policies_html(const PoliciesAnswer& answer) {
 }
 
 std::string policies_csv(const PoliciesAnswer& answer) {
-    std::string csv = csv_line({"batch", "policy", "tokens_per_second", "gain", "gain_low", "gain_high", "drafted", "verified", "accepted"});
+    std::string csv =
+        csv_line({"batch", "policy", "tokens_per_second", "gain", "gain_low", "gain_high", "drafted", "verified", "accepted"});
     for (const PolicyBatchOutcome& batch : answer.batches) {
         for (const PolicyOutcome& policy : batch.policies) {
             csv += csv_line({std::to_string(batch.batch), policy.name, exact_text(policy.tokens_per_second.mean),

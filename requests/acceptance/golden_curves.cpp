@@ -37,17 +37,16 @@ std::vector<MeasuredAcceptance> curve_rows(const YAML::Node& node, const std::st
         row.source = name;
         if (row.draft_tokens < 1 || row.draft_tokens > most_draft_tokens || !(row.accept_length >= 1.0) ||
             row.accept_length > row.draft_tokens + 1.0) {
-            throw InputError({fmt::format("{}: {} draft tokens yield 1 to {} tokens a round, not {}", name,
-                                          entry.first.as<std::string>(), row.draft_tokens + 1, entry.second.as<std::string>())});
+            throw InputError(
+                {fmt::format("{}: {} draft tokens yield 1 to {} tokens a round, not {}", name, entry.first.as<std::string>(),
+                             row.draft_tokens + 1, entry.second.as<std::string>())});
         }
         rows.push_back(row);
     }
     return rows;
 }
 
-std::string thinking_of(const std::string& key) {
-    return key == "thinking_on" ? "on" : key == "thinking_off" ? "off" : "";
-}
+std::string thinking_of(const std::string& key) { return key == "thinking_on" ? "on" : key == "thinking_off" ? "off" : ""; }
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// Acceptance histograms: entry j counts the steps that accepted exactly j drafts, so a_i = P(accepted ≥ i). Steps without a draft
-// are left out by the engines. Read in vLLM's metrics of a request (docs/…/acceptance_metrics.md @02cf515f), TensorRT-LLM's and
-// SGLang's, and in aiperf's SpecDecodeAcceptanceRecord, whose histogram is sparse ({"0": 39, "3": 3}).
+// Acceptance histograms: entry j counts the steps that accepted exactly j drafts, so a_i = P(accepted ≥ i). Steps without a
+// draft are left out by the engines. Read in vLLM's metrics of a request (docs/…/acceptance_metrics.md @02cf515f),
+// TensorRT-LLM's and SGLang's, and in aiperf's SpecDecodeAcceptanceRecord, whose histogram is sparse ({"0": 39, "3": 3}).
 #include <algorithm>
 #include <map>
 
@@ -48,7 +48,8 @@ Counts counts_of(const FileJson& histogram, const std::string& name) {
     for (const auto& [key, value] : histogram.items()) {
         const int accepted = histogram.is_array() ? next++ : parse_number<int>(key).value_or(-1);
         if (accepted < 0 || accepted > most_draft_tokens || !value.is_number() || value.get<double>() < 0.0) {
-            throw InputError({fmt::format("{}: a histogram must count steps by accepted drafts, not {}", name, histogram.dump())});
+            throw InputError(
+                {fmt::format("{}: a histogram must count steps by accepted drafts, not {}", name, histogram.dump())});
         }
         counts[accepted] += value.get<double>();
     }

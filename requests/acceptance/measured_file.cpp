@@ -57,8 +57,9 @@ const std::vector<MeasuredAcceptance>& MeasuredFile::of(const std::string& name)
         }
         names.push_back(model);
     }
-    throw InputError({name.empty() ? fmt::format("holds {}: say which with \"of\"", listed(names, "and"))
-                                   : fmt::format("holds {}, not \"{}\"{}", listed(names, "and"), name, did_you_mean(name, names))});
+    throw InputError({name.empty()
+                          ? fmt::format("holds {}: say which with \"of\"", listed(names, "and"))
+                          : fmt::format("holds {}, not \"{}\"{}", listed(names, "and"), name, did_you_mean(name, names))});
 }
 
 MeasuredFile measured_file_of(const std::string& text, const std::string& name) {

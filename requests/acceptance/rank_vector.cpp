@@ -28,7 +28,8 @@ std::optional<MeasuredFile> rank_vector(const FileJson& json, const std::string&
     }
     constexpr double rounding = 1e-3;
     if (sum > 1.0 + rounding) {
-        throw InputError({fmt::format("{}: at most one child is accepted, so the ranks must sum to at most 1, not {:.3g}", name, sum)});
+        throw InputError(
+            {fmt::format("{}: at most one child is accepted, so the ranks must sum to at most 1, not {:.3g}", name, sum)});
     }
     return file;
 }

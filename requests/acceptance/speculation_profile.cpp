@@ -54,7 +54,8 @@ void check_mean(const FileJson& json, const std::vector<double>& marginal, const
     }
     const double stated = json.value("mean_accept_length", mean);
     if (!marginal.empty() && std::abs(stated - mean) > rounding * mean) {
-        throw InputError({fmt::format("{}: mean_accept_length is {:.3g}, but 1 + the sum of its rates is {:.3g}", name, stated, mean)});
+        throw InputError(
+            {fmt::format("{}: mean_accept_length is {:.3g}, but 1 + the sum of its rates is {:.3g}", name, stated, mean)});
     }
 }
 
@@ -71,9 +72,10 @@ std::optional<MeasuredFile> speculation_profile(const FileJson& json, const std:
     file.most_draft_tokens = json.contains("max_supported_k") && json["max_supported_k"].is_number_integer()
                                  ? json["max_supported_k"].get<int>()
                                  : 0;
-    const std::string source = fmt::format("{}{}", name, json.contains("draft_checkpoint") && json["draft_checkpoint"].is_string()
-                                                             ? " of " + json["draft_checkpoint"].get<std::string>()
-                                                             : "");
+    const std::string source = fmt::format("{}{}", name,
+                                           json.contains("draft_checkpoint") && json["draft_checkpoint"].is_string()
+                                               ? " of " + json["draft_checkpoint"].get<std::string>()
+                                               : "");
     const std::vector<double> marginal = marginal_rates(json, name);
     check_mean(json, marginal, name);
     const int stated = json.contains("num_speculative_tokens") && json["num_speculative_tokens"].is_number_integer()

@@ -68,7 +68,8 @@ PoliciesInput read_policies(json::Document& document, Descriptions& descriptions
     problem.output_tokens = read<double>(root, policies_keys::output_tokens);
     const std::vector<double> cut_offs =
         root.has(policies_keys::cut_offs) ? read(root, policies_keys::cut_offs) : std::vector<double>{0.3, 0.5, 0.7};
-    const std::vector<int> candidates = root.has(policies_keys::candidates) ? read(root, policies_keys::candidates) : std::vector<int>{};
+    const std::vector<int> candidates =
+        root.has(policies_keys::candidates) ? read(root, policies_keys::candidates) : std::vector<int>{};
     for (const int candidate : candidates) {
         if (candidate > longest) {
             root.problem(policies_keys::candidates, fmt::format("holds {}, but `longest` is {}", candidate, longest));

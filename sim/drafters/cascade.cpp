@@ -3,8 +3,7 @@
 namespace treeline {
 
 DrafterPlan plan(const CascadeDrafter& drafter, const Model& target, const Precision& target_precision) {
-    DrafterPlan result =
-        std::visit([&](const auto& middle) { return plan(middle, target, target_precision); }, drafter.middle);
+    DrafterPlan result = std::visit([&](const auto& middle) { return plan(middle, target, target_precision); }, drafter.middle);
     const DrafterPlan inner =
         std::visit([&](const auto& inside) { return plan(inside, target, target_precision); }, drafter.inner);
     result.kind = "cascade";

@@ -42,7 +42,8 @@ std::vector<std::string> problems_of(const Drafter& drafter, const Model& target
     } else if (const auto* cascade = std::get_if<CascadeDrafter>(&drafter)) {
         add(problems, std::visit([&](const auto& middle) { return problems_of(middle, target); }, cascade->middle));
         add(problems, std::visit([&](const auto& inner) { return problems_of(inner, target); }, cascade->inner));
-        if (cascade->inner_tokens < 1 || !(cascade->inner_length >= 1.0 && cascade->inner_length <= cascade->inner_tokens + 1.0)) {
+        if (cascade->inner_tokens < 1 ||
+            !(cascade->inner_length >= 1.0 && cascade->inner_length <= cascade->inner_tokens + 1.0)) {
             problems.push_back("an inner round of " + std::to_string(cascade->inner_tokens) + " drafts yields 1 to " +
                                std::to_string(cascade->inner_tokens + 1) + " tokens");
         }

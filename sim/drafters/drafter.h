@@ -25,10 +25,10 @@ struct IndependentDrafter {
 /// A LayerSkip verification continues from the exit layer for tokens that were drafted. That saves FLOPs of the first layers
 /// but no weights, which the last draft token and the root need anyway, so verification is priced whole.
 struct SelfDrafter {
-    ContextReach reach = {};            ///< of its cache
-    std::vector<std::size_t> layers;    ///< those that run, counted from 0 and rising; empty = all
-    std::optional<Precision> copy;      ///< formats of a second copy of the weights; nothing = the target's own weights
-    bool shares_cache = false;          ///< drafts read the target's cache itself, of which no part is held twice
+    ContextReach reach = {};          ///< of its cache
+    std::vector<std::size_t> layers;  ///< those that run, counted from 0 and rising; empty = all
+    std::optional<Precision> copy;    ///< formats of a second copy of the weights; nothing = the target's own weights
+    bool shares_cache = false;        ///< drafts read the target's cache itself, of which no part is held twice
 };
 
 /// The first layers of the target with a sparse cache and feedback memory (SPIRe).
@@ -55,8 +55,8 @@ struct OneLayerDrafter {
     Count layers = 1;        ///< P-EAGLE heads have several
     Count feed_forward = 0;  ///< hidden width of a dense feed-forward network; 0 = see dense_width_beside()
     Count width = 0;         ///< of the layer, if it is not the model's; it then has an embedding and an LM head of its own
-    /// Attends to keys and values of the target's cache and has none of its own: nothing to prefill or to catch up on (Gemma 4's
-    /// MTP assistants; SGLang's FROZEN_KV_MTP).
+    /// Attends to keys and values of the target's cache and has none of its own: nothing to prefill or to catch up on (Gemma
+    /// 4's MTP assistants; SGLang's FROZEN_KV_MTP).
     bool reads_target_cache = false;
     std::optional<Precision> precision = {};  ///< nothing = see head_precision() for EAGLE heads, the target's for others
 
@@ -83,9 +83,9 @@ enum class ParallelKind {
 struct ParallelDrafter {
     ParallelKind kind = ParallelKind::dflash;
     Count layers = 5;
-    Count block = 16;          ///< rows of a pass, a hard limit to the draft
-    Count input_features = 5;  ///< hidden states of the model width that are fused for each accepted token
-    Count feed_forward = 0;    ///< hidden width of the dense feed-forward network; 0 = see dense_width_beside()
+    Count block = 16;                         ///< rows of a pass, a hard limit to the draft
+    Count input_features = 5;                 ///< hidden states of the model width that are fused for each accepted token
+    Count feed_forward = 0;                   ///< hidden width of the dense feed-forward network; 0 = see dense_width_beside()
     std::optional<Precision> precision = {};  ///< nothing = head_precision()
 
     /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default).
@@ -112,8 +112,8 @@ struct MedusaDrafter {
     Count heads = 4;
     Count layers_per_head = 1;
     HeadsKind kind = HeadsKind::medusa;
-    Count width = 0;      ///< of the state of an MLP speculator; 0 = the target's
-    bool tied = false;    ///< one set of weights serves all positions
+    Count width = 0;    ///< of the state of an MLP speculator; 0 = the target's
+    bool tied = false;  ///< one set of weights serves all positions
 };
 
 /// Which look-up it is. The cost is the same; engines load them differently.
@@ -137,19 +137,20 @@ struct NgramDrafter {
 };
 
 /// A drafter that a look-up is tried before, or that drafts for another one: any with a model.
-using ModelDrafter = std::variant<IndependentDrafter, SelfDrafter, SpireDrafter, OneLayerDrafter, ParallelDrafter, MedusaDrafter>;
+using ModelDrafter =
+    std::variant<IndependentDrafter, SelfDrafter, SpireDrafter, OneLayerDrafter, ParallelDrafter, MedusaDrafter>;
 
-/// A look-up first, and a model where it finds nothing (TensorRT-LLM's use_sa_spec; llama.cpp's list of types). The model drafts
-/// for the other sequences of the batch only; what keeps its cache in step runs for all of them.
+/// A look-up first, and a model where it finds nothing (TensorRT-LLM's use_sa_spec; llama.cpp's list of types). The model
+/// drafts for the other sequences of the batch only; what keeps its cache in step runs for all of them.
 struct LookupFirstDrafter {
     NgramDrafter lookup;  ///< its hit_rate is the share of rounds in which the look-up drafts
     ModelDrafter otherwise;
     bool drafts_anyway = false;  ///< the model drafts for all sequences, and a match replaces its draft
 };
 
-/// A drafter whose drafts are drafted, too: an inner drafter proposes `inner_tokens` at a time, the middle one verifies them and
-/// keeps `inner_length`, and the target verifies what the middle one kept (TriForce: a small model, the target with a cut cache,
-/// the target; CS Drafting's vertical cascade: a look-up, a small model, the target).
+/// A drafter whose drafts are drafted, too: an inner drafter proposes `inner_tokens` at a time, the middle one verifies them
+/// and keeps `inner_length`, and the target verifies what the middle one kept (TriForce: a small model, the target with a cut
+/// cache, the target; CS Drafting's vertical cascade: a look-up, a small model, the target).
 struct CascadeDrafter {
     std::variant<IndependentDrafter, SelfDrafter> middle;
     std::variant<IndependentDrafter, NgramDrafter> inner;
@@ -197,9 +198,9 @@ struct DrafterPlan {
     double anchor_rows = 0.0;            ///< rows of such a pass beside one for each draft
     std::optional<Model> context_model;  ///< what reads accepted tokens and prompts in place of `model`; it has no logits
     Seconds host_per_round_and_sequence;
-    bool holds_cache = true;    ///< its keys and values take memory; not if they are the target's
-    double hit_rate = 1.0;      ///< share of the sequences that have a draft to verify
-    double mean_draft = 0.0;    ///< mean length of a draft without a limit; 0 = as long as allowed
+    bool holds_cache = true;      ///< its keys and values take memory; not if they are the target's
+    double hit_rate = 1.0;        ///< share of the sequences that have a draft to verify
+    double mean_draft = 0.0;      ///< mean length of a draft without a limit; 0 = as long as allowed
     double drafting_share = 1.0;  ///< share of the sequences that the model drafts for, after a pass over all of them
     InnerDraft inner;
 

@@ -3,8 +3,8 @@
 namespace treeline {
 namespace {
 
-/// Inputs of a head's first layer, the mean over the heads. Hydra's head i reads the hidden state and i embeddings; the state of
-/// an MLP speculator is as wide as the target once, and narrow from then on.
+/// Inputs of a head's first layer, the mean over the heads. Hydra's head i reads the hidden state and i embeddings; the state
+/// of an MLP speculator is as wide as the target once, and narrow from then on.
 Count mean_inputs(const MedusaDrafter& drafter, Count target_width, Count width) {
     switch (drafter.kind) {
         case HeadsKind::hydra:

@@ -47,8 +47,8 @@ RoundLaw lookup_law(const Models& models, int draft_tokens, double hit_rate);
 Round cut_off_round(const Models& models, int draft_tokens, double threshold);
 RoundLaw cut_off_law(const Models& models, int draft_tokens, double threshold);
 
-/// The rule that is not lossless with sampled drafts: a drafted token is dropped because it was itself unlikely. What is dropped
-/// would have been accepted more often than what is kept. Harmless where drafts are the drafter's best tokens.
+/// The rule that is not lossless with sampled drafts: a drafted token is dropped because it was itself unlikely. What is
+/// dropped would have been accepted more often than what is kept. Harmless where drafts are the drafter's best tokens.
 Round dropping_round(const Models& models, int draft_tokens, double threshold);
 
 /// A cascade: `inner` drafts for the drafter, which verifies token-wise, and the target verifies what the drafter kept. Its

@@ -31,19 +31,20 @@ struct PolicyProblem {
     std::vector<double> per_position;  ///< a_i, as far as drafts go
     double draft_spread = 1.5;         ///< standard deviation of e, in logits
     double request_spread = 0.5;       ///< of u
-    double output_tokens = 256.0;      ///< of a request, geometrically distributed; then the next one, with a u of its own
-    bool parallel = false;             ///< one pass drafts all tokens
+    double output_tokens =
+        256.0;  ///< of a request; it lasts a geometric number of rounds, then the next one comes with a u of its own
+    bool parallel = false;  ///< one pass drafts all tokens
     std::vector<PolicyTimes> batches;
 };
 
 enum class PolicyKind {
-    fixed,       ///< `length` drafts in every round
-    cut_off,     ///< drafts until confidence falls below `threshold` (llama.cpp's p_min; DSpark's confidence cut-off)
-    ada_edl,     ///< drafts until 1 − sqrt(0.2·entropy) falls below a threshold that follows the acceptance (arXiv 2410.18351)
+    fixed,    ///< `length` drafts in every round
+    cut_off,  ///< drafts until confidence falls below `threshold` (llama.cpp's p_min; DSpark's confidence cut-off)
+    ada_edl,  ///< drafts until 1 − sqrt(0.2·entropy) falls below a threshold that follows the acceptance (arXiv 2410.18351)
     ema_steps,   ///< SGLang: one step beyond the moving average of accepted drafts
     throughput,  ///< SGLang's throughput_aware: the candidate with the most expected tokens per profiled time
-    budget,      ///< vLLM's adaptive and DSpark's confidence-scheduled verification: drafts all, verifies what pays in the batch
-    bandit       ///< UCB over the lengths by tokens per time (sweeps/adaptive/bandit.h)
+    budget,  ///< vLLM's adaptive and DSpark's confidence-scheduled verification: drafts all, verifies what pays in the batch
+    bandit   ///< UCB over the lengths by tokens per time (sweeps/adaptive/bandit.h)
 };
 constexpr auto names_in(PolicyKind) {
     using enum PolicyKind;
@@ -58,9 +59,9 @@ constexpr auto names_in(PolicyKind) {
 
 struct Policy {
     PolicyKind kind = PolicyKind::fixed;
-    int length = 0;                        ///< of `fixed`; 0 for others: the longest
-    double threshold = 0.5;                ///< of `cut_off`
-    std::vector<int> candidates = {};      ///< of `ema_steps` and `throughput`; empty: 1, 3, 5, 7 as far as they go
+    int length = 0;                    ///< of `fixed`; 0 for others: the longest
+    double threshold = 0.5;            ///< of `cut_off`
+    std::vector<int> candidates = {};  ///< of `ema_steps` and `throughput`; empty: 1, 3, 5, 7 as far as they go
     [[nodiscard]] std::string name() const;
 };
 
@@ -77,10 +78,10 @@ struct PolicyRuns {
 struct PolicyOutcome {
     std::string name;
     Interval tokens_per_second;
-    Interval gain;            ///< over the best fixed length at this batch − 1, repetition by repetition (95 %)
-    double drafted = 0.0;     ///< tokens of a round and sequence
-    double verified = 0.0;    ///< drafts of a round and sequence that were verified
-    double accepted = 0.0;    ///< drafts of a round and sequence
+    Interval gain;          ///< over the best fixed length at this batch − 1, repetition by repetition (95 %)
+    double drafted = 0.0;   ///< tokens of a round and sequence
+    double verified = 0.0;  ///< drafts of a round and sequence that were verified
+    double accepted = 0.0;  ///< drafts of a round and sequence
 };
 
 struct PolicyBatchOutcome {

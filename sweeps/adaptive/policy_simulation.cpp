@@ -151,8 +151,8 @@ int Controller::plan(std::vector<Draft>& batch) {
     return steps_;
 }
 
-/// SGLang (adaptive_spec_params.py): every 5 batches after 10, from the average of weight 0.2: up one candidate where it exceeds
-/// steps − 0.5, down one where it falls to the lower candidate − 0.5 − 0.25. So the steps stay one beyond the average.
+/// SGLang (adaptive_spec_params.py): every 5 batches after 10, from the average of weight 0.2: up one candidate where it
+/// exceeds steps − 0.5, down one where it falls to the lower candidate − 0.5 − 0.25. So the steps stay one beyond the average.
 void Controller::learn_steps(double accepted) {
     average_ += 0.2 * (accepted - average_);
     if (++rounds_ <= 10 || rounds_ % 5 != 0) {
@@ -166,8 +166,8 @@ void Controller::learn_steps(double accepted) {
     }
 }
 
-/// SGLang (throughput_aware_controller.py): every 10 batches, expected tokens from the last 20 over the profiled time. Positions
-/// beyond the current draft go on at the last conditional rate.
+/// SGLang (throughput_aware_controller.py): every 10 batches, expected tokens from the last 20 over the profiled time.
+/// Positions beyond the current draft go on at the last conditional rate.
 void Controller::learn_throughput(const std::vector<Draft>& batch) {
     const auto positions = static_cast<std::size_t>(longest());
     std::vector<double> accepted(positions, 0.0), drafted(positions, 0.0);
@@ -196,7 +196,8 @@ void Controller::learn_throughput(const std::vector<Draft>& batch) {
         rate = before > 0.0 ? position / before : 0.0;
         before = position;
         tokens += position;
-        const double score = tokens / (times_->draft[static_cast<std::size_t>(i)] + times_->rest[static_cast<std::size_t>(i)]).value();
+        const double score =
+            tokens / (times_->draft[static_cast<std::size_t>(i)] + times_->rest[static_cast<std::size_t>(i)]).value();
         if (std::find(candidates_.begin(), candidates_.end(), i) != candidates_.end() && score > best) {
             best = score;
             chosen = i;
@@ -218,7 +219,8 @@ void Controller::learn(const std::vector<Draft>& batch, Seconds time) {
         case PolicyKind::throughput:
             return learn_throughput(batch);
         case PolicyKind::bandit:
-            return bandit_->learn(static_cast<std::size_t>(steps_), time / times_->rest.front(), (accepted + sequences) / sequences);
+            return bandit_->learn(static_cast<std::size_t>(steps_), time / times_->rest.front(),
+                                  (accepted + sequences) / sequences);
         case PolicyKind::ada_edl:
             if (drafted > 0.0) {  // the published update: target 0.9, steps of 0.01, weights 0.5 and 0.9
                 acceptance_ = 0.5 * acceptance_ + 0.5 * accepted / drafted;
@@ -248,6 +250,9 @@ Tally run(const Policy& policy, const PolicyProblem& problem, const PolicyTimes&
         u = problem.request_spread * normal(random);
     }
     std::vector<Draft> batch(level.size());
+    // By rounds, not tokens: acceptance by position is a mean over rounds, of which slow requests would otherwise have more.
+    const double ending =
+        (1.0 + std::accumulate(problem.per_position.begin(), problem.per_position.end(), 0.0)) / problem.output_tokens;
     Tally tally;
     for (std::int64_t r = 0; r < rounds; ++r) {
         for (std::size_t s = 0; s < batch.size(); ++s) {
@@ -270,7 +275,7 @@ Tally run(const Policy& policy, const PolicyProblem& problem, const PolicyTimes&
             tally.drafted += draft.drafted;
             tally.accepted += draft.accepted;
             const double ends = random.uniform(), next = normal(random);
-            if (ends < (draft.accepted + 1.0) / problem.output_tokens) {
+            if (ends < ending) {
                 level[s] = problem.request_spread * next;
             }
         }
@@ -317,7 +322,8 @@ std::vector<PolicyBatchOutcome> simulate_policies(const PolicyProblem& problem, 
         const auto tallies_of = [&](const Policy& policy) {
             std::vector<Tally> tallies;
             for (std::int64_t i = 0; i < runs.repetitions; ++i) {
-                tallies.push_back(run(policy, problem, times, logits, rounds, seed_of(runs.seed, static_cast<std::uint64_t>(i))));
+                tallies.push_back(
+                    run(policy, problem, times, logits, rounds, seed_of(runs.seed, static_cast<std::uint64_t>(i))));
             }
             return tallies;
         };

@@ -16,6 +16,7 @@
 
 #include "requests/acceptance/acceptance_study_reader.h"
 #include "requests/adaptive/bandit_reader.h"
+#include "requests/adaptive/policies_reader.h"
 #include "requests/adaptive/traffic_reader.h"
 #include "requests/decode/decode_reader.h"
 #include "requests/fit/break_even_reader.h"
@@ -90,7 +91,9 @@ using Place = std::pair<std::string, std::string>;
 using Known = std::map<Place, Words>;
 
 /// Objects whose keys are names or numbers of the user's.
-bool is_free(const std::string& object) { return object == "curve" || object == "when" || object == "accepted_exactly"; }
+bool is_free(const std::string& object) {
+    return object == "curve" || object == "when" || object == "accepted_exactly" || object == "categories";
+}
 
 void collect(Known& known, const std::string& command, const json::Document& document) {
     const Words quantity = {"kind", "source", "unit", "value"};  // hardware/README.md, "Every number is an object"
@@ -131,6 +134,7 @@ void as_workload(json::Document& d, Descriptions& s) { static_cast<void>(read_wo
 void as_sweep(json::Document& d, Descriptions& s) { static_cast<void>(read_sweep(d, s)); }
 void as_break_even(json::Document& d, Descriptions& s) { static_cast<void>(read_break_even(d, s, source / "examples/fits")); }
 void as_bandit(json::Document& d, Descriptions& s) { static_cast<void>(read_bandit(d, s)); }
+void as_policies(json::Document& d, Descriptions& s) { static_cast<void>(read_policies(d, s)); }
 void as_traffic(json::Document& d, Descriptions& s) { static_cast<void>(read_traffic(d, s)); }
 void as_acceptance(json::Document& d, Descriptions& s) { static_cast<void>(read_acceptance_study(d, s)); }
 void as_decode(json::Document& d, Descriptions& s) { static_cast<void>(read_decode(d, s, {})); }
@@ -154,11 +158,9 @@ void read_examples(Known& known) {
                                    : read_file(known, "treeline estimate", entry.path(), as_point);
     }
     const std::vector<std::tuple<const char*, const char*, Read>> folders = {
-        {"bandit", "treeline study bandit", as_bandit},
-        {"traffic", "treeline study traffic", as_traffic},
-        {"acceptance", "treeline study acceptance", as_acceptance},
-        {"decode", "treeline decode", as_decode},
-        {"fits", "treeline study break-even", as_break_even}};
+        {"bandit", "treeline study bandit", as_bandit},    {"policies", "treeline study policies", as_policies},
+        {"traffic", "treeline study traffic", as_traffic}, {"acceptance", "treeline study acceptance", as_acceptance},
+        {"decode", "treeline decode", as_decode},          {"fits", "treeline study break-even", as_break_even}};
     for (const auto& [folder, command, read] : folders) {
         for (const fs::directory_entry& entry : fs::directory_iterator(source / "examples" / folder)) {
             if (entry.path().extension() == ".json" && entry.path().stem() != "sequoia-demo") {  // ranks for `treeline tree`
@@ -185,6 +187,13 @@ void read_fragments(Known& known) {
     read_text(known, "treeline estimate",
               R"({"drafter": {"kind": "eagle3", "acceptance": {"published": "eagle3-llama-3.1-8b", "categories": {}}}})",
               as_point);
+    read_text(
+        known, "treeline estimate",
+        R"({"traffic": {"categories": {}}, "drafter": {"kind": "lookup-first", "lookup": {"kind": "ngram", "acceptance": {}},
+                  "otherwise": {"kind": "eagle3", "acceptance": {"file": "none.csv"}}}})",
+        as_point);
+    read_text(known, "treeline estimate",
+              R"({"drafter": {"kind": "cascade", "middle": {"kind": "sparse-self"}, "inner": {"kind": "ngram"}}})", as_point);
     for (const TreeKind& kind : tree_kinds()) {
         const std::string fields = "{\"" + kind.key + "\": {}}";
         read_text(known, "treeline estimate", R"({"shape": )" + fields + "}", as_point);

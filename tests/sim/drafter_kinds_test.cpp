@@ -85,10 +85,12 @@ TEST_CASE("an early exit drafts in its share of the layers and holds nothing of 
 
 TEST_CASE("LayerSkip's measured speed-up on A100 asks for a plausible rate") {
     // facebook/layerskip-llama2-7B, exit after layer 4, CNN/DM summaries with transformers on A100: 25.83 ms per token become
-    // 19.91, 1.297 times (Hugging Face, layer-skip-assets, 2024). Its acceptance is not printed; between 0.5 and 0.9 of the drafts
-    // must be accepted, by any length from 2 to 6, for the model to agree. The rate of other self-drafts lies there, too.
+    // 19.91, 1.297 times (Hugging Face, layer-skip-assets, 2024). Its acceptance is not printed; between 0.5 and 0.9 of the
+    // drafts must be accepted, by any length from 2 to 6, for the model to agree. The rate of other self-drafts lies there,
+    // too.
     const auto best = [](double rate) {
-        const RoundSetup setup = setup_of(first_layers(4), Acceptance::geometric(rate), "llama-2-7b", "a100-sxm-80", "research-eager");
+        const RoundSetup setup =
+            setup_of(first_layers(4), Acceptance::geometric(rate), "llama-2-7b", "a100-sxm-80", "research-eager");
         double speedup = 0.0;
         for (int k = 2; k <= 6; ++k) {
             speedup = std::max(speedup, estimate(setup, k).throughput_multiplier);
@@ -111,18 +113,21 @@ TEST_CASE("QuantSpec drafts with a copy in 4 bits, and its published gain needs 
     CHECK(round.memory.draft_caches.empty());  // the draft's cache is the upper half of the target's
     // 6.5 billion parameters of linear layers in 4 bits with a 16-bit scale for each 128: about 3.3 GB beside the target.
     CHECK(round.memory.draft_weights.value() == Approx(3.4e9).epsilon(0.1));
-    double best = 0.0;
+    Seconds fastest(1.0);
     for (int k = 1; k <= 8; ++k) {
-        best = std::max(best, evaluate(round, {k, 1.0, 32'000.0}).throughput_multiplier);
+        fastest = std::min(fastest, evaluate(round, {k, 1.0, 32'000.0}).time_per_token);
     }
-    // "Acceptance rates above 90 %, end-to-end speed-ups up to about 2.5" (arXiv 2502.10424, abstract; contexts to 128k).
-    CHECK(best > 1.8);
-    CHECK(best < 2.7);
+    // "Acceptance rates above 90 %, end-to-end speed-ups up to about 2.5" (arXiv 2502.10424, abstract), over a 16-bit cache.
+    setup.precision = target.precision;
+    const double speedup = evaluate(compile_round(setup), {0, 1.0, 32'000.0}).time_per_token / fastest;
+    CHECK(speedup > 2.0);
+    CHECK(speedup < 2.75);
 }
 
 TEST_CASE("a cascade drafts through the middle model, whose drafts another one drafts") {
-    // TriForce (arXiv 2404.11912): Llama-2-7B-128K, a retrieval cache of 4096 tokens, and a model of 68 million parameters before it:
-    // 2.31 times on one A100 with a cache of about 122,880 tokens.
+    // TriForce (arXiv 2404.11912): Llama-2-7B-128K, a retrieval cache of 4096 tokens, and a model of 68 million parameters
+    // before it: 2.31 times on one A100 with a cache of about 122,880 tokens. Its acceptance is not in the abstract: the model
+    // agrees if between 0.75 and 0.94 of the middle model's drafts are accepted.
     CascadeDrafter drafter;
     SelfDrafter middle;
     middle.reach.window = 4096.0;
@@ -141,7 +146,9 @@ TEST_CASE("a cascade drafts through the middle model, whose drafts another one d
     const RoundEstimate fast = estimate(cascade, 6, 1.0, 122'880.0), slow = estimate(two_levels, 6, 1.0, 122'880.0);
     CHECK(fast.draft < 0.75 * slow.draft);
     CHECK(fast.verify == slow.verify);
-    CHECK(fast.throughput_multiplier == Approx(2.31).epsilon(0.2));
+    CHECK(fast.throughput_multiplier > 2.31);
+    cascade.acceptance = Acceptance::geometric(0.75);
+    CHECK(estimate(cascade, 6, 1.0, 122'880.0).throughput_multiplier < 2.31);
     const RoundEstimate without_inner = [&] {
         CascadeDrafter free = drafter;
         free.inner = NgramDrafter{};
@@ -186,8 +193,9 @@ TEST_CASE("a head that reads the target's cache keeps none and reads no prompts"
 }
 
 TEST_CASE("heads of Spec-Bench gain what they gained there, with their measured accept lengths") {
-    // hemingkx/Spec-Bench, Leaderboard.md: Vicuna in fp16, batch 1, greedy, Hugging Face transformers. Trees of about the published
-    // sizes: Medusa and Hydra 63 nodes in 4 levels, Token Recycling 80 in 6, EAGLE 25 in 5, prompt look-up chains of 10.
+    // hemingkx/Spec-Bench, Leaderboard.md: Vicuna in fp16, batch 1, greedy, Hugging Face transformers. Trees of about the
+    // published sizes: Medusa and Hydra 63 nodes in 4 levels, Token Recycling 80 in 6, EAGLE 25 in 5, prompt look-up chains
+    // of 10.
     struct Row {
         const char *target, *device;
         Drafter drafter;
@@ -201,14 +209,18 @@ TEST_CASE("heads of Spec-Bench gain what they gained there, with their measured 
     const TreeShape heads = BranchingShape{{4, 3, 2, 1}}, recycled = BranchingShape{{4, 2, 2, 1, 1, 1}},
                     eagle_tree = BranchingShape{{3, 2, 1, 1, 1}};
     const Row rows[] = {
-        {"vicuna-7b", "rtx-3090", hydra, heads, 3.26, 1.91},       {"vicuna-7b", "rtx-3090", medusa, heads, 2.32, 1.44},
-        {"vicuna-7b", "rtx-3090", recycling, recycled, 2.73, 1.4}, {"vicuna-7b", "rtx-3090", eagle, eagle_tree, 3.57, 2.03},
+        {"vicuna-7b", "rtx-3090", hydra, heads, 3.26, 1.91},
+        {"vicuna-7b", "rtx-3090", medusa, heads, 2.32, 1.44},
+        {"vicuna-7b", "rtx-3090", recycling, recycled, 2.73, 1.4},
+        {"vicuna-7b", "rtx-3090", eagle, eagle_tree, 3.57, 2.03},
         {"vicuna-7b", "rtx-3090", NgramDrafter{}, ChainShape{10}, 1.73, 1.64},
-        {"vicuna-13b", "a100-sxm-80", hydra, heads, 3.35, 2.2},    {"vicuna-13b", "a100-sxm-80", medusa, heads, 2.39, 1.8},
+        {"vicuna-13b", "a100-sxm-80", hydra, heads, 3.35, 2.2},
+        {"vicuna-13b", "a100-sxm-80", medusa, heads, 2.39, 1.8},
         {"vicuna-13b", "a100-sxm-80", recycling, recycled, 2.73, 2.17},
         {"vicuna-13b", "a100-sxm-80", eagle, eagle_tree, 3.64, 2.16},
         {"vicuna-13b", "a100-sxm-80", NgramDrafter{}, ChainShape{10}, 1.67, 1.56},
-        {"vicuna-33b", "a100-sxm-80", hydra, heads, 3.24, 2.22},   {"vicuna-33b", "a100-sxm-80", medusa, heads, 2.33, 1.76},
+        {"vicuna-33b", "a100-sxm-80", hydra, heads, 3.24, 2.22},
+        {"vicuna-33b", "a100-sxm-80", medusa, heads, 2.33, 1.76},
         {"vicuna-33b", "a100-sxm-80", recycling, recycled, 2.62, 1.83},
         {"vicuna-33b", "a100-sxm-80", NgramDrafter{}, ChainShape{10}, 1.54, 1.4},
     };
@@ -222,8 +234,9 @@ TEST_CASE("heads of Spec-Bench gain what they gained there, with their measured 
         const double predicted = estimate(setup, 1).throughput_multiplier;
         INFO(row.target << " " << row.accept_length << ": " << predicted << " measured " << row.speedup);
         errors.push_back(std::abs(predicted / row.speedup - 1.0));
-        CHECK(errors.back() < 0.45);
+        CHECK(errors.back() < 0.3);
     }
-    WARN("Spec-Bench heads: median error " << quantile(errors, 0.5) << ", p90 " << quantile(errors, 0.9));
-    CHECK(quantile(errors, 0.5) < 0.2);
+    INFO("median error " << quantile(errors, 0.5) << ", p90 " << quantile(errors, 0.9));
+    CHECK(quantile(errors, 0.5) < 0.13);
+    CHECK(quantile(errors, 0.9) < 0.2);
 }

@@ -47,10 +47,12 @@ TEST_CASE("the nearest measured temperature, context and thinking count, by thei
     CHECK(acceptance_of_traffic(rows, {{}, 0.7, "", {}}).remarks.size() == 1);
     rows[0].context = 1000.0;
     rows[1].context = 64000.0;
-    CHECK(length({{}, 0.0, "", 2000.0}) == Approx(2.4));
+    CHECK(length({{}, 0.0, "", 1000.0}) == Approx(2.4));
+    // A sixth of the way from 1,000 to 64,000 by the logarithm.
+    CHECK(length({{}, 0.0, "", 2000.0}) == Approx(2.4 - 0.2 / 6.0));
     const AcceptanceOfTraffic unknown = acceptance_of_traffic(rows, {{{"poetry", 1.0}}, {}, "on", {}});
     REQUIRE(unknown.remarks.size() == 2);
-    CHECK(unknown.remarks[0] == "acceptance was not measured for poetry; the mean of all measured kinds stands in");
+    CHECK(unknown.remarks[1] == "acceptance was not measured for poetry; the mean of all measured kinds stands in");
     CHECK(unknown.chain.accept_length(2) == Approx((2.4 + 3.0 * 2.2 + 1.9) / 5.0));
 }
 

@@ -48,7 +48,7 @@ std::vector<RoundSetup> varied_setups() {
     setups.push_back(pair_setup("mamba2-2.7b", "mamba2-130m", platform("rtx-4090", "cuda-graph")));
     setups.push_back(pair_setup("qwen3-30b-a3b", "qwen3-0.6b", platform("a100-sxm-80", "vllm")));
     RoundSetup sparse = setups.front();
-    sparse.drafter = SelfDrafter{{512.0, 4.0, 1.0}};
+    sparse.drafter = SelfDrafter{{512.0, 4.0, 1.0}, {}, {}, false};
     sparse.decoding = Decoding::sampling;
     setups.push_back(sparse);
     RoundSetup hybrid = setups.front();
@@ -213,7 +213,7 @@ TEST_CASE("problems of a setup are sentences that name the cause") {
     CHECK(problems_of(uneven).front().find("32 heads, which 3 devices cannot share evenly") != std::string::npos);
     RoundSetup sparse_mamba = pair_setup("mamba2-2.7b", "mamba2-130m", platform("rtx-4090", "cuda-graph", 2));
     sparse_mamba.platform.device.interconnects.clear();
-    sparse_mamba.drafter = SelfDrafter{{512.0, 4.0, 1.0}};
+    sparse_mamba.drafter = SelfDrafter{{512.0, 4.0, 1.0}, {}, {}, false};
     CHECK(problems_of(sparse_mamba).size() == 2);  // nothing to make sparse, no link for two devices
 }
 

@@ -209,10 +209,9 @@ TEST_CASE("look-ups, cut-offs and cascades accept as their closed forms say") {
         const Models models = SyntheticWorld(each.world).at(each.temperature, each.drafter_temperature);
         const NextToken inner = SyntheticWorld(each.world).with(4.0, 0.0).at(each.temperature).drafter;
         const Requests requests{each.world.vocabulary, rounds_each};
-        const std::pair<Round, RoundLaw> methods[] = {
-            {lookup_round(models, 4, 0.7), lookup_law(models, 4, 0.7)},
-            {cut_off_round(models, 4, 0.6), cut_off_law(models, 4, 0.6)},
-            {cascade_round(models, inner, 4, 2), cascade_law(models, 4)}};
+        const std::pair<Round, RoundLaw> methods[] = {{lookup_round(models, 4, 0.7), lookup_law(models, 4, 0.7)},
+                                                      {cut_off_round(models, 4, 0.6), cut_off_law(models, 4, 0.6)},
+                                                      {cascade_round(models, inner, 4, 2), cascade_law(models, 4)}};
         for (const auto& [round, law] : methods) {
             Random random(seed++);
             const MeasuredAcceptance measured = decode(round, requests, 5000, random);

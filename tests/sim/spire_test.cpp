@@ -50,7 +50,7 @@ RoundSetup setup_for(const std::string& method, double accept_length) {
     if (method == "vanilla") {
         setup.drafter = IndependentDrafter{model("spire-vanilla-draft"), setup.precision};
     } else if (method == "MagicDec") {
-        setup.drafter = SelfDrafter{eighth};
+        setup.drafter = SelfDrafter{eighth, {}, {}, false};
     } else {
         setup.drafter = SpireDrafter{2, eighth, true};
     }

@@ -1,0 +1,114 @@
+// Files of measured acceptance as their makers write them. Each text has the keys and order of the named source.
+#include "requests/acceptance/measured_file.h"
+
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "text/input_error.h"
+
+using namespace treeline;
+
+namespace {
+
+std::string problem(const std::string& text) {
+    try {
+        static_cast<void>(measured_file_of(text, "in"));
+    } catch (const InputError& failure) {
+        return failure.problems().front();
+    }
+    return "";
+}
+
+AcceptanceOfTraffic found(const std::string& text, const TrafficKind& traffic = {}) {
+    return acceptance_of_traffic(measured_file_of(text, "in").of(""), traffic);
+}
+
+// vllm-project/vllm, docs/…/acceptance_metrics.md @02cf515f
+const std::string vllm_request = R"({"mean_acceptance_length": 1.23, "draft_acceptance_rate": 0.0775,
+    "acceptance_histogram": [39,1,0,3], "acceptance_histogram_by_draft_length": {"3": [39,1,0,3]}, "num_spec_steps": 43,
+    "num_accepted_draft_tokens": 10, "num_draft_tokens": 129, "num_spec_tokens": 3})";
+
+}  // namespace
+
+TEST_CASE("a histogram of a request says how often each position is accepted") {
+    const AcceptanceOfTraffic acceptance = found(vllm_request);
+    // Of 43 steps 4 accepted one draft or more, 3 two or more, 3 three: 1 + 10/43 tokens a step, as the record says.
+    CHECK(acceptance.chain.position(1) == Approx(4.0 / 43.0));
+    CHECK(acceptance.chain.position(3) == Approx(3.0 / 43.0));
+    CHECK(acceptance.chain.accept_length(3) == Approx(1.0 + 10.0 / 43.0));
+    CHECK(found("{\"metrics\": {\"speculative_decoding\": " + vllm_request + "}}").chain.accept_length(3) ==
+          Approx(1.0 + 10.0 / 43.0));
+}
+
+TEST_CASE("histograms of many requests add up step by step") {
+    // TensorRT-LLM's record, and a sparse one as aiperf writes it, one a line: 20 steps with 20·1.5 and 10 with 10·1 drafts
+    // accepted.
+    const std::string lines =
+        R"({"acceptance_rate":0.5,"total_accepted_draft_tokens":30,"total_draft_tokens":60,"num_spec_steps":20,"acceptance_histogram":[8,0,6,6],"num_spec_tokens":3})"
+        "\n"
+        R"({"engine":"vllm","num_spec_steps":10,"num_accepted_draft_tokens":10,"num_draft_tokens":30,"mean_acceptance_length":2.0,"acceptance_histogram":{"0":5,"2":5},"num_spec_tokens":3})"
+        "\n";
+    CHECK(found(lines).chain.accept_length(3) == Approx(1.0 + 40.0 / 30.0));
+    CHECK(measured_file_of(lines, "in").models.front().second.front().samples == 2.0);
+    CHECK(problem(R"({"acceptance_histogram": [1, 2, 3], "num_spec_tokens": 1})") ==
+          "in: 1 drafts cannot have 2 of them accepted");
+    CHECK(problem(R"({"acceptance_histogram": [1, -2]})").find("must count steps") != std::string::npos);
+    CHECK(problem(R"({"acceptance_histogram": [5]})") == "in: its histograms count no step with a draft");
+}
+
+TEST_CASE("golden curves keep model and thinking apart") {
+    // SemiAnalysisAI/InferenceX, golden_al_distribution/glm5.2_mtp.yaml @843c6254, the first two lengths, and a second model.
+    const std::string text =
+        "# Actions run\nglm5.2:\n  thinking_on:\n    1: 1.84\n    2: 2.5\nother:\n  thinking_off: {1: 1.5}\n";
+    const MeasuredFile file = measured_file_of(text, "glm5.2_mtp.yaml");
+    CHECK(file.format == "InferenceX golden curves");
+    CHECK(acceptance_of_traffic(file.of("glm5.2"), {{}, {}, "on", {}}).chain.accept_length(2) == Approx(2.5));
+    CHECK(file.of("other").front().thinking == "off");
+    CHECK_THROWS_WITH(file.of(""), Catch::Contains("say which with \"of\""));
+    CHECK_THROWS_WITH(file.of("glm5.3"), Catch::Contains("did you mean"));
+    CHECK(problem("m:\n  thinking_on: {1: 2.5}\n") == "in: 1 draft tokens yield 1 to 2 tokens a round, not 2.5");
+}
+
+TEST_CASE("a speculation profile's rates, categories and limits are kept") {
+    const std::string profile = R"({"schema_version": 1, "measured": true, "method": "dflash", "draft_checkpoint": "a/b",
+        "target_model": "Qwen3-8B", "num_speculative_tokens": 3, "block_size": 4, "max_supported_k": 3,
+        "conditional_accept_rates": [0.8, 0.75, 0.5], "marginal_accept_rates": [0.8, 0.6, 0.3], "mean_accept_length": 2.7,
+        "accept_length_model": "chain_analytic", "per_category": {"coding": {"mean_accept_length": 3.1}}})";
+    const MeasuredFile file = measured_file_of(profile, "in");
+    CHECK(file.most_draft_tokens == 3);
+    CHECK_FALSE(file.only_measured);
+    CHECK(found(profile, {{{"mixed", 1.0}}, {}, "", {}}).chain.accept_length(3) == Approx(2.7));
+    CHECK(found(profile, {{{"coding", 1.0}}, {}, "", {}}).chain.accept_length(3) == Approx(3.1));
+    CHECK(problem(R"({"marginal_accept_rates": [0.8, 0.6], "mean_accept_length": 3.0})") ==
+          "in: mean_accept_length is 3, but 1 + the sum of its rates is 2.4");
+    CHECK(problem(R"({"marginal_accept_rates": [1.8]})").find("rates between 0 and 1") != std::string::npos);
+    // Not monotone in the length, as block drafters are: nothing may be read between the lengths.
+    const MeasuredFile per_k =
+        measured_file_of(R"({"accept_length_model": "measured_per_k", "accept_length_by_k": {"7": 3.73, "8": 3.47}})", "in");
+    CHECK(per_k.only_measured);
+    CHECK(per_k.of("").size() == 2);
+}
+
+TEST_CASE("runs of an acceptance table count by their drafts") {
+    const std::string csv =
+        "num_drafts,num_draft_tokens,num_accepted_tokens,acceptance_length,acceptance_at_pos_0,acceptance_at_pos_1\n"
+        "100,200,110,2.1,0.7,0.4\n300,600,150,1.5,0.3,0.2\n";
+    // (100·2.1 + 300·1.5) / 400 tokens a step.
+    CHECK(found(csv).chain.accept_length(2) == Approx(1.65));
+    CHECK(problem("num_drafts,acceptance_at_pos_0\n1,1.5\n").find("line 2: acceptance_at_pos_0 must be a rate") !=
+          std::string::npos);
+    CHECK(problem("num_drafts,acceptance_at_pos_0\n") == "in: holds no run");
+}
+
+TEST_CASE("a vector by child rank is one") {
+    CHECK(measured_file_of("[0.6, 0.2, 0.1]", "in").by_rank.size() == 3);
+    CHECK(measured_file_of(R"({"acceptance_by_child_rank": [0.5], "reject_all": 0.5})", "in").by_rank.front() == 0.5);
+    CHECK(problem("[0.9, 0.3]") == "in: at most one child is accepted, so the ranks must sum to at most 1, not 1.2");
+}
+
+TEST_CASE("other files are refused with what would do") {
+    CHECK(problem("hello").find("is none of the files with measured acceptance") != std::string::npos);
+    CHECK(problem("{}").find("is none of the files") != std::string::npos);
+    CHECK_THROWS_WITH(read_measured_file("/no/such/file.yaml"), Catch::Contains("cannot be read"));
+}

@@ -1,0 +1,209 @@
+// A published drafter's name alone: its kind and architecture, its target, its acceptance in this traffic, and how sure that
+// is.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "json_input.h"
+#include "numerics/quantile.h"
+#include "requests/point_reader.h"
+#include "requests/published_acceptance.h"
+#include "requests/recommend/workload_reader.h"
+#include "requests/setup_reader.h"
+
+using namespace treeline;
+using treeline::testing::Input;
+using treeline::testing::source_folder;
+
+namespace {
+
+std::filesystem::path folder() { return source_folder() / "models" / "drafters"; }
+
+PointInput point(const std::string& text) {
+    json::Document document = json::Document::parse(text, "in");
+    Descriptions descriptions({source_folder() / "models", source_folder() / "hardware"}, {});
+    return read_point(document, descriptions);
+}
+
+std::string point_problem(const std::string& keys, const char* target = "llama-3.1-8b") {
+    try {
+        point(std::string(R"({"target": ")") + target + R"(", "platform": "h100-sxm", )" + keys + "}");
+    } catch (const InputError& failure) {
+        return failure.problems().front();
+    }
+    return "";
+}
+
+const std::string chat_and_code = R"("traffic": {"categories": {"chat": 0.6, "code": 0.4}})";
+
+/// The rate of each draft, from the longest chain measured in a category.
+std::map<std::string, std::vector<MeasuredAcceptance>> chains_by_category(const PublishedDrafter& drafter) {
+    std::map<std::string, std::vector<MeasuredAcceptance>> rows;
+    for (const MeasuredAcceptance& row : drafter.measured) {
+        if (row.shape.empty() && row.category != "mixed") {
+            rows[row.category].push_back(row);
+        }
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("a name gives kind, architecture and the acceptance of the traffic") {
+    const PointInput input = point(R"({"target": "llama-3.3-70b", "platform": {"device": "h100-sxm", "tensor_parallel": 4},
+                                       "drafter": "eagle3-llama-3.3-70b", )" +
+                                   chat_and_code + "}");
+    REQUIRE(input.drafter);
+    CHECK(input.drafter->label == "eagle3-llama-3.3-70b");
+    CHECK(std::get<OneLayerDrafter>(input.drafter->drafter).draft_vocabulary == 32'000);
+    // nebius' model card, seven drafts: 2.88 on MT-bench, 3.62 on HumanEval. Of 100 tokens 60/2.88 + 40/3.62 = 31.88 rounds.
+    CHECK(input.drafter->acceptance.chain.accept_length(7) == Approx(100.0 / (60.0 / 2.88 + 40.0 / 3.62)).epsilon(0.002));
+    CHECK(input.drafter->acceptance.spread == Approx(0.1));
+}
+
+TEST_CASE("the drafter says otherwise where it has keys of its own") {
+    const PointInput input = point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", )" + chat_and_code + R"(,
+        "drafter": {"published": "eagle3-llama-3.1-8b", "name": "mine", "draft_vocabulary": 16000, "categories": {"math": 1}}})");
+    CHECK(input.drafter->label == "mine");
+    CHECK(std::get<OneLayerDrafter>(input.drafter->drafter).draft_vocabulary == 16'000);
+    CHECK(input.drafter->acceptance.chain.accept_length(1) == Approx(1.699).margin(0.03));
+}
+
+TEST_CASE("a drafter of another target is refused unless that is asked for") {
+    const std::string wrong = point_problem(R"("drafter": "eagle3-llama-3.1-8b")", "qwen3-8b");
+    CHECK(wrong.find("eagle3-llama-3.1-8b drafts for llama-3.1-8b, not for qwen3-8b") != std::string::npos);
+    CHECK(wrong.find("\"any_target\": true") != std::string::npos);
+    CHECK(point_problem(R"("drafter": {"published": "eagle3-llama-3.1-8b", "any_target": true})", "qwen3-8b").empty());
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b")").empty());
+}
+
+TEST_CASE("impossible keys of a published drafter are sentences") {
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8c")").find("did you mean \"eagle3-llama-3.1-8b\"") !=
+          std::string::npos);
+    CHECK(point_problem(R"("drafter": {"published": "eagle3-llama-3.1-8b", "block": 3})").find("block") != std::string::npos);
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"categories": {"chat": -1}})").find("chat") !=
+          std::string::npos);
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"temperature": -1})").find("temperature") !=
+          std::string::npos);
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"thinking": "maybe"})").find("thinking") !=
+          std::string::npos);
+}
+
+TEST_CASE("every drafter of the catalogue can be read as one, and its name begins with its kind") {
+    std::set<std::string> pairs;
+    for (const std::string& name : published_drafters(folder())) {
+        INFO(name);
+        CHECK(looks_published(name));
+        Input input(R"({"d": {"published": ")" + name + "\"}}");
+        const DrafterChoice choice = read_drafter(input.root.object("d"), input.descriptions);
+        CHECK(input.problems().empty());
+        CHECK_FALSE(std::holds_alternative<NoDrafter>(choice.drafter));
+        bool measured = false;
+        for (const MeasuredAcceptance& row : load_published_drafter(folder(), name).measured) {
+            CHECK_FALSE(row.source.empty());
+            measured = measured || !row.source.starts_with("derived");
+        }
+        if (measured) {
+            pairs.insert(name);
+        }
+    }
+    CHECK(pairs.size() >= 40);
+}
+
+TEST_CASE("a category that was not measured is predicted from neighbours, within the spread that is stated") {
+    std::vector<double> with_neighbours, with_mean;
+    for (const std::string& name : published_drafters(folder())) {
+        const PublishedDrafter drafter = load_published_drafter(folder(), name);
+        const auto by_category = chains_by_category(drafter);
+        const auto others = measured_of_others(folder(), name);
+        for (const auto& [category, rows] : by_category) {
+            std::vector<MeasuredAcceptance> rest;
+            for (const auto& [other, more] : by_category) {
+                if (other != category) {
+                    rest.insert(rest.end(), more.begin(), more.end());
+                }
+            }
+            if (rest.empty() || drafter.measured.front().source.starts_with("derived")) {
+                continue;
+            }
+            const TrafficKind asked{{{category, 1.0}}, {}, "", {}};
+            const int k = std::min(acceptance_of_traffic(rows, asked).chain.measured_positions(),
+                                   acceptance_of_traffic(rest, {}).chain.measured_positions());
+            const auto drafts_accepted = [&](const AcceptanceOfTraffic& found) { return found.chain.accept_length(k) - 1.0; };
+            const double truth = drafts_accepted(acceptance_of_traffic(rows, asked));
+            const AcceptanceOfTraffic predicted = acceptance_of_traffic(rest, asked, others);
+            CHECK(predicted.spread >= spread_of_neighbours);
+            with_neighbours.push_back(std::abs(drafts_accepted(predicted) / truth - 1.0));
+            with_mean.push_back(std::abs(drafts_accepted(acceptance_of_traffic(rest, asked)) / truth - 1.0));
+        }
+    }
+    REQUIRE(with_neighbours.size() >= 50);
+    INFO(with_neighbours.size() << " categories: with neighbours median " << quantile(with_neighbours, 0.5) << ", p80 "
+                                << quantile(with_neighbours, 0.8) << "; with the mean " << quantile(with_mean, 0.5) << ", "
+                                << quantile(with_mean, 0.8));
+    CHECK(quantile(with_neighbours, 0.5) < 0.7 * quantile(with_mean, 0.5));
+    CHECK(quantile(with_neighbours, 0.8) == Approx(spread_of_neighbours).epsilon(0.25));
+    CHECK(quantile(with_mean, 0.8) == Approx(spread_of_mean).epsilon(0.25));
+}
+
+TEST_CASE("acceptance falls with the context between the measured ones") {
+    const PublishedDrafter magic = load_published_drafter(folder(), "sparse-self-llama-3.1-8b");
+    const auto rate = [&](double context) {
+        return acceptance_of_traffic(magic.measured, {{}, {}, "", context}).chain.accept_length(1) - 1.0;
+    };
+    CHECK(rate(4000.0) == Approx(0.84));
+    CHECK(rate(32000.0) == Approx(0.81));
+    // Halfway between 32,000 and 64,000 by the logarithm: between 0.81 and 0.79.
+    CHECK(rate(45255.0) == Approx(0.80).margin(0.001));
+    CHECK(rate(1e6) == Approx(0.79));
+}
+
+TEST_CASE("each new key of a drafter is judged in a sentence") {
+    const auto problem = [](const std::string& keys) {
+        return point_problem("\"drafter\": {" + keys + R"(, "acceptance": {"geometric": 0.5}})");
+    };
+    CHECK(problem(R"("kind": "suffix", "hit_rate": 1.5)").find("hit_rate") != std::string::npos);
+    CHECK(problem(R"("kind": "suffix", "mean_draft": 0.5)").find("mean_draft") != std::string::npos);
+    CHECK(problem(R"("kind": "early-exit")").find("layers") != std::string::npos);
+    CHECK(problem(R"("kind": "early-exit", "layers": 64)").find("must rise from 0 to at most 31") != std::string::npos);
+    CHECK(problem(R"("kind": "layer-skip")").find("kept_layers") != std::string::npos);
+    CHECK(problem(R"("kind": "quantised-self")").find("precision") != std::string::npos);
+    CHECK(problem(R"("kind": "mlp-speculator", "width": 0)").find("width") != std::string::npos);
+    CHECK(problem(R"("kind": "mtp", "reads_target_cache": 1)").find("reads_target_cache") != std::string::npos);
+    CHECK(problem(R"("kind": "lookup-first", "lookup": {"kind": "eagle3"}, "otherwise": {"kind": "eagle3"})")
+              .find("must be a look-up") != std::string::npos);
+    CHECK(problem(R"("kind": "cascade", "middle": {"kind": "ngram"}, "inner": {"kind": "ngram"}, "inner_draft_tokens": 2,
+                      "inner_accept_length": 2)")
+              .find("must be a model, or the target") != std::string::npos);
+    CHECK(problem(R"("kind": "cascade", "middle": {"kind": "sparse-self", "window": 512}, "inner": {"kind": "ngram"},
+                      "inner_draft_tokens": 2, "inner_accept_length": 9)")
+              .find("yields 1 to 3 tokens") != std::string::npos);
+}
+
+TEST_CASE("a look-up tried first mixes what both accept, round by round") {
+    const PointInput input = point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", "drafter": {"kind": "lookup-first",
+        "lookup": {"kind": "suffix", "hit_rate": 0.25, "acceptance": {"per_position": [0.9, 0.8]}},
+        "otherwise": {"kind": "eagle3", "acceptance": {"per_position": [0.7, 0.4]}}}})");
+    // A quarter of the rounds accepts 0.9 and 0.8, the others 0.7 and 0.4.
+    CHECK(input.drafter->acceptance.chain.position(1) == Approx(0.75));
+    CHECK(input.drafter->acceptance.chain.position(2) == Approx(0.5));
+}
+
+TEST_CASE("a curve that forbids it is not carried over to other lengths") {
+    Input input(R"({"d": {"kind": "dspark", "acceptance": {"curve": {"3": 2.4, "7": 3.73}, "extrapolate": false}}})");
+    const DrafterChoice choice = read_drafter(input.root.object("d"), input.descriptions);
+    CHECK(input.problems().empty());
+    const auto problem = [&](int k) {
+        const TreeShape shape = ChainShape{k};
+        return acceptance_problem(choice.acceptance, shape, build_tree(shape, RankAcceptance()));
+    };
+    CHECK(problem(3).empty());
+    CHECK(problem(7).empty());
+    CHECK(problem(5) ==
+          "acceptance was not measured with 5 draft tokens, and its source says that other lengths say nothing about it");
+    Input rate(R"({"d": {"kind": "dspark", "acceptance": {"geometric": 0.5, "extrapolate": false}}})");
+    static_cast<void>(read_drafter(rate.root.object("d"), rate.descriptions));
+    CHECK(rate.problems().find("a rate holds for any length") != std::string::npos);
+}

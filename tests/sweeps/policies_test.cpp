@@ -1,0 +1,98 @@
+// Policies while decoding: do simulated rates agree with what can be computed, and do policies gain only where they can?
+#include "sweeps/adaptive/policies.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace treeline;
+
+namespace {
+
+/// Drafting costs `draft` a pass, verification 10 ms and `token` for each token of the batch.
+PolicyProblem problem_of(double draft_ms, double token_ms, int batch, double spread, double request_spread = 0.0) {
+    PolicyProblem problem;
+    problem.per_position = {0.8, 0.6, 0.45, 0.35};
+    problem.draft_spread = spread;
+    problem.request_spread = request_spread;
+    PolicyTimes times;
+    times.batch = batch;
+    for (int k = 0; k <= 4; ++k) {
+        times.draft.push_back(Seconds(1e-3 * draft_ms * k));
+        times.rest.push_back(Seconds(1e-3 * (10.0 + token_ms * batch * (k + 1))));
+    }
+    problem.batches = {times};
+    return problem;
+}
+
+const PolicyRuns runs{2000, 10, 5};
+
+PolicyOutcome outcome(const PolicyProblem& problem, const Policy& policy) {
+    return simulate_policies(problem, {policy}, runs).front().policies.at(1);
+}
+
+}  // namespace
+
+TEST_CASE("a fixed length decodes at the rate of its accept length over its time, whatever the spreads") {
+    for (const double spread : {0.0, 2.0}) {
+        const PolicyProblem problem = problem_of(1.0, 0.05, 8, spread, spread / 2.0);
+        const PolicyOutcome fixed = outcome(problem, {PolicyKind::fixed, 3});
+        // 8·(1 + 0.8 + 0.6 + 0.45) tokens in 3 + 10 + 0.05·8·4 = 14.6 ms.
+        CHECK(fixed.tokens_per_second.mean == Approx(8.0 * 2.85 / 14.6e-3).epsilon(0.01));
+        CHECK(fixed.accepted == Approx(1.85).epsilon(0.02));
+    }
+}
+
+TEST_CASE("the logits of positions reproduce the stated acceptance without spread") {
+    const std::vector<double> logits = position_logits(problem_of(1.0, 0.1, 1, 0.0));
+    CHECK(1.0 / (1.0 + std::exp(-logits[0])) == Approx(0.8));
+    CHECK(1.0 / (1.0 + std::exp(-logits[1])) == Approx(0.75));  // 0.6 / 0.8
+}
+
+TEST_CASE("where all drafts are alike no policy beats the best fixed length") {
+    const PolicyProblem problem = problem_of(1.0, 0.2, 16, 0.0);
+    for (const PolicyKind kind : {PolicyKind::cut_off, PolicyKind::ada_edl, PolicyKind::ema_steps, PolicyKind::throughput,
+                                  PolicyKind::budget, PolicyKind::bandit}) {
+        INFO(name_of(kind));
+        CHECK(outcome(problem, {kind}).gain.low() < 0.005);
+    }
+}
+
+TEST_CASE("confidence pays where verification costs tokens, and more so the more drafts differ") {
+    const auto gain = [](double spread) { return outcome(problem_of(0.05, 0.5, 32, spread), {PolicyKind::budget}).gain; };
+    CHECK(gain(2.0).low() > 0.02);
+    CHECK(gain(3.0).mean > gain(1.0).mean);
+    // Verification that costs no tokens has nothing to save.
+    CHECK(outcome(problem_of(0.05, 0.0, 32, 2.0), {PolicyKind::budget}).gain.mean == Approx(0.0).margin(0.002));
+}
+
+TEST_CASE("a cut-off at 0 drafts all, at 1 nothing, and in between fewer") {
+    const PolicyProblem problem = problem_of(1.0, 0.2, 4, 1.5);
+    CHECK(outcome(problem, {PolicyKind::cut_off, 0, 0.0}).drafted == Approx(4.0));
+    CHECK(outcome(problem, {PolicyKind::cut_off, 0, 1.0}).drafted == 0.0);
+    const PolicyOutcome half = outcome(problem, {PolicyKind::cut_off, 0, 0.5});
+    CHECK(half.drafted > 1.0);
+    CHECK(half.drafted < 3.5);
+    CHECK(half.accepted / half.drafted > 1.85 / 3.0);  // what it drafts is accepted more often
+}
+
+TEST_CASE("SGLang's steps settle one beyond the accepted drafts") {
+    // Fixed lengths of 1, 2, 3 and 4 accept 0.8, 1.4, 1.85 and 2.2 drafts: one more is nearest to 3.
+    const PolicyOutcome steps = outcome(problem_of(1.0, 0.1, 64, 0.0), {PolicyKind::ema_steps, 0, 0.0, {1, 2, 3, 4}});
+    CHECK(steps.drafted == Approx(3.0).margin(0.4));
+}
+
+TEST_CASE("time lies between those of the lengths on either side") {
+    const PolicyTimes times = problem_of(1.0, 0.5, 2, 0.0).batches.front();
+    CHECK(times.rest_of(3.0) == (times.rest[1] + times.rest[2]) * 0.5);  // 1.5 drafts of each of two sequences
+    CHECK(times.rest_of(8.0) == times.rest[4]);
+    CHECK(times.rest_of(0.0) == times.rest[0]);
+}
+
+TEST_CASE("problems are sentences") {
+    PolicyProblem rising = problem_of(1.0, 0.1, 1, 0.0);
+    rising.per_position = {0.5, 0.6};
+    CHECK(problems_of(rising).size() == 2);  // and the times no longer fit
+    CHECK(problems_of(rising).front().find("must not increase") != std::string::npos);
+}
