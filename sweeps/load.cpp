@@ -143,8 +143,10 @@ RoundEstimate under_load(const CompiledRound& round, int speculation, const Load
     RoundEstimate estimate = at_batch;
     if (load.kind == LoadKind::arrival_rate && settled.problem.empty()) {
         const double tokens_per_second = load.value * round.output_tokens;
-        estimate.tokens_per_second_device = tokens_per_second / round.ranks;
-        estimate.price_per_token = round.price * Seconds(1.0 / tokens_per_second);
+        // Devices of a pool that reads the prompts, for each that decodes.
+        const double pool = round.prefill_pool * load.value * prompt_time(round, speculation).value();
+        estimate.tokens_per_second_device = tokens_per_second / (round.ranks * (1.0 + pool));
+        estimate.price_per_token = round.price * Seconds((1.0 + pool) / tokens_per_second);
         estimate.first_token = first_token_of_arrival(at_batch, round, speculation, load.value, settled.batch - 1.0);
     }
     if (settled.queued > 0.0) {  // Little's law for those who wait: as many leave as answers are finished

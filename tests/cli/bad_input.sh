@@ -140,7 +140,7 @@ steady 2 'tokens: is 0, but must lie between 1' --batch 8 --prompt 100 --output-
 steady 2 'spread: is missing' --batch 8 --prompt 100 --output-tokens '{"mean": 100}'
 steady 2 'give all values a share' --batch 8 --prompt 100 --output-tokens 10:0.5,20
 steady 2 'more than one of "batch", "concurrency" and "arrival_rate"' --batch 8 --concurrency 8 --prompt 100 --output-tokens 10
-steady 2 'prefill: must be mixed, alternating or disaggregated, not "mixt"; did you mean "mixed"' --prefill mixt
+steady 2 'prefill: must be mixed, alternating or disaggregated, not "mixt"' --prefill mixt
 steady 2 'a round of 64 sequences with 4 tokens each exceeds the token budget of 128 for a step' --batch 64 --token-budget 128 \
   --drafter eagle --acceptance 0.7 --draft-tokens 3
 steady 2 'one sequence of a round has 4 tokens, more than the token budget of 3 for a step' --token-budget 3 --drafter eagle \
