@@ -214,8 +214,8 @@ Exported check(const ExportInput& input, ExportKind kind, const std::string& tar
     const double output = input.variant.setup.output_tokens > 0.0 ? input.variant.setup.output_tokens : 128.0;
     std::string text = "# Run once against the server with the drafter and once without it. Promised by treeline recommend:\n";
     std::set<double> batches;
-    for (const TrafficPoint& point : input.workload.traffic.points) {
-        batches.insert(std::max(1.0, std::round(point.batch)));
+    for (const TrafficPoint& point : settled_on(input.round, input.best.speculation, input.workload.traffic).points) {
+        batches.insert(std::max(1.0, std::round(point.load)));
     }
     for (const double batch : batches) {
         const RoundEstimate with = evaluate(input.round, {input.best.speculation, batch, input.context}),

@@ -125,11 +125,11 @@ double value_of(const Rivals& rivals, const Matrix& before, const Matrix& left) 
     return std::max(0.0, sum / worlds / now - 1.0);
 }
 
-/// Batches to measure at: the smallest, a middle and the largest of the traffic, and 1.
+/// Batches to measure at: the smallest, a middle and the largest of the traffic, stated in batches, and 1.
 std::vector<double> batches_of(const Traffic& traffic) {
     std::set<double> batches = {1.0};
     for (const TrafficPoint& point : traffic.points) {
-        batches.insert(std::max(1.0, std::round(point.batch)));
+        batches.insert(std::max(1.0, std::round(point.load)));
     }
     const std::vector<double> all(batches.begin(), batches.end());
     return {batches.size() <= 4 ? all
@@ -270,7 +270,8 @@ MeasurementPlan plan_measurements(const Recommendation& recommendation, const Wo
         }
     }
     const Rivals rivals = rivals_of(question, workload);
-    const std::vector<Observable> candidates = observables_of(question, workload.traffic);
+    const std::vector<Observable> candidates =
+        observables_of(question, settled_on(question.round, best.speculation, workload.traffic));
     const Matrix prior = identity(question.inputs.size());
     Matrix known = prior;
     const auto interval = [&](double& low, double& high) {
