@@ -93,7 +93,7 @@ TEST_CASE("what cannot be exported is a sentence") {
     plain.recommendation.speculate = false;
     CHECK_THROWS_WITH(plain.text(ExportKind::sglang_sps), Catch::Contains("does not speculate"));
     Case other;
-    other.recommendation.variants[0].setup.drafter = SparseSelfDrafter{};
+    other.recommendation.variants[0].setup.drafter = SelfDrafter{};
     CHECK_THROWS_AS(other.text(ExportKind::aisimulate), InputError);
     CHECK(Case().text(ExportKind::aisimulate).find("expected_accepted_tokens: 1.5") != std::string::npos);
     CHECK(Case().text(ExportKind::check_guidellm).find("--rate 64") != std::string::npos);
