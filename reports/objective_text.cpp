@@ -1,5 +1,7 @@
 #include "reports/objective_text.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "text/number_text.h"
@@ -97,6 +99,25 @@ std::string traffic_text(const Traffic& traffic) {
     return traffic.shares_of == ShareOf::time
                ? "Traffic shares are shares of time; TPOT, energy and money are means over the tokens generated in it."
                : "Traffic shares are shares of generated tokens; every mean is taken over tokens.";
+}
+
+std::string load_text(const Traffic& traffic) {
+    std::string values;
+    std::set<double> seen;
+    for (const TrafficPoint& point : traffic.points) {
+        if (seen.insert(point.load).second) {
+            values += (values.empty() ? "" : ", ") + short_text(point.load);
+        }
+    }
+    switch (traffic.kind) {
+        case LoadKind::batch:
+            return "batches of " + values;
+        case LoadKind::concurrency:
+            return values + " requests in flight";
+        case LoadKind::arrival_rate:
+            return values + " requests/s, at random";
+    }
+    return {};
 }
 
 std::string limit_text(Limit limit) {

@@ -31,6 +31,9 @@ std::string regret_text(Objective objective);
 /// What the means on a page are taken over: "Traffic shares are shares of time; …".
 std::string traffic_text(const Traffic& traffic);
 
+/// "4, 32, 128 requests in flight"
+std::string load_text(const Traffic& traffic);
+
 /// "memory", "the TPOT limit", "the TTFT limit", "the minimum gain".
 std::string limit_text(Limit limit);
 

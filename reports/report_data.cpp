@@ -17,6 +17,7 @@
 #include "sweeps/uncertainty.h"
 #include "text/number_text.h"
 #include "text/precision_text.h"
+#include "text/steady_text.h"
 
 namespace treeline {
 namespace {
@@ -71,6 +72,12 @@ Json configuration_of(const ReportInputs& inputs) {
     add("Device", variant.labels.platform());
     add("Stack", variant.labels.stack);
     add("Cost mode", variant.labels.mode);
+    if (inputs.workload.traffic.kind != LoadKind::batch) {
+        add("Load", load_text(inputs.workload.traffic));
+    }
+    if (largest_batch_of(recommendation.settled) > 1.0) {
+        add("Prompts", steady_text(variant.setup));
+    }
     add("Chosen for", goal_text(inputs.workload.objective));
     return list;
 }

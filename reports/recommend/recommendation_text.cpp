@@ -1,7 +1,5 @@
 #include "reports/recommend/recommendation_output.h"
 
-#include <set>
-
 #include <fmt/format.h>
 
 #include "reports/objective_text.h"
@@ -20,18 +18,6 @@ std::string verification_text(const Recommendation& found, const Candidate& cand
     return is_chain(speculation) && speculation.verification == Verification::unrolled
                ? "one pass over the chain"
                : std::string(name_of(speculation.verification));
-}
-
-/// "concurrency 8, 64, 256" or "arrival_rate 2 requests/s"
-std::string load_text(const Traffic& traffic) {
-    std::string values;
-    std::set<double> seen;
-    for (const TrafficPoint& point : traffic.points) {
-        if (seen.insert(point.load).second) {
-            values += (values.empty() ? "" : ", ") + short_text(point.load);
-        }
-    }
-    return traffic.kind == LoadKind::concurrency ? values + " requests in flight" : values + " requests/s, at random";
 }
 
 }  // namespace

@@ -78,11 +78,12 @@ TEST_CASE("shares of time weigh a point by the tokens generated there, shares of
     estimates[1].time_per_token = Seconds(0.020);
     estimates[1].tokens_per_second_device = 400.0;
     Traffic traffic = traffic_from({{1, 1.0}, {8, 1.0}}, {{1024, 1.0}});
-    CHECK(means_over(traffic, estimates).tokens_per_second_device == Approx(250.0));
-    CHECK(means_over(traffic, estimates).time_per_token.value() == Approx(0.018));
+    const std::vector<SettledLoad> loads(estimates.size());
+    CHECK(means_over(traffic, loads, estimates).tokens_per_second_device == Approx(250.0));
+    CHECK(means_over(traffic, loads, estimates).time_per_token.value() == Approx(0.018));
     traffic.shares_of = ShareOf::tokens;
-    CHECK(means_over(traffic, estimates).tokens_per_second_device == Approx(160.0));
-    CHECK(means_over(traffic, estimates).time_per_token.value() == Approx(0.015));
+    CHECK(means_over(traffic, loads, estimates).tokens_per_second_device == Approx(160.0));
+    CHECK(means_over(traffic, loads, estimates).time_per_token.value() == Approx(0.015));
 }
 
 TEST_CASE("with shares of time the gain in throughput is the speed-up, and both follow from the points by hand") {
@@ -93,9 +94,9 @@ TEST_CASE("with shares of time the gain in throughput is the speed-up, and both 
     const CompiledRound round = compile_round(workload.variants[best.variant].setup);
     double plain = 0.0, speculative = 0.0;
     for (const TrafficPoint& point : workload.traffic.points) {
-        const RoundEstimate e = evaluate(round, {best.speculation, point.batch, point.context});
-        speculative += point.share * point.batch / e.time_per_token.value();
-        plain += point.share * point.batch / e.autoregressive.value();
+        const RoundEstimate e = evaluate(round, {best.speculation, point.load, point.context});
+        speculative += point.share * point.load / e.time_per_token.value();
+        plain += point.share * point.load / e.autoregressive.value();
     }
     CHECK(best.tokens_per_second_device == Approx(speculative));
     CHECK(best.gain == Approx(speculative / plain));
