@@ -12,8 +12,6 @@
 namespace treeline {
 namespace {
 
-constexpr std::size_t most_layers = 100'000;
-
 /// "window" in tokens or "share" of the context, and "sink".
 ContextReach read_reach(json::Reader& at, std::string& label) {
     ContextReach reach;
@@ -65,7 +63,8 @@ Drafter read_self(json::Reader& at, const std::string& kind, std::string& label)
     SelfDrafter drafter;
     drafter.shares_cache = read(at, drafter_keys::shares_cache);
     if (kind == "early-exit") {
-        for (std::size_t layer = 0; layer < read<std::size_t>(at, drafter_keys::layers) && layer < most_layers; ++layer) {
+        const auto count = read<std::size_t>(at, drafter_keys::layers);
+        for (std::size_t layer = 0; layer < count; ++layer) {
             drafter.layers.push_back(layer);
         }
         label = fmt::format("early exit after {} layers", drafter.layers.size());

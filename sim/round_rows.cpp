@@ -196,7 +196,6 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     }
     row.accepted = with_hit_rate(accepted_tokens(inputs.setup.acceptance, speculation.shape, tree), inputs.drafter.hit_rate);
     const VerifyShape shape = with_mean_draft(inputs.drafter, tree, verify_shape(speculation.verification, tree));
-    row.draft_tokens = inputs.drafter.drafted_tokens(tree.nodes());
     add_drafting(inputs, speculation, tree, row, steps);
     add_verification(inputs, speculation, shape, row, steps);
     add_rollback(inputs, speculation, shape, tree, row, steps);

@@ -1,4 +1,4 @@
-# treeline study bandit and treeline traffic: examples, reproducible results, bad input.
+# treeline study bandit, policies and traffic: examples, reproducible results, bad input.
 . "$(dirname "$0")/lib.sh"
 bandits=$SOURCE/examples/bandit
 traffics=$SOURCE/examples/traffic
@@ -33,6 +33,17 @@ for file in "$bandits"/*.json; do
     expect 0 'The bandit decodes .* tokens/s.*Source' study bandit "$file"
     same bandit "$file"
 done
+expect 0 'Example' study policies --help
+for file in "$SOURCE"/examples/policies/*.json; do
+    expect 0 'the best fixed.*adaptive-verification.*Source' study policies "$file"
+done
+# A block drafter's verification costs time at large batches, and confidence saves part of it; the page is whole.
+expect 0 'adaptive-verification gains \+[0-9.]+ % over fixed' study policies "$SOURCE/examples/policies/dspark-qwen3-14b-h100.json" --html policies.html
+checks=$((checks + 1))
+grep -q '</html>' policies.html || fail "the page of policies is not whole"
+with_json '{"design_point": {"target": "llama-3-8b", "platform": "h100-sxm", "drafter": {"kind": "ngram", "acceptance": {"geometric": 0.5}},
+    "draft_tokens": 3, "context": 1000}, "batch": 1}'
+expect 2 'draft_tokens: is not for a policy' study policies input.json
 for file in "$traffics"/*.json; do
     expect 0 'requests/s .*schedule.*Source' study traffic "$file"
     same traffic "$file"
