@@ -70,4 +70,20 @@ std::string text_of(const Precision& precision) {
     return text + text_of(precision.exceptions);
 }
 
+std::string text_of(const Precision& precision, const Device& device) {
+    std::string text = text_of(precision);
+    std::vector<NumberFormat> said;
+    for (const NumberFormat format :
+         {product_format(precision.weights, precision), product_format(precision.experts, precision),
+          attention_format(precision), product_format(precision.embeddings, precision)}) {
+        const NumberFormat computed = device.computed_in(format);
+        if (computed != format && std::find(said.begin(), said.end(), format) == said.end()) {
+            text +=
+                fmt::format("; {} computed in {}, as {} has no units for it", name_of(format), name_of(computed), device.name);
+            said.push_back(format);
+        }
+    }
+    return text;
+}
+
 }  // namespace treeline

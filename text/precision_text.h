@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "sim/device.h"
 #include "sim/precision.h"
 
 namespace treeline {
@@ -10,5 +11,7 @@ namespace treeline {
 /// "weights fp8, embeddings bf16, …; products in fp8, of attention in bf16": what differs from the weights, and the formats in
 /// which operations compute.
 std::string text_of(const Precision& precision);
+/// The same on a device, with the formats that it has no units for: "…; fp4 computed in bf16, as h100-sxm has no units for it".
+std::string text_of(const Precision& precision, const Device& device);
 
 }  // namespace treeline

@@ -98,7 +98,7 @@ Json policies_json(const PointEstimate& estimate) {
 Json configuration_json(const PointEstimate& estimate) {
     const PointInput& input = estimate.input;
     Json json = {{"target", input.target.label},
-                 {"precision", text_of(input.target.precision)},
+                 {"precision", text_of(input.target.precision, input.platform.device)},
                  {"platform", label_of(input.platform)},
                  {"mode", name_of(input.platform.mode)},
                  {"drafter", input.drafter ? Json(input.drafter->label) : Json()}};

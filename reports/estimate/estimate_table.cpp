@@ -52,8 +52,9 @@ std::string configuration(const PointEstimate& estimate) {
     FactList facts;
     facts.add("Target", input.target.label);
     const std::optional<Accelerator>& accelerator = input.platform.accelerator;
-    facts.add("Precision", wrapped(accelerator ? formats_of(accelerator->design) : text_of(input.target.precision),
-                                   page_width - 13, "             "));
+    facts.add("Precision",
+              wrapped(accelerator ? formats_of(accelerator->design) : text_of(input.target.precision, input.platform.device),
+                      page_width - 13, "             "));
     facts.add("Platform", label_of(input.platform));
     facts.add("Cost mode", std::string(name_of(input.platform.mode)));
     if (input.drafter) {

@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
     const bool accelerated = variant.setup.platform.accelerator.has_value();  // computes in formats of its own
     std::vector<std::pair<std::string, std::string>> facts = {
         {"Target", accelerated ? variant.labels.target : answer.input.target.label},
-        {"Precision", accelerated ? variant.labels.precision : text_of(variant.setup.precision)},
+        {"Precision", accelerated ? variant.labels.precision : text_of(variant.setup.precision, variant.setup.platform.device)},
         {"Platform", label_of(variant.setup.platform)},
         {"Cost mode", variant.labels.mode}};
     if (found.speculate) {

@@ -9,6 +9,7 @@
 
 #include "hardware/catalogue.h"
 #include "source_folder.h"
+#include "text/precision_text.h"
 
 using namespace treeline;
 
@@ -132,6 +133,12 @@ TEST_CASE("4-bit floating-point weights compute in 16 bits where there are no un
         CHECK(device.computed_in(NumberFormat::fp4) == NumberFormat::bf16);
         CHECK(device.peak_for(NumberFormat::fp4) == device.peak_for(NumberFormat::bf16));
     }
-    CHECK(load_uncalibrated_device(catalogue, "b200").value.computed_in(NumberFormat::fp4) == NumberFormat::fp4);
+    const Device b200 = load_uncalibrated_device(catalogue, "b200").value;
+    CHECK(b200.computed_in(NumberFormat::fp4) == NumberFormat::fp4);
+    // What a user reads about it.
+    const Precision fp4 = checkpoint_precision(NumberFormat::fp4, NumberFormat::bf16);
+    CHECK(text_of(fp4, b200) == text_of(fp4));
+    CHECK(text_of(fp4, load_uncalibrated_device(catalogue, "h100-sxm").value) ==
+          text_of(fp4) + "; fp4 computed in bf16, as h100-sxm has no units for it");
     CHECK(load_uncalibrated_device(catalogue, "v100-sxm-16").value.computed_in(NumberFormat::bf16) == NumberFormat::fp16);
 }

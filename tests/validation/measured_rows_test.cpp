@@ -152,7 +152,7 @@ TEST_CASE("a run becomes the design point that the product would price") {
     setup.target = parts().models.at("llama-3.1-8b");
     setup.precision = setup.target.precision;
     setup.platform.device = parts().devices.at("h100-sxm");
-    setup.platform.stack = parts().stacks.at("vllm");
+    setup.platform.stack = parts().stacks.at("vllm-0.10");  // the row states no version
     setup.prompt_tokens = 1000.0;
     setup.output_tokens = 500.0;
     CHECK(predicted_time_per_token(point, parts(), CostMode::roofline) ==
