@@ -17,6 +17,9 @@ using stack_fit::Problem;
 using stack_fit::Solution;
 
 constexpr double confidence = 0.9;
+constexpr std::size_t few_steps = 3;
+/// In spreads: a number that moves by less is left as it was.
+constexpr double least_move = 0.01;
 constexpr double slowest_kernels = 10.0;  ///< bound on the factor on kernel time
 constexpr double longest_host = 1.0;      ///< seconds; bound on times
 /// If a number's whole range changes every step by less than this share, the steps say nothing about it.
@@ -61,11 +64,31 @@ void set(StackNumber number, double value, Stack& stack) {
     }
 }
 
+/// How much a number differs over deployments: engines at versions differ by as much (docs/cost-model.md, section 9).
+double spread_of(StackNumber number) {
+    switch (number) {
+        case StackNumber::kernel_time:
+            return 0.2;
+        case StackNumber::host_per_pass:
+            return 1e-3;
+        case StackNumber::host_per_round:
+            return 5e-4;
+        case StackNumber::host_per_draft_pass:
+            return 2e-4;
+        case StackNumber::host_per_sequence:
+            return 15e-6;
+        case StackNumber::host_per_verified_token:
+        case StackNumber::host_per_draft_token:
+            break;
+    }
+    return 10e-6;
+}
+
 stack_fit::Candidate candidate_of(StackNumber number, const Stack& stack) {
     if (Seconds Stack::*const field = field_of(number)) {
-        return {(stack.*field).value(), 0.0, longest_host};
+        return {(stack.*field).value(), 0.0, longest_host, spread_of(number)};
     }
-    return {1.0, std::max(stack.memory_efficiency, stack.compute_efficiency), slowest_kernels};
+    return {1.0, std::max(stack.memory_efficiency, stack.compute_efficiency), slowest_kernels, spread_of(number)};
 }
 
 /// What one unit of a number adds to a step. Host times are added to those of the device, and shares of the peaks scale kernel
@@ -140,6 +163,9 @@ std::vector<FittedStackNumber> numbers_of(const LinearProblem& linear, const Sol
         const stack_fit::Candidate& candidate = linear.problem.candidates[j];
         const double half = quantile * solution.standard_errors[j];
         const double value = solution.values[j];
+        if (std::abs(value - candidate.before) < least_move * candidate.spread) {
+            continue;
+        }
         numbers.push_back({linear.numbers[j], candidate.before, value, std::max(candidate.low, value - half),
                            std::min(candidate.high, value + half)});
     }
@@ -148,6 +174,12 @@ std::vector<FittedStackNumber> numbers_of(const LinearProblem& linear, const Sol
 
 /// At least one step more than free numbers.
 std::size_t most_free(std::size_t steps) { return std::min(most_free_numbers, steps - 1); }
+
+/// Few steps cannot choose among the numbers, so all of them move a little; more steps choose.
+Solution solution_of(const Problem& problem, const std::vector<LinearStep>& steps) {
+    return steps.size() <= few_steps ? stack_fit::shrunk_fit(problem, steps)
+                                     : stack_fit::chosen_fit(problem, steps, most_free(steps.size()));
+}
 
 /// Times of one group's steps by a fit to the others.
 void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredStep>& steps, int group,
@@ -161,7 +193,7 @@ void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredSte
     if (seen.size() < 2) {
         return;
     }
-    const Solution solution = stack_fit::chosen_fit(linear.problem, seen, most_free(seen.size()));
+    const Solution solution = solution_of(linear.problem, seen);
     const Stack stack = stack_with(linear, solution, steps.front().setup.platform.stack);
     for (std::size_t i = 0; i < steps.size(); ++i) {
         if (linear.problem.steps[i].group == group) {
@@ -211,7 +243,7 @@ StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
     }
     const LinearProblem linear = linear_problem(steps);
     const Stack& before = steps.front().setup.platform.stack;
-    const Solution solution = stack_fit::chosen_fit(linear.problem, linear.problem.steps, most_free(steps.size()));
+    const Solution solution = solution_of(linear.problem, linear.problem.steps);
     StackFit result;
     result.stack = stack_with(linear, solution, before);
     result.numbers = numbers_of(linear, solution);

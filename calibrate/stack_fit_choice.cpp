@@ -11,6 +11,7 @@ namespace treeline::stack_fit {
 namespace {
 
 constexpr double huber_limit = 0.05;     ///< relative error above which a step counts less (docs/cost-model.md, section 9.4)
+constexpr double step_error = 0.02;      ///< that the model leaves of a step when its numbers are right
 constexpr int reweightings = 20;         ///< Huber weights settle well before this
 constexpr double worthwhile_gain = 0.9;  ///< error of left-out steps, relative to before, that one more free number must reach
 constexpr double faintness = 1e-4;       ///< weight of a number's previous value against the error of one step
@@ -170,6 +171,19 @@ std::optional<Solution> fit(const Problem& problem, const std::vector<LinearStep
         }
     }
     return solution;
+}
+
+Solution shrunk_fit(const Problem& problem, const std::vector<LinearStep>& steps) {
+    std::vector<LinearStep> all = steps;
+    std::vector<std::size_t> free;
+    for (std::size_t j = 0; j < problem.candidates.size(); ++j) {
+        // A step of time 1 that is missed by the ratio of a step's own error to the spread for each unit of the number.
+        LinearStep prior{1.0, 1.0, std::vector<double>(problem.candidates.size(), 0.0), -1};
+        prior.slopes[j] = step_error / problem.candidates[j].spread;
+        all.push_back(std::move(prior));
+        free.push_back(j);
+    }
+    return *fit(problem, all, free);
 }
 
 Solution chosen_fit(const Problem& problem, const std::vector<LinearStep>& steps, std::size_t most_free) {

@@ -9,6 +9,7 @@ namespace treeline::stack_fit {
 /// A number that may be free.
 struct Candidate {
     double before = 0.0, low = 0.0, high = 0.0;
+    double spread = 0.0;  ///< standard deviation over deployments of the same stack, as far as one can say
 };
 
 /// A measured step: time(x) = before + Σ slopes[j]·(x[j] − candidates[j].before).
@@ -38,5 +39,9 @@ std::optional<Solution> fit(const Problem& problem, const std::vector<LinearStep
 
 /// The fit whose free numbers predict left-out groups best; a further number must lower that error by a tenth.
 Solution chosen_fit(const Problem& problem, const std::vector<LinearStep>& steps, std::size_t most_free);
+
+/// All numbers free, each drawn to what it was before as strongly as it varies little over deployments: for fewer steps than
+/// could choose among them.
+Solution shrunk_fit(const Problem& problem, const std::vector<LinearStep>& steps);
 
 }  // namespace treeline::stack_fit

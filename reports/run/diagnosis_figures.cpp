@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double half_of_90_percent = 1.645;
+constexpr std::size_t most_causes = 2;
 
 Figure waterfall(const DiagnosedLoad& load) {
     Figure figure;
@@ -137,7 +138,15 @@ Figure positions(const Diagnosis& diagnosis) {
 
 std::string diagnosis_html(const Diagnosis& diagnosis) {
     std::vector<FigureSection> sections;
-    FigureSection round{"round", "Where the round goes", "", {}};
+    // Sections are shown with their charts, so the likeliest causes stand above the waterfall; the table has them all.
+    std::string causes;
+    for (std::size_t i = 0; i < std::min<std::size_t>(most_causes, diagnosis.causes.size()); ++i) {
+        const Cause& cause = diagnosis.causes[i];
+        std::string name(name_of(cause.kind));
+        name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+        causes += fmt::format("{}{}. {} Try: {}.", causes.empty() ? "" : " ", name, cause.evidence, cause.remedy);
+    }
+    FigureSection round{"round", "Where the round goes", causes, {}};
     FigureSection loads{
         "loads", "Every load", "Expected is the prediction times what plain decoding is measured over predicted.", {}};
     if (!diagnosis.loads.empty()) {
@@ -147,13 +156,6 @@ std::string diagnosis_html(const Diagnosis& diagnosis) {
             loads.figures.push_back(std::move(figure));
         }
     }
-    int number = 0;
-    for (const Cause& cause : diagnosis.causes) {
-        std::string heading(name_of(cause.kind));
-        heading.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(heading.front())));
-        sections.push_back(
-            {fmt::format("cause-{}", ++number), heading, fmt::format("{} Try: {}.", cause.evidence, cause.remedy), {}});
-    }
     if (!round.figures.empty()) {
         sections.push_back(std::move(round));
     }
@@ -162,7 +164,7 @@ std::string diagnosis_html(const Diagnosis& diagnosis) {
     }
     const DiagnosisInput& input = diagnosis.input;
     return render_figures({"Diagnosis of a run", input.target + " on " + input.platform, "Why it is as fast as it is",
-                           diagnosis_sentence(diagnosis), std::move(sections)});
+                           diagnosis_sentence(diagnosis) + (diagnosis.loads.empty() ? " " + causes : ""), std::move(sections)});
 }
 
 }  // namespace treeline
