@@ -21,7 +21,7 @@ Run add_results(CLI::App& app) {
     app.add_option("--store", request->store, "Database that `treeline sweep --store` keeps")->type_name("FILE")->required();
     add_common_flags(app, *common);
     app.footer(
-        "Commands:" + verbs +
+        "What COMMAND may be:" + verbs +
         "\n\nExamples:\n  treeline results list --store results.sqlite\n  treeline results diff 1 --store results.sqlite\n"
         "  treeline results query 'SELECT device, batch, speedup FROM rows WHERE run = 1' --store results.sqlite");
     return [common, request] {

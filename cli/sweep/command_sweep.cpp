@@ -55,8 +55,8 @@ void explore_designs(const SweepFlags& flags) {
             return given.first != "threads" && !given.second.empty();
         })) {
         throw InputError(
-            {"only --threads and --format are for designs of an accelerator, which this file searches; --csv, "
-             "--top and the others are for axes of a design space"});
+            {"this file searches designs of an accelerator, for which only --threads and --format are; --csv, --top and the "
+             "others are for axes of a design space"});
     }
     const Format format = flags.common.chosen_format();
     const unsigned threads = sweep_options(texts, false).threads;

@@ -17,7 +17,7 @@
 namespace treeline {
 namespace {
 
-constexpr double most_points = 1e11;
+constexpr double most_points = 1e14;  ///< a day of a hundred processes
 
 /// Every target in every precision of the axis, if there is one.
 std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descriptions) {

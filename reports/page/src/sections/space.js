@@ -121,8 +121,12 @@ const shortened = (text) => (text.length > 20 ? `${text.slice(0, 19)}…` : text
 const AT_ONCE = 4000; // lines drawn in one frame: the page answers while the rest follow
 
 function parallelCoordinates(data) {
-  const { columns, rows, categories } = data.points;
+  const { categories } = data.points;
+  const varied = data.points.columns.map((_, c) => data.points.rows.some((row) => row[c] !== data.points.rows[0][c]));
+  const columns = data.points.columns.filter((_, c) => varied[c]);
+  const rows = data.points.rows.map((row) => row.filter((_, c) => varied[c]));
   const byColumn = columns.indexOf(data.by.column);
+  if (byColumn < 0) return [];
   const colour = scaleOf(rows.map((row) => row[byColumn]), data.by);
   const scales = columns.map((_, c) => {
     const values = rows.map((row) => row[c]).filter(Number.isFinite);
@@ -131,14 +135,16 @@ function parallelCoordinates(data) {
   const order = rows.map((_, i) => i).sort((a, b) => colour.place(rows[a][byColumn]) - colour.place(rows[b][byColumn]));
   const brushes = columns.map(() => null);
   const HEIGHT = 380;
-  const [TOP, BOTTOM] = [44, HEIGHT - 28];
+  const [TOP, BOTTOM] = [50, HEIGHT - 28];
   let width = 800;
   let frame = 0;
   const xOf = (c) => 60 + (c * (width - 120)) / Math.max(1, columns.length - 1);
-  const yOf = (c, value) => {
+  const isLog = scales.map(([low, high], c) => !categories[columns[c]] && low > 0 && high / low > 20);
+  const share = (c, value) => {
     const [low, high] = scales[c];
-    return BOTTOM - ((high > low ? (value - low) / (high - low) : 0.5) * (BOTTOM - TOP));
+    return isLog[c] ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   };
+  const yOf = (c, value) => BOTTOM - share(c, value) * (BOTTOM - TOP);
   const within = (row) => brushes.every((brush, c) => !brush || (yOf(c, row[c]) >= brush[0] && yOf(c, row[c]) <= brush[1]));
   const count = element('p', { class: 'note', 'aria-live': 'polite' });
   const lines = (context, palette, from) => {
@@ -148,7 +154,7 @@ function parallelCoordinates(data) {
       const row = rows[order[k]];
       if (!within(row)) continue;
       context.strokeStyle = colourOf(0.15 + 0.85 * colour.place(row[byColumn]), palette);
-      context.globalAlpha = rows.length > 2000 ? 0.25 : 0.6;
+      context.globalAlpha = Math.min(0.6, Math.max(0.03, 500 / rows.length));
       context.beginPath();
       columns.forEach((_, c) => (c === 0 ? context.moveTo(xOf(c), yOf(c, row[c])) : context.lineTo(xOf(c), yOf(c, row[c]))));
       context.stroke();
@@ -166,11 +172,11 @@ function parallelCoordinates(data) {
       context.stroke();
       context.textAlign = 'center';
       context.fillStyle = palette.ink;
-      context.fillText(titleOf(name), xOf(c), c % 2 === 0 ? 14 : 28);
+      context.fillText(titleOf(name), xOf(c), c % 2 === 0 ? 12 : 26);
       context.fillStyle = palette.muted;
       const [low, high] = scales[c];
       const text = (value) => (categories[name] ? shortened(categories[name][value] ?? '') : number(value));
-      context.fillText(text(high), xOf(c), TOP - 4);
+      context.fillText(text(high), xOf(c), TOP - 5);
       context.fillText(text(low), xOf(c), BOTTOM + 16);
       if (brushes[c]) {
         context.fillStyle = palette.series[1];
@@ -210,7 +216,7 @@ function parallelCoordinates(data) {
   });
   return [
     element('h3', {}, 'Kept points over their figures'),
-    element('p', {}, `A line for each point of the lists; darker is better by ${titleOf(data.by.column)}.`),
+    element('p', {}, `A line for each point of the lists; darker is better by ${titleOf(data.by.column)}. Wide ranges are on a logarithmic scale.`),
     shown.node,
     count,
   ];
