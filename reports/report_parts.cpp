@@ -198,8 +198,7 @@ Json round_rows(const CompiledRound& round, const Workload& workload, const Cand
         add("recommended", "prompts", estimate.prompts);
     }
     add("plain decoding", "target pass", estimate.autoregressive);
-    add("plain decoding", "prompts",
-        round.prompts.target * (round.prompt_wait * (typical_point(workload.traffic).load - 1.0)));
+    add("plain decoding", "prompts", round.prompts.target * (round.prompt_wait * (typical_point(workload.traffic).load - 1.0)));
     return rows;
 }
 
