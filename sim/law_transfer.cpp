@@ -32,16 +32,18 @@ constexpr const char* transfer_error =
     "(median) and 39 % (90th percentile), between the two that have the same kind of multiprocessor by 8 and 24 %; of prompts "
     "by 23 and 78 %, all-reduces 21 and 47 %, latent attention by more than its time";
 
-/// Weights in int4 are unpacked by the vector units of multiprocessors, and multiplied by instructions that newer matrix units
-/// keep for old programs. What a multiprocessor was seen to do of either with Marlin's experts on H100, the most of any device
-/// measured: 0.98 of 3.35 TB/s, and 0.30 of 989 TFLOP/s, by 132 of them.
-constexpr double unpacked_bytes = 25e9, unpacked_flops = 2.3e12;  // a second
-
-void limit_by_multiprocessors(KernelLaw& law, const Device& other) {
-    const double bytes = unpacked_bytes * other.multiprocessors, flops = unpacked_flops * other.multiprocessors;
-    law.bandwidth_share = std::min(law.bandwidth_share, bytes / other.bandwidth.value());
-    law.peak_share = std::min(law.peak_share, flops / other.peak_for(NumberFormat::bf16).value());
+/// Matrix units with fp4 keep the instructions of Marlin's int4 kernels for old programs, at no more than the earlier rate, and
+/// vector units unpack the weights: a multiprocessor then does no more of either than on the device that was measured (experts
+/// of Kimi-K2.5 on B200, of MiniMax on RTX PRO 6000).
+void limit_by_multiprocessors(KernelLaw& law, const Device& measured, const Device& other) {
+    const auto share = [&](double measured_peak, double other_peak) {
+        return std::min(1.0, measured_peak / measured.multiprocessors / (other_peak / other.multiprocessors));
+    };
+    law.bandwidth_share *= share(measured.bandwidth.value(), other.bandwidth.value());
+    law.peak_share *= share(measured.peak_for(NumberFormat::bf16).value(), other.peak_for(NumberFormat::bf16).value());
 }
+
+bool has_fp4_units(const Device& device) { return device.computed_in(NumberFormat::fp4) == NumberFormat::fp4; }
 
 KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, const Device& other) {
     KernelLaw law = kernel.law;
@@ -53,8 +55,8 @@ KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, co
         if (law.workers == measured.multiprocessors) {
             law.workers = other.multiprocessors;
         }
-        if (kernel.format == NumberFormat::int4) {
-            limit_by_multiprocessors(law, other);
+        if (kernel.format == NumberFormat::int4 && has_fp4_units(other) && !has_fp4_units(measured)) {
+            limit_by_multiprocessors(law, measured, other);
         }
     }
     return law;
