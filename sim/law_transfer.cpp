@@ -54,15 +54,18 @@ double tile_on(double tile, double relative_balance) {
     return tile;
 }
 
-/// Weights in int4 are unpacked by the vector units of multiprocessors, and multiplied by instructions that newer matrix units
-/// keep for old programs: no multiprocessor does more of either on another device than it was measured to do.
-void limit_by_multiprocessors(KernelLaw& law, const Device& measured, const Device& other, NumberFormat format) {
+/// Matrix units with fp4 keep the instructions of Marlin's int4 kernels for old programs, at no more than the earlier rate, and
+/// vector units unpack the weights: a multiprocessor then does no more of either than on the device that was measured (experts
+/// of Kimi-K2.5 on B200, of MiniMax on RTX PRO 6000).
+void limit_by_multiprocessors(KernelLaw& law, const Device& measured, const Device& other) {
     const auto share = [&](double measured_peak, double other_peak) {
         return std::min(1.0, measured_peak / measured.multiprocessors / (other_peak / other.multiprocessors));
     };
     law.bandwidth_share *= share(measured.bandwidth.value(), other.bandwidth.value());
-    law.peak_share *= share(measured.peak_for(format).value(), other.peak_for(format).value());
+    law.peak_share *= share(measured.peak_for(NumberFormat::bf16).value(), other.peak_for(NumberFormat::bf16).value());
 }
+
+bool has_fp4_units(const Device& device) { return device.computed_in(NumberFormat::fp4) == NumberFormat::fp4; }
 
 KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, const Device& other) {
     KernelLaw law = kernel.law;
@@ -78,8 +81,8 @@ KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, co
         if (law.workers == measured.multiprocessors) {
             law.workers = other.multiprocessors;
         }
-        if (kernel.format == NumberFormat::int4) {
-            limit_by_multiprocessors(law, measured, other, kernel.format);
+        if (kernel.format == NumberFormat::int4 && has_fp4_units(other) && !has_fp4_units(measured)) {
+            limit_by_multiprocessors(law, measured, other);
         }
     }
     return law;

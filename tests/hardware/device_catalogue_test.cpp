@@ -304,6 +304,10 @@ TEST_CASE("a device that nobody measured takes the laws of the relative that its
     CHECK(of_b200.startup == of_h100.startup);
     CHECK(of_b200.per_head.value() == Approx(of_h100.per_head.value() * 132.0 / 148.0));
     CHECK(b200.calibration->law(KernelClass::all_reduce, NumberFormat::bf16) != nullptr);
+    // Int4 weights are unpacked by multiprocessors: one of B200's does as much as one of H100's.
+    const KernelLaw& int4 = *b200.calibration->law(KernelClass::experts, NumberFormat::int4, marlin_family);
+    const double on_h100 = h100.calibration->law(KernelClass::experts, NumberFormat::int4, marlin_family)->bandwidth_share;
+    CHECK(int4.bandwidth_share == Approx(on_h100 * (3.35e12 / 132.0) / (7.7e12 / 148.0)));
     // PCIe cards do not reduce as NVLink boards do.
     const Calibration on_pcie = transferred_laws(h100, load_device(catalogue, "l4").value);
     CHECK(on_pcie.law(KernelClass::gemm, NumberFormat::bf16) != nullptr);
