@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
-#include "requests/acceptance/measured_file.h"
+#include "requests/acceptance/acceptance_file.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/loop/import_request.h"
 #include "requests/published_acceptance.h"
@@ -163,7 +163,7 @@ void read_file(json::Reader& at, Descriptions& descriptions, const TrafficKind& 
     const std::string of = read_or(at, acceptance_keys::of, "");
     const TrafficKind kind = read_traffic_kind(at, traffic);
     try {
-        const MeasuredFile file = read_measured_file(path);
+        const AcceptanceFile file = read_acceptance_file(path);
         if (!file.by_rank.empty()) {
             choice.acceptance.siblings = RankAcceptance(file.by_rank);
             choice.acceptance.chain = Acceptance::geometric(file.by_rank.front());
@@ -271,8 +271,8 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
     if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
         at.problem({}, named.empty()
-                            ? "needs one of geometric, per_position, mean_length, curve, published, file and run, or per_rank"
-                            : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+                           ? "needs one of geometric, per_position, mean_length, curve, published, file and run, or per_rank"
+                           : "gives " + listed(named, "and") + ", but exactly one of them is needed");
     } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
         read_published(at, descriptions, traffic, choice);
     } else if (!named.empty() && named.front() == acceptance_keys::file.key) {

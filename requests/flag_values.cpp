@@ -86,8 +86,8 @@ std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyF
 }
 
 bool names_a_description(std::string_view key) {
-    constexpr std::array<std::string_view, 12> keys = {"published", "file",   "run",   "target", "platform", "platforms",
-                                                      "model",     "device", "design", "stack",  "shape",    "shapes"};
+    constexpr std::array<std::string_view, 12> keys = {"published", "file",   "run",    "target", "platform", "platforms",
+                                                       "model",     "device", "design", "stack",  "shape",    "shapes"};
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -181,7 +181,7 @@ FlagJson shares_by_name(const std::string& text) {
 }
 
 /// Text that ends as files of measured acceptance do.
-bool looks_like_measured_file(const std::string& text) {
+bool looks_like_acceptance_file(const std::string& text) {
     const auto ends = [&](std::string_view end) { return text.size() > end.size() && text.ends_with(end); };
     return ends(".yaml") || ends(".yml") || ends(".csv") || ends(".jsonl") || (ends(".json") && !text.starts_with("{"));
 }
@@ -209,10 +209,10 @@ FlagJson acceptance_of_flag(const std::string& text) {
         if (value.is_string() && is_run_file(text)) {
             return FlagJson{{"run", value}};
         }
-        return value.is_object()                ? value
-               : looks_like_measured_file(text) ? FlagJson{{"file", value}}
-               : value.is_string()              ? FlagJson{{"published", value}}  // the name of a drafter that was measured
-                                                : FlagJson{{"geometric", value}};
+        return value.is_object()                  ? value
+               : looks_like_acceptance_file(text) ? FlagJson{{"file", value}}
+               : value.is_string()                ? FlagJson{{"published", value}}  // the name of a drafter that was measured
+                                                  : FlagJson{{"geometric", value}};
     }
     return FlagJson{{"per_position", axis_of_flag(text)}};
 }

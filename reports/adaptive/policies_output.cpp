@@ -21,9 +21,9 @@ std::string gain_text(double share) {
 }
 
 /// The policy that gains the most at a batch; the fixed length, which is first, where none does.
-const PolicyOutcome& best_of(const PolicyBatchOutcome& batch) {
+const ServedByPolicy& best_of(const PolicyBatchOutcome& batch) {
     return *std::max_element(batch.policies.begin(), batch.policies.end(),
-                             [](const PolicyOutcome& a, const PolicyOutcome& b) { return a.gain.mean < b.gain.mean; });
+                             [](const ServedByPolicy& a, const ServedByPolicy& b) { return a.gain.mean < b.gain.mean; });
 }
 
 std::string batches_table(const PoliciesAnswer& answer) {
@@ -36,7 +36,7 @@ std::string batches_table(const PoliciesAnswer& answer) {
                      {"accepted"}});
     for (const PolicyBatchOutcome& batch : answer.batches) {
         for (std::size_t i = 0; i < batch.policies.size(); ++i) {
-            const PolicyOutcome& policy = batch.policies[i];
+            const ServedByPolicy& policy = batch.policies[i];
             table.add({i == 0 ? std::to_string(batch.batch) : "", policy.name + (i == 0 ? " (the best fixed)" : ""),
                        short_text(policy.tokens_per_second.mean),
                        i == 0 ? ""
@@ -69,7 +69,7 @@ Figure gain_figure(const PoliciesAnswer& answer) {
     }
     for (std::size_t i = 1; i < answer.batches.front().policies.size(); ++i) {
         for (const PolicyBatchOutcome& batch : answer.batches) {
-            const PolicyOutcome& policy = batch.policies[i];
+            const ServedByPolicy& policy = batch.policies[i];
             figure.rows.push_back({{"batch", batch.batch},
                                    {"policy", policy.name},
                                    {"gain", 100.0 * policy.gain.mean},
@@ -86,7 +86,7 @@ Figure gain_figure(const PoliciesAnswer& answer) {
 std::string sentence_of(const PoliciesAnswer& answer) {
     std::string text;
     for (const PolicyBatchOutcome& batch : answer.batches) {
-        const PolicyOutcome& best = best_of(batch);
+        const ServedByPolicy& best = best_of(batch);
         const bool gains = best.gain.low() > 0.0;
         text += fmt::format("{} batch {} {}", text.empty() ? "At" : "; at", batch.batch,
                             gains ? fmt::format("{} gains {} over {} throughout", best.name, gain_text(best.gain.mean),
@@ -126,7 +126,7 @@ nlohmann::ordered_json policies_json(const PoliciesAnswer& answer) {
     json["batches"] = nlohmann::ordered_json::array();
     for (const PolicyBatchOutcome& batch : answer.batches) {
         nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-        for (const PolicyOutcome& policy : batch.policies) {
+        for (const ServedByPolicy& policy : batch.policies) {
             rows.push_back({{"name", policy.name},
                             {"tokens_per_second", span_json(policy.tokens_per_second)},
                             {"gain_over_best_fixed", span_json(policy.gain)},
@@ -151,7 +151,7 @@ std::string policies_csv(const PoliciesAnswer& answer) {
     std::string csv =
         csv_line({"batch", "policy", "tokens_per_second", "gain", "gain_low", "gain_high", "drafted", "verified", "accepted"});
     for (const PolicyBatchOutcome& batch : answer.batches) {
-        for (const PolicyOutcome& policy : batch.policies) {
+        for (const ServedByPolicy& policy : batch.policies) {
             csv += csv_line({std::to_string(batch.batch), policy.name, exact_text(policy.tokens_per_second.mean),
                              exact_text(policy.gain.mean), exact_text(policy.gain.low()), exact_text(policy.gain.high()),
                              exact_text(policy.drafted), exact_text(policy.verified), exact_text(policy.accepted)});

@@ -7,14 +7,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "requests/acceptance/measured_file.h"
+#include "requests/acceptance/acceptance_file.h"
 #include "text/csv.h"
 #include "text/input_error.h"
 #include "text/parse_number.h"
 
-namespace treeline::measured_file {
+namespace treeline::acceptance_file {
 
-std::optional<MeasuredFile> acceptance_table(const std::string& text, const std::string& name) {
+std::optional<AcceptanceFile> acceptance_table(const std::string& text, const std::string& name) {
     CsvReader csv(text);
     if (!csv.column("acceptance_at_pos_0")) {
         return std::nullopt;
@@ -49,10 +49,10 @@ std::optional<MeasuredFile> acceptance_table(const std::string& text, const std:
     if (rows.empty()) {
         throw InputError({fmt::format("{}: holds no run", name)});
     }
-    MeasuredFile file;
+    AcceptanceFile file;
     file.format = "acceptance table";
     file.models.emplace_back("", rows);
     return file;
 }
 
-}  // namespace treeline::measured_file
+}  // namespace treeline::acceptance_file

@@ -11,12 +11,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "requests/acceptance/measured_file.h"
+#include "requests/acceptance/acceptance_file.h"
 #include "sim/input_limits.h"
 #include "text/input_error.h"
 #include "text/parse_number.h"
 
-namespace treeline::measured_file {
+namespace treeline::acceptance_file {
 namespace {
 
 bool is_curve(const YAML::Node& node) {
@@ -50,14 +50,14 @@ std::string thinking_of(const std::string& key) { return key == "thinking_on" ? 
 
 }  // namespace
 
-std::optional<MeasuredFile> golden_curves(const std::string& text, const std::string& name) {
+std::optional<AcceptanceFile> golden_curves(const std::string& text, const std::string& name) {
     YAML::Node root;
     try {
         root = YAML::Load(text);
     } catch (const YAML::Exception&) {
         return std::nullopt;
     }
-    MeasuredFile file;
+    AcceptanceFile file;
     file.format = "InferenceX golden curves";
     if (!root.IsMap()) {
         return std::nullopt;
@@ -84,4 +84,4 @@ std::optional<MeasuredFile> golden_curves(const std::string& text, const std::st
     return file.models.empty() ? std::nullopt : std::optional(file);
 }
 
-}  // namespace treeline::measured_file
+}  // namespace treeline::acceptance_file

@@ -8,12 +8,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "requests/acceptance/measured_file.h"
+#include "requests/acceptance/acceptance_file.h"
 #include "sim/input_limits.h"
 #include "text/input_error.h"
 #include "text/parse_number.h"
 
-namespace treeline::measured_file {
+namespace treeline::acceptance_file {
 namespace {
 
 /// Steps by accepted drafts.
@@ -110,7 +110,7 @@ MeasuredAcceptance row_of(int drafts, const Counts& counts, const std::string& n
 
 }  // namespace
 
-std::optional<MeasuredFile> histograms(const std::vector<FileJson>& objects, const std::string& name) {
+std::optional<AcceptanceFile> histograms(const std::vector<FileJson>& objects, const std::string& name) {
     std::map<int, Counts> by_length;
     double requests = 0.0;
     for (const FileJson& object : objects) {
@@ -132,10 +132,10 @@ std::optional<MeasuredFile> histograms(const std::vector<FileJson>& objects, con
     if (rows.empty()) {
         throw InputError({fmt::format("{}: its histograms count no step with a draft", name)});
     }
-    MeasuredFile file;
+    AcceptanceFile file;
     file.format = "acceptance histograms";
     file.models.emplace_back("", rows);
     return file;
 }
 
-}  // namespace treeline::measured_file
+}  // namespace treeline::acceptance_file

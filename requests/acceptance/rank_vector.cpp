@@ -4,18 +4,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "requests/acceptance/measured_file.h"
+#include "requests/acceptance/acceptance_file.h"
 #include "text/input_error.h"
 
-namespace treeline::measured_file {
+namespace treeline::acceptance_file {
 
-std::optional<MeasuredFile> rank_vector(const FileJson& json, const std::string& name) {
+std::optional<AcceptanceFile> rank_vector(const FileJson& json, const std::string& name) {
     const bool named = json.is_object() && json.contains("acceptance_by_child_rank");
     const FileJson& list = named ? json["acceptance_by_child_rank"] : json;
     if (!list.is_array() || list.empty() || !list.front().is_number()) {
         return std::nullopt;
     }
-    MeasuredFile file;
+    AcceptanceFile file;
     file.format = "acceptance by child rank";
     double sum = 0.0;
     for (const FileJson& rank : list) {
@@ -34,4 +34,4 @@ std::optional<MeasuredFile> rank_vector(const FileJson& json, const std::string&
     return file;
 }
 
-}  // namespace treeline::measured_file
+}  // namespace treeline::acceptance_file

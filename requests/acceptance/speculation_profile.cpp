@@ -6,11 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "requests/acceptance/measured_file.h"
+#include "requests/acceptance/acceptance_file.h"
 #include "text/input_error.h"
 #include "text/parse_number.h"
 
-namespace treeline::measured_file {
+namespace treeline::acceptance_file {
 namespace {
 
 constexpr double rounding = 0.02;  ///< of printed means against the sum of printed rates
@@ -61,12 +61,12 @@ void check_mean(const FileJson& json, const std::vector<double>& marginal, const
 
 }  // namespace
 
-std::optional<MeasuredFile> speculation_profile(const FileJson& json, const std::string& name) {
+std::optional<AcceptanceFile> speculation_profile(const FileJson& json, const std::string& name) {
     if (!json.is_object() || !(json.contains("marginal_accept_rates") || json.contains("conditional_accept_rates") ||
                                json.contains("accept_length_by_k"))) {
         return std::nullopt;
     }
-    MeasuredFile file;
+    AcceptanceFile file;
     file.format = "speculation profile";
     file.only_measured = json.value("accept_length_model", "") == "measured_per_k";
     file.most_draft_tokens = json.contains("max_supported_k") && json["max_supported_k"].is_number_integer()
@@ -109,4 +109,4 @@ std::optional<MeasuredFile> speculation_profile(const FileJson& json, const std:
     return file;
 }
 
-}  // namespace treeline::measured_file
+}  // namespace treeline::acceptance_file

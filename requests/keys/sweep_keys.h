@@ -38,6 +38,7 @@ inline constexpr AxisKey expert_parallel{
     ". Of several combinations those are left out whose experts would be dealt out over ranks that there are not"};
 inline constexpr AxisKey attention_data_parallel{"attention_data_parallel", 1, most_ranks, "likewise", "1"};
 inline constexpr AxisKey pipeline_parallel{"pipeline_parallel", 1, most_ranks, "likewise", "1"};
+using platform_keys::decode_context_parallel;
 using platform_keys::draft_tensor_parallel;
 inline constexpr PartKey stack{"stack", "list, or one", "names or paths", "each device's own"};
 inline constexpr PartKey mode{"mode", "list, or one", "cost models", "as for a platform"};
@@ -53,8 +54,8 @@ inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached f
 
 inline std::vector<KeyRow> rows() {
     return rows_of(target, precision, platform, device, tensor_parallel, expert_parallel, attention_data_parallel,
-                   pipeline_parallel, draft_tensor_parallel, stack, mode, interconnect, drafter, rollbacks, draft_tokens,
-                   shapes, verification, batch, concurrency, arrival_rate, context);
+                   pipeline_parallel, draft_tensor_parallel, decode_context_parallel, stack, mode, interconnect, drafter,
+                   rollbacks, draft_tokens, shapes, verification, batch, concurrency, arrival_rate, context);
 }
 
 }  // namespace treeline::sweep_axis_keys

@@ -97,6 +97,7 @@ std::vector<Degrees> combined_degrees(json::Reader& axes) {
     const std::vector<int> experts = axis(sweep_axis_keys::expert_parallel);
     const std::vector<int> pipeline = axis(sweep_axis_keys::pipeline_parallel);
     const auto draft_tensor = read_or<double>(axes, sweep_axis_keys::draft_tensor_parallel, 0);
+    const auto context = read<double>(axes, sweep_axis_keys::decode_context_parallel);
     std::vector<Degrees> all;
     for (const int stages : pipeline) {
         for (const int ranks : tensor) {
@@ -105,6 +106,7 @@ std::vector<Degrees> combined_degrees(json::Reader& axes) {
                     const bool one = tensor.size() * data.size() * experts.size() == 1;
                     if (one || (ranks * groups) % dealt == 0) {
                         all.push_back({1.0 * ranks, {1.0 * groups, 1.0 * dealt, 1.0 * stages, draft_tensor}});
+                        all.back().parallel.context = context;
                     }
                 }
             }

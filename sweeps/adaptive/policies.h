@@ -75,7 +75,7 @@ struct PolicyRuns {
 };
 
 /// A policy at one batch size.
-struct PolicyOutcome {
+struct ServedByPolicy {
     std::string name;
     Interval tokens_per_second;
     Interval gain;          ///< over the best fixed length at this batch − 1, repetition by repetition (95 %)
@@ -87,7 +87,7 @@ struct PolicyOutcome {
 struct PolicyBatchOutcome {
     int batch = 1;
     int best_fixed = 0;  ///< draft tokens
-    std::vector<PolicyOutcome> policies;
+    std::vector<ServedByPolicy> policies;
 };
 
 /// The problem has no problems_of(). Fixed lengths 0 … longest are simulated, too, and the best of them is reported first.

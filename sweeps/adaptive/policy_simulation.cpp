@@ -69,10 +69,10 @@ Tally run(const Policy& policy, const PolicyProblem& problem, const PolicyTimes&
     return tally;
 }
 
-PolicyOutcome outcome_of(const std::string& name, const std::vector<Tally>& tallies, const std::vector<Tally>& best,
-                         double sequence_rounds) {
+ServedByPolicy outcome_of(const std::string& name, const std::vector<Tally>& tallies, const std::vector<Tally>& best,
+                          double sequence_rounds) {
     std::vector<double> rates, gains;
-    PolicyOutcome outcome;
+    ServedByPolicy outcome;
     outcome.name = name;
     for (std::size_t i = 0; i < tallies.size(); ++i) {
         rates.push_back(tallies[i].tokens / tallies[i].seconds);

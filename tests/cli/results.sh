@@ -29,7 +29,8 @@ for round in 1 2 3 4 5; do
     for attempt in $(seq 1 20); do
         "$TREELINE" sweep space.json $ask --threads 1 --store killed.sqlite >killed.json 2>killed.txt &
         process=$!
-        sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
+        # Later attempts last longer, so that each sweep comes to its first save on a busy machine, too.
+        sleep "$(awk -v random="$RANDOM" -v attempt="$attempt" 'BEGIN { printf "%.2f", random / 32768 * 0.2 * (attempt + 1) }')"
         if kill -9 "$process" 2>/dev/null; then
             kills=$((kills + 1))
         fi

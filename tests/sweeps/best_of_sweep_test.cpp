@@ -123,7 +123,8 @@ TEST_CASE("the best points by any column are those of a sort of all points") {
                 options.best_count = count;
                 options.ignore_memory = ignore_memory;
                 const auto expected = sorted_by(column, count, ignore_memory, space_of_points, points);
-                REQUIRE_FALSE(expected.empty());
+                const bool of_loads = column.name == "ttft_ms" || column.name == "load";  // unknown where batches are stated
+                REQUIRE(expected.empty() == of_loads);
                 for (const unsigned threads : {1u, 3u}) {
                     options.threads = threads;
                     INFO(column.name << ", " << count << " points, " << threads << " threads");

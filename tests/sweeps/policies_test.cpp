@@ -28,7 +28,7 @@ PolicyProblem problem_of(double draft_ms, double token_ms, int batch, double spr
 
 const PolicyRuns runs{2000, 10, 5};
 
-PolicyOutcome outcome(const PolicyProblem& problem, const Policy& policy) {
+ServedByPolicy outcome(const PolicyProblem& problem, const Policy& policy) {
     return simulate_policies(problem, {policy}, runs).front().policies.at(1);
 }
 
@@ -37,7 +37,7 @@ PolicyOutcome outcome(const PolicyProblem& problem, const Policy& policy) {
 TEST_CASE("a fixed length decodes at the rate of its accept length over its time, whatever the spreads") {
     for (const double spread : {0.0, 2.0}) {
         const PolicyProblem problem = problem_of(1.0, 0.05, 8, spread, spread / 2.0);
-        const PolicyOutcome fixed = outcome(problem, {PolicyKind::fixed, 3});
+        const ServedByPolicy fixed = outcome(problem, {PolicyKind::fixed, 3});
         // 8·(1 + 0.8 + 0.6 + 0.45) tokens in 3 + 10 + 0.05·8·4 = 14.6 ms.
         CHECK(fixed.tokens_per_second.mean == Approx(8.0 * 2.85 / 14.6e-3).epsilon(0.01));
         CHECK(fixed.accepted == Approx(1.85).epsilon(0.02));
@@ -71,7 +71,7 @@ TEST_CASE("a cut-off at 0 drafts all, at 1 nothing, and in between fewer") {
     const PolicyProblem problem = problem_of(1.0, 0.2, 4, 1.5);
     CHECK(outcome(problem, {PolicyKind::cut_off, 0, 0.0}).drafted == Approx(4.0));
     CHECK(outcome(problem, {PolicyKind::cut_off, 0, 1.0}).drafted == 0.0);
-    const PolicyOutcome half = outcome(problem, {PolicyKind::cut_off, 0, 0.5});
+    const ServedByPolicy half = outcome(problem, {PolicyKind::cut_off, 0, 0.5});
     CHECK(half.drafted > 1.0);
     CHECK(half.drafted < 3.5);
     CHECK(half.accepted / half.drafted > 1.85 / 3.0);  // what it drafts is accepted more often
@@ -79,7 +79,7 @@ TEST_CASE("a cut-off at 0 drafts all, at 1 nothing, and in between fewer") {
 
 TEST_CASE("SGLang's steps settle one beyond the accepted drafts") {
     // Fixed lengths of 1, 2, 3 and 4 accept 0.8, 1.4, 1.85 and 2.2 drafts: one more is nearest to 3.
-    const PolicyOutcome steps = outcome(problem_of(1.0, 0.1, 64, 0.0), {PolicyKind::ema_steps, 0, 0.0, {1, 2, 3, 4}});
+    const ServedByPolicy steps = outcome(problem_of(1.0, 0.1, 64, 0.0), {PolicyKind::ema_steps, 0, 0.0, {1, 2, 3, 4}});
     CHECK(steps.drafted == Approx(3.0).margin(0.4));
 }
 

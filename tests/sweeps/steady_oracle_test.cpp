@@ -125,8 +125,8 @@ TEST_CASE("concurrencies take as long as the simulation of their closed loop", "
                           Approx(at.simulated.tokens_per_second.mean).epsilon(0.02));
                     CHECK(at.settled.batch == Approx(at.simulated.mean_batch.mean).epsilon(0.02));
                     // Clients whose answers are of one length stay in step with each other, so that caches do not come at
-                    // random.
-                    CHECK(at.predicted.first_token.value() == Approx(at.simulated.first_token.mean.mean).epsilon(0.12));
+                    // random: less than half a round passes before the next one begins.
+                    CHECK(at.predicted.first_token.value() == Approx(at.simulated.first_token.mean.mean).epsilon(0.18));
                 }
             }
         }

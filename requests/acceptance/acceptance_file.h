@@ -14,7 +14,7 @@
 namespace treeline {
 
 /// Such a file. Accept lengths count the bonus token and draft tokens leave the root out, whatever the file counts.
-struct MeasuredFile {
+struct AcceptanceFile {
     std::string format;  ///< "InferenceX golden curves", …
     /// By model, in the file's order; a file of one model may leave its name empty.
     std::vector<std::pair<std::string, std::vector<MeasuredAcceptance>>> models;
@@ -33,21 +33,21 @@ struct MeasuredFile {
 /// - speculators' acceptance.csv: counts and rates by position, a row for each run
 /// - acceptance histograms: vLLM's metrics of a request, TensorRT-LLM's, aiperf's records; one object, a list, or one a line
 /// - vectors by child rank, as Sequoia measures them: a list of numbers, or {"acceptance_by_child_rank": [...]}
-MeasuredFile read_measured_file(const std::filesystem::path& path);
+AcceptanceFile read_acceptance_file(const std::filesystem::path& path);
 /// The same of a text; `name` says in messages where it comes from.
-MeasuredFile measured_file_of(const std::string& text, const std::string& name);
+AcceptanceFile acceptance_file_of(const std::string& text, const std::string& name);
 
-namespace measured_file {
+namespace acceptance_file {
 
 using FileJson = nlohmann::ordered_json;
 
 /// Each returns nothing where the text is of another format.
-std::optional<MeasuredFile> golden_curves(const std::string& text, const std::string& name);
-std::optional<MeasuredFile> speculation_profile(const FileJson& json, const std::string& name);
-std::optional<MeasuredFile> acceptance_table(const std::string& text, const std::string& name);
-std::optional<MeasuredFile> histograms(const std::vector<FileJson>& objects, const std::string& name);
-std::optional<MeasuredFile> rank_vector(const FileJson& json, const std::string& name);
+std::optional<AcceptanceFile> golden_curves(const std::string& text, const std::string& name);
+std::optional<AcceptanceFile> speculation_profile(const FileJson& json, const std::string& name);
+std::optional<AcceptanceFile> acceptance_table(const std::string& text, const std::string& name);
+std::optional<AcceptanceFile> histograms(const std::vector<FileJson>& objects, const std::string& name);
+std::optional<AcceptanceFile> rank_vector(const FileJson& json, const std::string& name);
 
-}  // namespace measured_file
+}  // namespace acceptance_file
 
 }  // namespace treeline

@@ -1,5 +1,5 @@
 // Files of measured acceptance as their makers write them. Each text has the keys and order of the named source.
-#include "requests/acceptance/measured_file.h"
+#include "requests/acceptance/acceptance_file.h"
 
 #include <catch2/catch.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 
 std::string problem(const std::string& text) {
     try {
-        static_cast<void>(measured_file_of(text, "in"));
+        static_cast<void>(acceptance_file_of(text, "in"));
     } catch (const InputError& failure) {
         return failure.problems().front();
     }
@@ -21,7 +21,7 @@ std::string problem(const std::string& text) {
 }
 
 AcceptanceOfTraffic found(const std::string& text, const TrafficKind& traffic = {}) {
-    return acceptance_of_traffic(measured_file_of(text, "in").of(""), traffic);
+    return acceptance_of_traffic(acceptance_file_of(text, "in").of(""), traffic);
 }
 
 // vllm-project/vllm, docs/…/acceptance_metrics.md @02cf515f
@@ -50,7 +50,7 @@ TEST_CASE("histograms of many requests add up step by step") {
         R"({"engine":"vllm","num_spec_steps":10,"num_accepted_draft_tokens":10,"num_draft_tokens":30,"mean_acceptance_length":2.0,"acceptance_histogram":{"0":5,"2":5},"num_spec_tokens":3})"
         "\n";
     CHECK(found(lines).chain.accept_length(3) == Approx(1.0 + 40.0 / 30.0));
-    CHECK(measured_file_of(lines, "in").models.front().second.front().samples == 2.0);
+    CHECK(acceptance_file_of(lines, "in").models.front().second.front().samples == 2.0);
     CHECK(problem(R"({"acceptance_histogram": [1, 2, 3], "num_spec_tokens": 1})") ==
           "in: 1 drafts cannot have 2 of them accepted");
     CHECK(problem(R"({"acceptance_histogram": [1, -2]})").find("must count steps") != std::string::npos);
@@ -61,7 +61,7 @@ TEST_CASE("golden curves keep model and thinking apart") {
     // SemiAnalysisAI/InferenceX, golden_al_distribution/glm5.2_mtp.yaml @843c6254, the first two lengths, and a second model.
     const std::string text =
         "# Actions run\nglm5.2:\n  thinking_on:\n    1: 1.84\n    2: 2.5\nother:\n  thinking_off: {1: 1.5}\n";
-    const MeasuredFile file = measured_file_of(text, "glm5.2_mtp.yaml");
+    const AcceptanceFile file = acceptance_file_of(text, "glm5.2_mtp.yaml");
     CHECK(file.format == "InferenceX golden curves");
     CHECK(acceptance_of_traffic(file.of("glm5.2"), {{}, {}, "on", {}}).chain.accept_length(2) == Approx(2.5));
     CHECK(file.of("other").front().thinking == "off");
@@ -75,7 +75,7 @@ TEST_CASE("a speculation profile's rates, categories and limits are kept") {
         "target_model": "Qwen3-8B", "num_speculative_tokens": 3, "block_size": 4, "max_supported_k": 3,
         "conditional_accept_rates": [0.8, 0.75, 0.5], "marginal_accept_rates": [0.8, 0.6, 0.3], "mean_accept_length": 2.7,
         "accept_length_model": "chain_analytic", "per_category": {"coding": {"mean_accept_length": 3.1}}})";
-    const MeasuredFile file = measured_file_of(profile, "in");
+    const AcceptanceFile file = acceptance_file_of(profile, "in");
     CHECK(file.most_draft_tokens == 3);
     CHECK_FALSE(file.only_measured);
     CHECK(found(profile, {{{"mixed", 1.0}}, {}, "", {}}).chain.accept_length(3) == Approx(2.7));
@@ -84,8 +84,8 @@ TEST_CASE("a speculation profile's rates, categories and limits are kept") {
           "in: mean_accept_length is 3, but 1 + the sum of its rates is 2.4");
     CHECK(problem(R"({"marginal_accept_rates": [1.8]})").find("rates between 0 and 1") != std::string::npos);
     // Not monotone in the length, as block drafters are: nothing may be read between the lengths.
-    const MeasuredFile per_k =
-        measured_file_of(R"({"accept_length_model": "measured_per_k", "accept_length_by_k": {"7": 3.73, "8": 3.47}})", "in");
+    const AcceptanceFile per_k =
+        acceptance_file_of(R"({"accept_length_model": "measured_per_k", "accept_length_by_k": {"7": 3.73, "8": 3.47}})", "in");
     CHECK(per_k.only_measured);
     CHECK(per_k.of("").size() == 2);
 }
@@ -102,13 +102,13 @@ TEST_CASE("runs of an acceptance table count by their drafts") {
 }
 
 TEST_CASE("a vector by child rank is one") {
-    CHECK(measured_file_of("[0.6, 0.2, 0.1]", "in").by_rank.size() == 3);
-    CHECK(measured_file_of(R"({"acceptance_by_child_rank": [0.5], "reject_all": 0.5})", "in").by_rank.front() == 0.5);
+    CHECK(acceptance_file_of("[0.6, 0.2, 0.1]", "in").by_rank.size() == 3);
+    CHECK(acceptance_file_of(R"({"acceptance_by_child_rank": [0.5], "reject_all": 0.5})", "in").by_rank.front() == 0.5);
     CHECK(problem("[0.9, 0.3]") == "in: at most one child is accepted, so the ranks must sum to at most 1, not 1.2");
 }
 
 TEST_CASE("other files are refused with what would do") {
     CHECK(problem("hello").find("is none of the files with measured acceptance") != std::string::npos);
     CHECK(problem("{}").find("is none of the files") != std::string::npos);
-    CHECK_THROWS_WITH(read_measured_file("/no/such/file.yaml"), Catch::Contains("cannot be read"));
+    CHECK_THROWS_WITH(read_acceptance_file("/no/such/file.yaml"), Catch::Contains("cannot be read"));
 }

@@ -1,4 +1,4 @@
-#include "requests/acceptance/measured_file.h"
+#include "requests/acceptance/acceptance_file.h"
 
 #include <fstream>
 #include <sstream>
@@ -13,7 +13,7 @@
 namespace treeline {
 namespace {
 
-using measured_file::FileJson;
+using acceptance_file::FileJson;
 
 /// The text as JSON: one value, or one object a line; nothing where it is neither.
 std::vector<FileJson> json_values(const std::string& text) {
@@ -49,7 +49,7 @@ std::vector<FileJson> objects_in(const std::vector<FileJson>& values) {
 
 }  // namespace
 
-const std::vector<MeasuredAcceptance>& MeasuredFile::of(const std::string& name) const {
+const std::vector<MeasuredAcceptance>& AcceptanceFile::of(const std::string& name) const {
     std::vector<std::string> names;
     for (const auto& [model, rows] : models) {
         if (model == name || (name.empty() && models.size() == 1)) {
@@ -62,16 +62,16 @@ const std::vector<MeasuredAcceptance>& MeasuredFile::of(const std::string& name)
                           : fmt::format("holds {}, not \"{}\"{}", listed(names, "and"), name, did_you_mean(name, names))});
 }
 
-MeasuredFile measured_file_of(const std::string& text, const std::string& name) {
+AcceptanceFile acceptance_file_of(const std::string& text, const std::string& name) {
     const std::vector<FileJson> values = json_values(text);
-    std::optional<MeasuredFile> found;
+    std::optional<AcceptanceFile> found;
     if (!values.empty()) {
-        found = measured_file::speculation_profile(values.front(), name);
-        found = found ? found : measured_file::rank_vector(values.front(), name);
-        found = found ? found : measured_file::histograms(objects_in(values), name);
+        found = acceptance_file::speculation_profile(values.front(), name);
+        found = found ? found : acceptance_file::rank_vector(values.front(), name);
+        found = found ? found : acceptance_file::histograms(objects_in(values), name);
     } else {
-        found = measured_file::acceptance_table(text, name);
-        found = found ? found : measured_file::golden_curves(text, name);
+        found = acceptance_file::acceptance_table(text, name);
+        found = found ? found : acceptance_file::golden_curves(text, name);
     }
     if (!found) {
         throw InputError({fmt::format(
@@ -82,14 +82,14 @@ MeasuredFile measured_file_of(const std::string& text, const std::string& name) 
     return *found;
 }
 
-MeasuredFile read_measured_file(const std::filesystem::path& path) {
+AcceptanceFile read_acceptance_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
     if (!file) {
         throw InputError({fmt::format("{}: cannot be read", path.string())});
     }
-    return measured_file_of(text.str(), path.filename().string());
+    return acceptance_file_of(text.str(), path.filename().string());
 }
 
 }  // namespace treeline
