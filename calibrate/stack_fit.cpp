@@ -79,6 +79,7 @@ double spread_of(StackNumber number) {
             return 15e-6;
         case StackNumber::host_per_verified_token:
         case StackNumber::host_per_draft_token:
+        case StackNumber::time_factor:  // never free beside others
             break;
     }
     return 10e-6;

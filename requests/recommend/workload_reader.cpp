@@ -189,13 +189,13 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     input.title = read(root, workload_keys::title);
     input.source = read(root, workload_keys::source);
     Workload& workload = input.workload;
-    workload.speculations = read_speculations(root, descriptions).speculations;
     const RequestLengths lengths = read_request_lengths(root);
     TrafficKind kind;
     workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
     kind.context = typical_context;
     const VariantLists lists = read_lists(root, descriptions, kind);
+    workload.speculations = read_speculations(root, descriptions).speculations;
     workload.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : typical_context;
     workload.limits = read_limits(root);
     workload.objective = read_objective(root, workload.traffic.kind);

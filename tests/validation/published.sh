@@ -194,7 +194,7 @@ id,backend,model,system,precision,isl,osl,batch_size,tp,tpot_ms
 mine,vllm,meta-llama/Llama-3.1-8B-Instruct,h100_sxm,bf16,1000,500,8,1,9
 strange,vllm,Some/Model,h100_sxm,bf16,1000,500,8,1,9
 END
-expect 0 'runs.csv,1,mine,,roofline,time-per-token,llama-3.1-8b,h100-sxm,vllm,1,,8,1250,.*,0.009' validate --serving runs.csv --no-papers --format csv
+expect 0 'runs.csv,1,mine,,roofline,time-per-token,llama-3.1-8b,h100-sxm,vllm-0.10,1,,8,1250,.*,0.009' validate --serving runs.csv --no-papers --format csv
 expect 0 'runs.csv,2,strange,.*no description of the target model,Some/Model' validate --serving runs.csv --no-papers --format csv
 expect 0 '1 of 2 runs without speculation are predicted' validate --serving runs.csv --no-papers
 expect 0 'measurements.*1 of 2 runs' validate --serving runs.csv

@@ -242,7 +242,9 @@ std::optional<ErrorSummary> summary_with_one_run(const ServingStudy& study, cons
 ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
     const ServingParts& parts = study.input.parts;
     const std::vector<MeasuredPoint>& points = study.serving.points;
-    ErrorTable table{"time-per-token", "Time per output token without speculation", {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+    ErrorTable table;
+    table.id = "time-per-token";
+    table.what = "Time per output token without speculation";
     std::vector<std::string> series;
     for (std::size_t i = 0; i < points.size(); ++i) {
         table.rows.push_back({i, {points[i].measured, predicted_time_per_token(points[i], parts, study.input.mode)}});

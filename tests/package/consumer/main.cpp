@@ -50,7 +50,9 @@ int main(int, char** arguments) {
     try {
         recommend_json(R"({"target": "llama-3.1-8c"})");
     } catch (const InputError& error) {
-        std::printf("%s\n", error.problems().front().c_str());
+        for (const std::string& problem : error.problems()) {
+            std::printf("%s\n", problem.c_str());
+        }
         return same(from_file, from_structs) && !from_file.entries.empty() ? 0 : 1;
     }
     return 1;
