@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace treeline::stack_fit {
+namespace treeline::calibrate::stack_fit {
 
 /// A number that may be free.
 struct Candidate {
@@ -44,4 +44,4 @@ Solution chosen_fit(const Problem& problem, const std::vector<LinearStep>& steps
 /// could choose among them.
 Solution shrunk_fit(const Problem& problem, const std::vector<LinearStep>& steps);
 
-}  // namespace treeline::stack_fit
+}  // namespace treeline::calibrate::stack_fit

@@ -15,7 +15,7 @@
 #include "text/input_error.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -25,15 +25,15 @@ constexpr double most_requests = 256.0;
 constexpr int sweeps_of_fit = 200;
 
 struct ExportInput {
-    const Recommendation& recommendation;
-    const Workload& workload;
-    const Candidate& best;
-    const Variant& variant;
-    CompiledRound round;
+    const sweeps::Recommendation& recommendation;
+    const sweeps::Workload& workload;
+    const sweeps::Candidate& best;
+    const sweeps::Variant& variant;
+    sim::CompiledRound round;
     double context = 0.0;  ///< mean over the traffic
 
     [[nodiscard]] bool chain(int speculation) const {
-        return round.runs(speculation) && is_chain(variant.setup.speculations[static_cast<std::size_t>(speculation)]);
+        return round.runs(speculation) && sim::is_chain(variant.setup.speculations[static_cast<std::size_t>(speculation)]);
     }
     /// The chain of so many draft tokens, or of the most there are.
     [[nodiscard]] std::map<int, int> chains() const {
@@ -49,13 +49,13 @@ struct ExportInput {
 
 /// Without the prompts of other requests, which engines account for themselves.
 double step_seconds(const ExportInput& input, int speculation, double batch) {
-    const RoundEstimate estimate = evaluate(input.round, {speculation, batch, input.context});
+    const sim::RoundEstimate estimate = sim::evaluate(input.round, {speculation, batch, input.context});
     return (estimate.round - estimate.prompts).value();
 }
 
 double largest_batch_that_fits(const ExportInput& input, int speculation) {
     double batch = 1.0;
-    while (batch < most_requests && evaluate(input.round, {speculation, 2.0 * batch, input.context}).fits) {
+    while (batch < most_requests && sim::evaluate(input.round, {speculation, 2.0 * batch, input.context}).fits) {
         batch *= 2.0;
     }
     return batch;
@@ -72,7 +72,7 @@ std::vector<int> context_bounds(const std::vector<double>& contexts) {
 
 Exported batch_and_context(const ExportInput& input) {
     std::set<double> distinct;
-    for (const TrafficPoint& point : input.workload.traffic.points) {
+    for (const sweeps::TrafficPoint& point : input.workload.traffic.points) {
         distinct.insert(point.context);
     }
     const std::vector<double> contexts(distinct.begin(), distinct.end());
@@ -84,11 +84,12 @@ Exported batch_and_context(const ExportInput& input) {
     std::set<int> starts = {1};
     int largest = 1;
     for (const double context : contexts) {
-        Workload at_context = input.workload;
-        for (TrafficPoint& point : at_context.traffic.points) {
+        sweeps::Workload at_context = input.workload;
+        for (sweeps::TrafficPoint& point : at_context.traffic.points) {
             point.context = context;
         }
-        lengths.push_back(lengths_of(schedule_for(input.round, speculations, at_context, static_cast<int>(most_requests) * 2)));
+        lengths.push_back(
+            lengths_of(sweeps::schedule_for(input.round, speculations, at_context, static_cast<int>(most_requests) * 2)));
         for (const PlannedLength& length : lengths.back()) {
             starts.insert(length.from);
             largest = std::max(largest, length.to);
@@ -111,7 +112,7 @@ Exported batch_and_context(const ExportInput& input) {
     const Engine engine = find_engine("vllm");
     const EngineDrafter* drafter = engine.drafter(kind_of(input.variant.setup.drafter));
     if (drafter == nullptr) {
-        throw InputError({"--export vllm-batch-context: vLLM does not run this drafter"});
+        throw text::InputError({"--export vllm-batch-context: vLLM does not run this drafter"});
     }
     Json config = {{"method", drafter->word}};
     if (drafter->needs_path) {
@@ -132,7 +133,7 @@ Exported steps_per_second(const ExportInput& input) {
     const double largest = largest_batch_that_fits(input, input.best.speculation);
     for (double batch = 1.0; batch <= largest; batch *= 2.0) {
         tokens.push_back(static_cast<int>(batch * width));
-        steps.push_back(rounded(1.0 / step_seconds(input, input.best.speculation, batch), 4));
+        steps.push_back(text::rounded(1.0 / step_seconds(input, input.best.speculation, batch), 4));
     }
     return {
         Json{{"sample_batch_tokens", tokens}, {"sample_steps_per_sec", steps}, {"max_batch_tokens", tokens.back()}}.dump() +
@@ -176,12 +177,12 @@ Exported steps_as_model(const ExportInput& input) {
     for (const Cell& cell : cells) {
         worst = std::max(worst, std::abs((bias + alpha[cell.requests] + theta[cell.tokens]) / cell.seconds - 1.0));
     }
-    Json json = {{"bias_seconds", rounded(bias, 5)}};
+    Json json = {{"bias_seconds", text::rounded(bias, 5)}};
     for (const auto& [name, values, costs] :
          {std::tuple{"bs_probes", &alpha, "alpha_seconds"}, std::tuple{"m_probes", &theta, "theta_seconds"}}) {
         for (const auto& [probe, value] : *values) {
             json[name].push_back(static_cast<int>(probe));
-            json[costs].push_back(rounded(value, 5));
+            json[costs].push_back(text::rounded(value, 5));
         }
     }
     return {json.dump() + "\n", fmt::format("for --speculative-dspark-sps-table-path of SGLang 0.5.23 or later; the sum of "
@@ -197,11 +198,11 @@ Exported for_aisimulate(const ExportInput& input) {
         {DrafterKind::dflash, "dflash"}, {DrafterKind::dspark, "dspark"}, {DrafterKind::draft_model, "draft_model"}};
     const auto word = words.find(kind);
     if (word == words.end()) {
-        throw InputError({fmt::format("--export aisimulate: AISimulate has no {}", name_of(kind))});
+        throw text::InputError({fmt::format("--export aisimulate: AISimulate has no {}", name_of(kind))});
     }
     return {
         fmt::format("engine:\n  speculation:\n    kind: {}\n    num_speculative_tokens: {}\n    expected_accepted_tokens: {}\n",
-                    word->second, input.best.draft_tokens, short_text(input.best.accept_length - 1.0)),
+                    word->second, input.best.draft_tokens, text::short_text(input.best.accept_length - 1.0)),
         "expected_accepted_tokens leaves the base token out; AISimulate's documentation (docs/agentx-mtp.md, a pull request "
         "when read) "
         "allows 1 to 5 draft tokens"};
@@ -214,15 +215,17 @@ Exported check(const ExportInput& input, ExportKind kind, const std::string& tar
     const double output = input.variant.setup.output_tokens > 0.0 ? input.variant.setup.output_tokens : 128.0;
     std::string text = "# Run once against the server with the drafter and once without it. Promised by treeline recommend:\n";
     std::set<double> batches;
-    for (const TrafficPoint& point : settled_on(input.round, input.best.speculation, input.workload.traffic).points) {
+    for (const sweeps::TrafficPoint& point :
+         sweeps::settled_on(input.round, input.best.speculation, input.workload.traffic).points) {
         batches.insert(std::max(1.0, std::round(point.load)));
     }
     for (const double batch : batches) {
-        const RoundEstimate with = evaluate(input.round, {input.best.speculation, batch, input.context}),
-                            without = evaluate(input.round, {0, batch, input.context});
+        const sim::RoundEstimate with = sim::evaluate(input.round, {input.best.speculation, batch, input.context}),
+                                 without = sim::evaluate(input.round, {0, batch, input.context});
         text += fmt::format("# {:g} requests: TPOT {:.2f} ms with {} draft tokens, {:.2f} ms without ({})\n", batch,
-                            to_ms * with.time_per_token.value(), input.best.draft_tokens,
-                            to_ms * without.time_per_token.value(), ratio_text(without.time_per_token / with.time_per_token));
+                            text::to_ms * with.time_per_token.value(), input.best.draft_tokens,
+                            text::to_ms * without.time_per_token.value(),
+                            text::ratio_text(without.time_per_token / with.time_per_token));
     }
     for (const double batch : batches) {
         const double requests = std::max(32.0, 8.0 * batch);
@@ -252,17 +255,18 @@ Exported check(const ExportInput& input, ExportKind kind, const std::string& tar
 
 }  // namespace
 
-Exported export_recommendation(ExportKind kind, const Recommendation& recommendation, const Workload& workload,
+Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation, const sweeps::Workload& workload,
                                const std::string& target) {
-    const Candidate& best = recommendation.candidates.front();
-    const Variant& variant = recommendation.variants[best.variant];
+    const sweeps::Candidate& best = recommendation.candidates.front();
+    const sweeps::Variant& variant = recommendation.variants[best.variant];
     if (!recommendation.speculate || variant.setup.platform.accelerator ||
-        !is_chain(recommendation.speculations[static_cast<std::size_t>(best.speculation)])) {
-        throw InputError({fmt::format("--export {}: needs a recommendation that drafts chains on a GPU, and this one {}",
-                                      name_of(kind), recommendation.speculate ? "drafts otherwise" : "does not speculate")});
+        !sim::is_chain(recommendation.speculations[static_cast<std::size_t>(best.speculation)])) {
+        throw text::InputError(
+            {fmt::format("--export {}: needs a recommendation that drafts chains on a GPU, and this one {}", name_of(kind),
+                         recommendation.speculate ? "drafts otherwise" : "does not speculate")});
     }
-    ExportInput input{recommendation, workload, best, variant, compile_round(variant.setup)};
-    for (const TrafficPoint& point : workload.traffic.points) {
+    ExportInput input{recommendation, workload, best, variant, sim::compile_round(variant.setup)};
+    for (const sweeps::TrafficPoint& point : workload.traffic.points) {
         input.context += point.context * point.share;
     }
     switch (kind) {
@@ -282,4 +286,4 @@ Exported export_recommendation(ExportKind kind, const Recommendation& recommenda
     return check(input, kind, target);
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

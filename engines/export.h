@@ -8,7 +8,7 @@
 #include "sim/enum_names.h"
 #include "sweeps/recommend.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 enum class ExportKind {
     vllm_batch_context,  ///< draft lengths by batch and context
@@ -37,7 +37,7 @@ struct Exported {
 
 /// The recommendation, which must speculate with chains on a GPU, in this form. Throws InputError where it cannot be written
 /// so.
-Exported export_recommendation(ExportKind kind, const Recommendation& recommendation, const Workload& workload,
+Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation, const sweeps::Workload& workload,
                                const std::string& target);
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -9,12 +9,12 @@
 
 #include "engines/flag_plan.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 constexpr double answer_tokens = 256.0;
 
-std::string bench(const std::string& target, const CandidateRun& run, const char* backend) {
+std::string bench(const std::string& target, const sweeps::CandidateRun& run, const char* backend) {
     const double prompt = std::max(16.0, std::round(run.context - 0.5 * answer_tokens));
     if (run.of_acceptance) {  // what is accepted depends on what is asked
         return fmt::format(
@@ -41,7 +41,8 @@ nlohmann::ordered_json rates_for(double accept_length, int drafts) {
     return rates;
 }
 
-RunCommands of_vllm(const CandidateRun& run, const EngineDrafter& drafter, const std::string& target, double accept_length) {
+RunCommands of_vllm(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const std::string& target,
+                    double accept_length) {
     std::string serve = "vllm serve " + target;
     RunCommands commands;
     if (run.draft_tokens > 0) {
@@ -63,7 +64,8 @@ RunCommands of_vllm(const CandidateRun& run, const EngineDrafter& drafter, const
     return commands;
 }
 
-RunCommands of_sglang(const CandidateRun& run, const EngineDrafter& drafter, const std::string& target, double accept_length) {
+RunCommands of_sglang(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const std::string& target,
+                      double accept_length) {
     std::string serve;
     if (run.draft_tokens > 0 && !run.of_acceptance) {
         serve = fmt::format(
@@ -90,7 +92,7 @@ RunCommands of_sglang(const CandidateRun& run, const EngineDrafter& drafter, con
         run.draft_tokens > 0 && !run.of_acceptance ? "simulated acceptance needs top-k 1" : ""};
 }
 
-RunCommands of_tensorrt_llm(const CandidateRun& run, const EngineDrafter& drafter, const std::string& target,
+RunCommands of_tensorrt_llm(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const std::string& target,
                             double accept_length) {
     std::string serve;
     if (run.draft_tokens > 0) {
@@ -109,7 +111,7 @@ RunCommands of_tensorrt_llm(const CandidateRun& run, const EngineDrafter& drafte
             "TensorRT-LLM counts forced tokens without the bonus token"};
 }
 
-RunCommands of_llama_cpp(const CandidateRun& run, const EngineDrafter& drafter, const std::string& target) {
+RunCommands of_llama_cpp(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const std::string& target) {
     std::string serve = fmt::format("llama-server --model {}.gguf --metrics --parallel {:g}", target, run.batch);
     if (run.draft_tokens > 0) {
         serve += fmt::format(" --spec-type {}", drafter.word);
@@ -124,8 +126,8 @@ RunCommands of_llama_cpp(const CandidateRun& run, const EngineDrafter& drafter, 
 
 }  // namespace
 
-RunCommands commands_for(const CandidateRun& run, const Engine& engine, const Drafter& drafter, const std::string& target,
-                         double accept_length) {
+RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, const sim::Drafter& drafter,
+                         const std::string& target, double accept_length) {
     const EngineDrafter* known = engine.drafter(kind_of(drafter));
     if (known == nullptr && run.draft_tokens > 0) {
         return {{}, fmt::format("{} does not run this drafter", engine.label())};
@@ -145,4 +147,4 @@ RunCommands commands_for(const CandidateRun& run, const Engine& engine, const Dr
     return of_llama_cpp(run, of_engine, target);
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

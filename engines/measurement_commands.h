@@ -8,7 +8,7 @@
 #include "engines/engine.h"
 #include "sweeps/measurement_plan.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 struct RunCommands {
     std::vector<std::string> lines;  ///< the server, then the client
@@ -17,7 +17,7 @@ struct RunCommands {
 
 /// `target` is the name of the model for the engine's command line; `accept_length` is what is simulated, bonus token included,
 /// and `requests` how many requests the client sends.
-RunCommands commands_for(const CandidateRun& run, const Engine& engine, const Drafter& drafter, const std::string& target,
-                         double accept_length);
+RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, const sim::Drafter& drafter,
+                         const std::string& target, double accept_length);
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace treeline {
+namespace treeline::numerics {
 namespace {
 
 constexpr double weight_of_trait = 2.0;
@@ -85,4 +85,4 @@ double residual_share_below(std::span<const CaseResidual> residuals, const CaseT
     return below / total;
 }
 
-}  // namespace treeline
+}  // namespace treeline::numerics

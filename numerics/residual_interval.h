@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::numerics {
 
 /// What a case has in common with others.
 struct CaseTraits {
@@ -46,4 +46,4 @@ double residual_quantile(std::span<const CaseResidual> residuals, const CaseTrai
 /// The share of the weight of ratios below `ratio`. `residuals` must not be empty.
 double residual_share_below(std::span<const CaseResidual> residuals, const CaseTraits& of, double ratio);
 
-}  // namespace treeline
+}  // namespace treeline::numerics

@@ -6,36 +6,36 @@
 #include "reports/objective_text.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string interval_sentence(const GainInterval& ranges, const Trust* trust, Objective objective) {
+std::string interval_sentence(const sweeps::GainInterval& ranges, const sweeps::Trust* trust, sweeps::Objective objective) {
     const std::string quantity = quantity_text(objective);
     if (trust == nullptr || !trust->measured) {
         return fmt::format(
             "The gain in {} lies between {} and {} as each input moves over its range. No serving engine like "
             "this one was measured, so how often that holds is not known.",
-            quantity, ratio_text(ranges.low), ratio_text(ranges.high));
+            quantity, text::ratio_text(ranges.low), text::ratio_text(ranges.high));
     }
-    const MeasuredGain& measured = *trust->measured;
+    const sweeps::MeasuredGain& measured = *trust->measured;
     return fmt::format(
         "With the acceptance as stated, the gain in {} lies between {} and {} with {:.0f} % confidence. That is what "
         "predictions "
         "missed on {} speed-ups measured with {} deployments ({} of them with this engine), those most alike weighing most; "
         "times per token without speculation come out between {:.0f} and {:.0f} % of what is predicted.",
-        quantity, ratio_text(measured.low), ratio_text(measured.high), 100.0 * measured.nominal, measured.cases,
+        quantity, text::ratio_text(measured.low), text::ratio_text(measured.high), 100.0 * measured.nominal, measured.cases,
         measured.deployments, measured.of_engine, 100.0 * measured.time_low, 100.0 * measured.time_high);
 }
 
-std::string other_mode_sentence(const OtherMode& other) {
+std::string other_mode_sentence(const sweeps::OtherMode& other) {
     return fmt::format(
-        "In {} mode the gain is {}, {}.", name_of(other.mode), ratio_text(other.gain),
+        "In {} mode the gain is {}, {}.", name_of(other.mode), text::ratio_text(other.gain),
         other.inside ? "inside that interval" : "outside that interval: the two modes disagree by more than it says");
 }
 
-std::string switch_off_sentence(const SwitchOffRange& range) {
+std::string switch_off_sentence(const sweeps::SwitchOffRange& range) {
     const std::string end = fmt::format("batch {}, where the schedule ends", range.largest_batch);
     if (!range.earliest) {
         return fmt::format("At both ends of the interval drafting pays up to {}.", end);
@@ -46,7 +46,7 @@ std::string switch_off_sentence(const SwitchOffRange& range) {
                                       *range.earliest, end);
 }
 
-std::string choice_sentence(const ChoiceWorlds& choice) {
+std::string choice_sentence(const sweeps::ChoiceWorlds& choice) {
     std::string text = fmt::format(
         "Of {} worlds drawn from these errors and from the ranges of all inputs, the recommended configuration is the best in "
         "{}, "
@@ -57,12 +57,13 @@ std::string choice_sentence(const ChoiceWorlds& choice) {
 
 }  // namespace
 
-ShownInterval shown_interval(const GainInterval& ranges, const Trust* trust) {
+ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::Trust* trust) {
     return trust != nullptr && trust->measured ? ShownInterval{trust->measured->low, trust->measured->high}
                                                : ShownInterval{ranges.low, ranges.high};
 }
 
-std::vector<std::string> trust_sentences(const GainInterval& ranges, const Trust* trust, Objective objective) {
+std::vector<std::string> trust_sentences(const sweeps::GainInterval& ranges, const sweeps::Trust* trust,
+                                         sweeps::Objective objective) {
     std::vector<std::string> sentences = {interval_sentence(ranges, trust, objective)};
     if (trust != nullptr) {
         if (trust->other_mode) {
@@ -78,11 +79,11 @@ std::vector<std::string> trust_sentences(const GainInterval& ranges, const Trust
     return sentences;
 }
 
-Json trust_json(const Trust& trust) {
+Json trust_json(const sweeps::Trust& trust) {
     Json json = Json::object();
     json["measured"] = nullptr;
     if (trust.measured) {
-        const MeasuredGain& measured = *trust.measured;
+        const sweeps::MeasuredGain& measured = *trust.measured;
         json["measured"] = {{"nominal", measured.nominal},
                             {"low", measured.low},
                             {"high", measured.high},
@@ -115,4 +116,4 @@ Json trust_json(const Trust& trust) {
     return json;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -9,19 +9,20 @@
 
 #include "sweeps/trust.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// The interval that is shown: the measured one where there is one, else that of the inputs' ranges.
 struct ShownInterval {
     double low = 1.0, high = 1.0;
 };
-ShownInterval shown_interval(const GainInterval& ranges, const Trust* trust);
+ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::Trust* trust);
 
 /// The interval and where it comes from, what the other cost mode says, where drafting stops paying, and how firm the choice
 /// is; a sentence or two each.
-std::vector<std::string> trust_sentences(const GainInterval& ranges, const Trust* trust, Objective objective);
+std::vector<std::string> trust_sentences(const sweeps::GainInterval& ranges, const sweeps::Trust* trust,
+                                         sweeps::Objective objective);
 
 /// The same as members of an object.
-nlohmann::ordered_json trust_json(const Trust& trust);
+nlohmann::ordered_json trust_json(const sweeps::Trust& trust);
 
-}  // namespace treeline
+}  // namespace treeline::reports

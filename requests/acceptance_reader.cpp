@@ -17,95 +17,96 @@
 #include "text/number_text.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 const std::array<std::string_view, 7> acceptance_kinds = {
     acceptance_keys::geometric, acceptance_keys::per_position, acceptance_keys::mean_length, acceptance_keys::curve,
     acceptance_keys::published, acceptance_keys::file,         acceptance_keys::run};
 
-Acceptance read_geometric(json::Reader& at, std::string& text) {
+sim::Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = read(at, acceptance_keys::geometric);
-    text = fmt::format("{} per token", exact_text(rate));
-    return Acceptance::geometric(rate);
+    text = fmt::format("{} per token", text::exact_text(rate));
+    return sim::Acceptance::geometric(rate);
 }
 
-Acceptance read_per_position(json::Reader& at, std::string& text) {
+sim::Acceptance read_per_position(json::Reader& at, std::string& text) {
     const std::vector<double> positions = read(at, acceptance_keys::per_position);
     for (const double position : positions) {
-        text += (text.empty() ? "" : ", ") + exact_text(position);
+        text += (text.empty() ? "" : ", ") + text::exact_text(position);
     }
     text = "by position " + text;
-    return Acceptance::per_position(positions);
+    return sim::Acceptance::per_position(positions);
 }
 
-Acceptance read_mean_length(json::Reader& at, std::string& text) {
+sim::Acceptance read_mean_length(json::Reader& at, std::string& text) {
     const auto drafts = read<double>(at, acceptance_keys::draft_tokens);
     const double length = read(at, acceptance_keys::mean_length);
     if (length > drafts + 1.0) {
-        at.problem("mean_length", fmt::format("is {}, but {} draft tokens yield at most {} per round, bonus token included",
-                                              exact_text(length), exact_text(drafts), exact_text(drafts + 1.0)));
-        return Acceptance::geometric(0.0);
+        at.problem("mean_length",
+                   fmt::format("is {}, but {} draft tokens yield at most {} per round, bonus token included",
+                               text::exact_text(length), text::exact_text(drafts), text::exact_text(drafts + 1.0)));
+        return sim::Acceptance::geometric(0.0);
     }
-    text = fmt::format("{} tokens per round with {} drafts", fixed_text(length, 2), exact_text(drafts));
-    return Acceptance::mean_length(length, drafts);
+    text = fmt::format("{} tokens per round with {} drafts", text::fixed_text(length, 2), text::exact_text(drafts));
+    return sim::Acceptance::mean_length(length, drafts);
 }
 
-Acceptance read_curve(json::Reader& at, std::string& text) {
+sim::Acceptance read_curve(json::Reader& at, std::string& text) {
     std::map<int, double> lengths;
     json::Reader curve = at.object(acceptance_keys::curve);
     if (curve.keys().empty() && at.raw().at("curve").is_object()) {
         at.problem("curve", "is empty, but at least one number of draft tokens is needed");
     }
     for (const std::string& key : curve.keys()) {
-        const int drafts = parse_number<int>(key).value_or(0);
-        if (drafts < 1 || drafts > most_draft_tokens) {
-            curve.problem(key, fmt::format("must be a number of draft tokens between 1 and {}", most_draft_tokens));
+        const int drafts = text::parse_number<int>(key).value_or(0);
+        if (drafts < 1 || drafts > sim::most_draft_tokens) {
+            curve.problem(key, fmt::format("must be a number of draft tokens between 1 and {}", sim::most_draft_tokens));
             static_cast<void>(curve.has(key));
             continue;
         }
         lengths[drafts] = curve.number(key, 1.0, drafts + 1.0);
-        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", fixed_text(lengths[drafts], 2), drafts);
+        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", text::fixed_text(lengths[drafts], 2), drafts);
     }
     curve.finish();
     text = "tokens per round: " + text;
-    return lengths.empty() ? Acceptance::geometric(0.0) : Acceptance::curve(lengths);
+    return lengths.empty() ? sim::Acceptance::geometric(0.0) : sim::Acceptance::curve(lengths);
 }
 
-Acceptance read_chain(json::Reader& at, const std::string& kind, std::string& text) {
+sim::Acceptance read_chain(json::Reader& at, const std::string& kind, std::string& text) {
     return kind == acceptance_keys::geometric.key      ? read_geometric(at, text)
            : kind == acceptance_keys::per_position.key ? read_per_position(at, text)
            : kind == acceptance_keys::mean_length.key  ? read_mean_length(at, text)
                                                        : read_curve(at, text);
 }
 
-RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
+sim::RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
     const std::vector<double> ranks = read(at, acceptance_keys::per_rank);
     std::string list;
     for (const double rank : ranks) {
-        list += (list.empty() ? "" : ", ") + short_text(rank);
+        list += (list.empty() ? "" : ", ") + text::short_text(rank);
     }
     text += (text.empty() ? "by rank " : "; by rank ") + list;
-    return RankAcceptance(ranks);
+    return sim::RankAcceptance(ranks);
 }
 
-std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance& siblings, Descriptions& descriptions,
-                                         std::string& text) {
-    std::vector<MeasuredShape> measured;
+std::vector<sim::MeasuredShape> read_measured(json::Reader& at, const sim::RankAcceptance& siblings, Descriptions& descriptions,
+                                              std::string& text) {
+    std::vector<sim::MeasuredShape> measured;
     for (json::Reader& element : at.objects(acceptance_keys::measured)) {
-        const TreeShape shape = read_shape_under(element, measured_shape_keys::shape, descriptions);
+        const sim::TreeShape shape = read_shape_under(element, measured_shape_keys::shape, descriptions);
         const double length = read(element, measured_shape_keys::accept_length);
         element.finish();
         if (problems(shape).empty()) {
-            measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed(siblings)), length});
-            text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", fixed_text(length, 2), text_of(shape));
+            measured.push_back({sim::build_tree(shape, sim::RankAcceptance::known_or_assumed(siblings)), length});
+            text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", text::fixed_text(length, 2), sweeps::text_of(shape));
         }
     }
     return measured;
 }
 
 /// Measurements of one drafter as an acceptance: chains, and trees with their own accept lengths.
-void set_measured(const AcceptanceOfTraffic& found, const std::string& name, Descriptions& descriptions,
+void set_measured(const sim::AcceptanceOfTraffic& found, const std::string& name, Descriptions& descriptions,
                   AcceptanceChoice& choice) {
     choice.acceptance.chain = found.chain;
     choice.acceptance.only_measured = !found.has_chain;
@@ -119,19 +120,19 @@ void set_measured(const AcceptanceOfTraffic& found, const std::string& name, Des
     for (const auto& [shape_text, length] : found.shapes) {
         json::Document document = json::Document::of({{"shape", shape_text}}, name);
         json::Reader root = document.root();
-        const TreeShape shape = read_shape_under(root, measured_shape_keys::shape, descriptions);
-        choice.acceptance.measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed({})), length});
+        const sim::TreeShape shape = read_shape_under(root, measured_shape_keys::shape, descriptions);
+        choice.acceptance.measured.push_back({sim::build_tree(shape, sim::RankAcceptance::known_or_assumed({})), length});
     }
 }
 
-void read_published(json::Reader& at, Descriptions& descriptions, const TrafficKind& traffic, AcceptanceChoice& choice) {
+void read_published(json::Reader& at, Descriptions& descriptions, const sim::TrafficKind& traffic, AcceptanceChoice& choice) {
     const std::string name = descriptions.resolved(read(at, acceptance_keys::published));
-    const TrafficKind kind = read_traffic_kind(at, traffic);
+    const sim::TrafficKind kind = read_traffic_kind(at, traffic);
     try {
         const std::string stated = choice.source;
         choice = published_acceptance(load_published_drafter(descriptions.drafters_folder(), name), kind, descriptions);
         choice.source = stated.empty() ? choice.source : stated + "; " + choice.source;
-    } catch (const InputError& failure) {
+    } catch (const text::InputError& failure) {
         for (const std::string& problem : failure.problems()) {
             at.problem(acceptance_keys::published, problem);
         }
@@ -139,17 +140,17 @@ void read_published(json::Reader& at, Descriptions& descriptions, const TrafficK
 }
 
 /// Chains of exactly the measured lengths, with exactly these accept lengths.
-std::vector<MeasuredShape> measured_chains(const std::map<int, double>& lengths) {
-    std::vector<MeasuredShape> shapes;
+std::vector<sim::MeasuredShape> measured_chains(const std::map<int, double>& lengths) {
+    std::vector<sim::MeasuredShape> shapes;
     for (const auto& [draft_tokens, length] : lengths) {
-        shapes.push_back({build_tree(ChainShape{draft_tokens}, RankAcceptance::known_or_assumed({})), length});
+        shapes.push_back({sim::build_tree(sim::ChainShape{draft_tokens}, sim::RankAcceptance::known_or_assumed({})), length});
     }
     return shapes;
 }
 
-std::map<int, double> stated_lengths(const std::vector<MeasuredAcceptance>& rows) {
+std::map<int, double> stated_lengths(const std::vector<sim::MeasuredAcceptance>& rows) {
     std::map<int, double> lengths;
-    for (const MeasuredAcceptance& row : rows) {
+    for (const sim::MeasuredAcceptance& row : rows) {
         if (row.accept_length > 0.0 && row.draft_tokens > 0) {
             lengths[row.draft_tokens] = row.accept_length;
         }
@@ -158,30 +159,30 @@ std::map<int, double> stated_lengths(const std::vector<MeasuredAcceptance>& rows
 }
 
 /// As a measurement's file says.
-void read_file(json::Reader& at, Descriptions& descriptions, const TrafficKind& traffic, AcceptanceChoice& choice) {
+void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficKind& traffic, AcceptanceChoice& choice) {
     const std::string path = descriptions.resolved(read(at, acceptance_keys::file));
     const std::string of = read_or(at, acceptance_keys::of, "");
-    const TrafficKind kind = read_traffic_kind(at, traffic);
+    const sim::TrafficKind kind = read_traffic_kind(at, traffic);
     try {
         const AcceptanceFile file = read_acceptance_file(path);
         if (!file.by_rank.empty()) {
-            choice.acceptance.siblings = RankAcceptance(file.by_rank);
-            choice.acceptance.chain = Acceptance::geometric(file.by_rank.front());
+            choice.acceptance.siblings = sim::RankAcceptance(file.by_rank);
+            choice.acceptance.chain = sim::Acceptance::geometric(file.by_rank.front());
             choice.text = fmt::format("{} ranks", file.by_rank.size());
         } else {
-            const std::vector<MeasuredAcceptance>& rows = file.of(of);
-            const AcceptanceOfTraffic found = acceptance_of_traffic(rows, kind);
-            choice.source += (choice.source.empty() ? "" : "; ") + listed(found.sources, "and");
+            const std::vector<sim::MeasuredAcceptance>& rows = file.of(of);
+            const sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(rows, kind);
+            choice.source += (choice.source.empty() ? "" : "; ") + text::listed(found.sources, "and");
             set_measured(found, path, descriptions, choice);
             const int known = found.chain.measured_positions();
             choice.text = fmt::format("{}: {} tokens per round with {} drafts", file.format,
-                                      fixed_text(found.chain.accept_length(known), 2), known);
+                                      text::fixed_text(found.chain.accept_length(known), 2), known);
             if (file.only_measured) {
                 choice.acceptance.measured = measured_chains(stated_lengths(rows));
                 choice.acceptance.only_measured = true;
             }
         }
-    } catch (const InputError& failure) {
+    } catch (const text::InputError& failure) {
         for (const std::string& problem : failure.problems()) {
             at.problem(acceptance_keys::file, problem);
         }
@@ -192,19 +193,20 @@ void read_file(json::Reader& at, Descriptions& descriptions, const TrafficKind& 
 void read_run_acceptance(json::Reader& at, Descriptions& descriptions, AcceptanceChoice& choice) {
     const std::string file = descriptions.resolved(read(at, acceptance_keys::run));
     try {
-        const MeasuredRun run = import_runs({file});
+        const runs::MeasuredRun run = runs::import_runs({file});
         json::Document document = json::Document::of(acceptance_of_run(run), file);
         json::Reader root = document.root();
         choice.acceptance.chain =
             root.has(acceptance_keys::per_position) ? read_per_position(root, choice.text) : read_curve(root, choice.text);
         document.throw_if_problems();
-        const AcceptanceCounts counts = run.acceptance();
-        const std::string rounds = counts.known() ? fmt::format(", {} rounds", grouped_text(std::llround(counts.drafts))) : "";
+        const runs::AcceptanceCounts counts = run.acceptance();
+        const std::string rounds =
+            counts.known() ? fmt::format(", {} rounds", text::grouped_text(std::llround(counts.drafts))) : "";
         const std::string source =
             fmt::format("measured by {}{}: {}", run.identity.engine.empty() ? "a deployment" : run.identity.engine, rounds,
                         std::filesystem::path(file).filename().string());
         choice.source = choice.source.empty() ? source : choice.source + "; " + source;
-    } catch (const InputError& failure) {
+    } catch (const text::InputError& failure) {
         for (const std::string& problem : failure.problems()) {
             at.problem(acceptance_keys::run, problem);
         }
@@ -216,11 +218,11 @@ void read_run_acceptance(json::Reader& at, Descriptions& descriptions, Acceptanc
 namespace {
 
 /// Where a curve says so, lengths between and beyond its own are unknown; of positions, those beyond the last.
-void forbid_extrapolation(json::Reader& at, DraftAcceptance& acceptance) {
+void forbid_extrapolation(json::Reader& at, sim::DraftAcceptance& acceptance) {
     std::map<int, double> lengths;
     if (std::optional<json::Reader> curve = at.optional_object(acceptance_keys::curve)) {
         for (const std::string& key : curve->keys()) {
-            lengths[parse_number<int>(key).value_or(0)] = curve->number(key, 1.0, most_draft_tokens + 1.0);
+            lengths[text::parse_number<int>(key).value_or(0)] = curve->number(key, 1.0, sim::most_draft_tokens + 1.0);
         }
     } else if (acceptance.chain.is_model()) {
         at.problem(acceptance_keys::extrapolate, "is false, but a rate holds for any length: give a curve or positions");
@@ -230,33 +232,34 @@ void forbid_extrapolation(json::Reader& at, DraftAcceptance& acceptance) {
         }
     }
     lengths.erase(0);
-    const std::vector<MeasuredShape> chains = measured_chains(lengths);
+    const std::vector<sim::MeasuredShape> chains = measured_chains(lengths);
     acceptance.measured.insert(acceptance.measured.end(), chains.begin(), chains.end());
     acceptance.only_measured = true;
 }
 
 }  // namespace
 
-AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const TrafficKind& traffic, Descriptions& descriptions) {
+AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim::TrafficKind& traffic,
+                                      Descriptions& descriptions) {
     const bool all_measured = std::all_of(traffic.categories.begin(), traffic.categories.end(), [&](const auto& entry) {
         return std::any_of(drafter.measured.begin(), drafter.measured.end(),
-                           [&](const MeasuredAcceptance& row) { return row.category == entry.first; });
+                           [&](const sim::MeasuredAcceptance& row) { return row.category == entry.first; });
     });
-    const AcceptanceOfTraffic found =
-        acceptance_of_traffic(drafter.measured, traffic,
-                              all_measured ? std::vector<std::vector<MeasuredAcceptance>>{}
-                                           : measured_of_others(descriptions.drafters_folder(), drafter.name));
+    const sim::AcceptanceOfTraffic found =
+        sim::acceptance_of_traffic(drafter.measured, traffic,
+                                   all_measured ? std::vector<std::vector<sim::MeasuredAcceptance>>{}
+                                                : measured_of_others(descriptions.drafters_folder(), drafter.name));
     AcceptanceChoice choice;
     const int known = found.chain.measured_positions();
     choice.text = found.has_chain ? fmt::format("{}: {} tokens per round with {} drafts", drafter.title,
-                                                fixed_text(found.chain.accept_length(known), 2), known)
+                                                text::fixed_text(found.chain.accept_length(known), 2), known)
                                   : fmt::format("{}: trees alone were measured", drafter.title);
-    choice.source = "measured on " + drafter.target + ": " + listed(found.sources, "and");
+    choice.source = "measured on " + drafter.target + ": " + text::listed(found.sources, "and");
     set_measured(found, drafter.name, descriptions, choice);
     return choice;
 }
 
-AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const TrafficKind& traffic) {
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const sim::TrafficKind& traffic) {
     AcceptanceChoice choice;
     choice.source = read(at, acceptance_keys::source);
     std::vector<std::string> named;
@@ -265,14 +268,14 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
             named.emplace_back(kind);
         }
     }
-    DraftAcceptance& acceptance = choice.acceptance;
+    sim::DraftAcceptance& acceptance = choice.acceptance;
     const bool by_rank = at.has(acceptance_keys::per_rank);
-    acceptance.chain = Acceptance::geometric(0.0);
+    acceptance.chain = sim::Acceptance::geometric(0.0);
     if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
         at.problem({}, named.empty()
                            ? "needs one of geometric, per_position, mean_length, curve, published, file and run, or per_rank"
-                           : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+                           : "gives " + text::listed(named, "and") + ", but exactly one of them is needed");
     } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
         read_published(at, descriptions, traffic, choice);
     } else if (!named.empty() && named.front() == acceptance_keys::file.key) {
@@ -285,11 +288,11 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
     if (by_rank) {
         acceptance.siblings = read_per_rank(at, choice.text);
         if (named.empty()) {
-            acceptance.chain = Acceptance::geometric(acceptance.siblings.rank(1));
+            acceptance.chain = sim::Acceptance::geometric(acceptance.siblings.rank(1));
         }
     }
     if (at.has(acceptance_keys::measured)) {
-        std::vector<MeasuredShape> shapes = read_measured(at, acceptance.siblings, descriptions, choice.text);
+        std::vector<sim::MeasuredShape> shapes = read_measured(at, acceptance.siblings, descriptions, choice.text);
         acceptance.measured.insert(acceptance.measured.end(), shapes.begin(), shapes.end());
     }
     if (!read(at, acceptance_keys::extrapolate)) {
@@ -302,4 +305,4 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
     return choice;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -9,12 +9,12 @@
 #include "requests/setup_reader.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// "window" in tokens or "share" of the context, and "sink".
-ContextReach read_reach(json::Reader& at, std::string& label) {
-    ContextReach reach;
+sim::ContextReach read_reach(json::Reader& at, std::string& label) {
+    sim::ContextReach reach;
     reach.sink = read(at, drafter_keys::sink);
     if (at.has(drafter_keys::window) == at.has(drafter_keys::share)) {
         at.problem({}, at.has(drafter_keys::window)
@@ -24,21 +24,21 @@ ContextReach read_reach(json::Reader& at, std::string& label) {
     }
     if (at.has(drafter_keys::window)) {
         reach.window = read(at, drafter_keys::window);
-        label += fmt::format(" {}", exact_text(reach.window));
+        label += fmt::format(" {}", text::exact_text(reach.window));
     } else {
         reach.scale = read(at, drafter_keys::share);
-        label += fmt::format(" {} of context", short_text(reach.scale));
+        label += fmt::format(" {} of context", text::short_text(reach.scale));
     }
     if (reach.sink > 0.0) {
-        label += fmt::format(" + {}", exact_text(reach.sink));
+        label += fmt::format(" + {}", text::exact_text(reach.sink));
     }
     return reach;
 }
 
-Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
-    IndependentDrafter drafter;
+sim::Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
+    sim::IndependentDrafter drafter;
     drafter.parallel = parallel;
-    if (const Model* model = descriptions.model(at, drafter_keys::model)) {
+    if (const sim::Model* model = descriptions.model(at, drafter_keys::model)) {
         drafter.model = *model;
     }
     drafter.precision = read_precision(at, drafter_keys::precision, drafter.model.precision);
@@ -49,8 +49,8 @@ Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool pa
     return drafter;
 }
 
-Drafter read_spire(json::Reader& at, std::string& label) {
-    SpireDrafter drafter;
+sim::Drafter read_spire(json::Reader& at, std::string& label) {
+    sim::SpireDrafter drafter;
     drafter.layers = read(at, drafter_keys::layers);
     label = fmt::format("spire {} layers", drafter.layers);
     drafter.reach = read_reach(at, label);
@@ -59,8 +59,8 @@ Drafter read_spire(json::Reader& at, std::string& label) {
 }
 
 /// The target's first layers, some of its layers, or a copy of it in other formats.
-Drafter read_self(json::Reader& at, const std::string& kind, std::string& label) {
-    SelfDrafter drafter;
+sim::Drafter read_self(json::Reader& at, const std::string& kind, std::string& label) {
+    sim::SelfDrafter drafter;
     drafter.shares_cache = read(at, drafter_keys::shares_cache);
     if (kind == "early-exit") {
         const auto count = read<std::size_t>(at, drafter_keys::layers);
@@ -77,7 +77,7 @@ Drafter read_self(json::Reader& at, const std::string& kind, std::string& label)
         if (!at.has(drafter_keys::precision)) {
             at.problem(drafter_keys::precision, "is missing: the formats that the target drafts in, such as \"int4\"");
         }
-        drafter.copy = read_precision(at, drafter_keys::precision, uniform_precision(NumberFormat::bf16));
+        drafter.copy = read_precision(at, drafter_keys::precision, sim::uniform_precision(sim::NumberFormat::bf16));
     }
     if (at.has(drafter_keys::window) || at.has(drafter_keys::share)) {
         drafter.reach = read_reach(at, label);
@@ -86,63 +86,64 @@ Drafter read_self(json::Reader& at, const std::string& kind, std::string& label)
 }
 
 /// Formats of a head of its own; nothing without the key.
-std::optional<Precision> read_own_precision(json::Reader& at) {
+std::optional<sim::Precision> read_own_precision(json::Reader& at) {
     return at.has(drafter_keys::precision)
-               ? std::optional(read_precision(at, drafter_keys::precision, uniform_precision(NumberFormat::bf16)))
+               ? std::optional(read_precision(at, drafter_keys::precision, sim::uniform_precision(sim::NumberFormat::bf16)))
                : std::nullopt;
 }
 
 /// Defaults of a kind of one-layer drafter.
-OneLayerDrafter one_layer_of(const std::string& kind) {
+sim::OneLayerDrafter one_layer_of(const std::string& kind) {
     if (kind == "eagle3") {
-        return OneLayerDrafter::published_eagle3();
+        return sim::OneLayerDrafter::published_eagle3();
     }
     if (kind == "p-eagle") {
-        return OneLayerDrafter::published_p_eagle();
+        return sim::OneLayerDrafter::published_p_eagle();
     }
-    OneLayerDrafter drafter;
-    drafter.kind = kind == "eagle" || kind == "hass" ? OneLayerKind::eagle
-                   : kind == "mtp"                   ? OneLayerKind::mtp
-                                                     : OneLayerKind::generic;
+    sim::OneLayerDrafter drafter;
+    drafter.kind = kind == "eagle" || kind == "hass" ? sim::OneLayerKind::eagle
+                   : kind == "mtp"                   ? sim::OneLayerKind::mtp
+                                                     : sim::OneLayerKind::generic;
     return drafter;
 }
 
-Drafter read_one_layer(json::Reader& at, const std::string& kind) {
-    OneLayerDrafter drafter = one_layer_of(kind);
-    drafter.draft_vocabulary = read_or<Count>(at, drafter_keys::draft_vocabulary, drafter.draft_vocabulary);
-    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
-    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
-    drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
-    drafter.width = read_or<Count>(at, drafter_keys::width, 0);
+sim::Drafter read_one_layer(json::Reader& at, const std::string& kind) {
+    sim::OneLayerDrafter drafter = one_layer_of(kind);
+    drafter.draft_vocabulary = read_or<sim::Count>(at, drafter_keys::draft_vocabulary, drafter.draft_vocabulary);
+    drafter.input_features = read_or<sim::Count>(at, drafter_keys::input_features, drafter.input_features);
+    drafter.feed_forward = read_or<sim::Count>(at, drafter_keys::feed_forward, 0);
+    drafter.layers = read_or<sim::Count>(at, drafter_keys::layers, drafter.layers);
+    drafter.width = read_or<sim::Count>(at, drafter_keys::width, 0);
     drafter.reads_target_cache = read(at, drafter_keys::reads_target_cache);
     drafter.precision = read_own_precision(at);
     return drafter;
 }
 
-Drafter read_parallel(json::Reader& at, ParallelKind kind) {
-    ParallelDrafter drafter = kind == ParallelKind::dflash ? ParallelDrafter{} : ParallelDrafter::published_dspark();
-    drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
-    drafter.block = read_or<Count>(at, drafter_keys::block, drafter.block);
-    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
-    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
+sim::Drafter read_parallel(json::Reader& at, sim::ParallelKind kind) {
+    sim::ParallelDrafter drafter =
+        kind == sim::ParallelKind::dflash ? sim::ParallelDrafter{} : sim::ParallelDrafter::published_dspark();
+    drafter.layers = read_or<sim::Count>(at, drafter_keys::layers, drafter.layers);
+    drafter.block = read_or<sim::Count>(at, drafter_keys::block, drafter.block);
+    drafter.input_features = read_or<sim::Count>(at, drafter_keys::input_features, drafter.input_features);
+    drafter.feed_forward = read_or<sim::Count>(at, drafter_keys::feed_forward, 0);
     drafter.precision = read_own_precision(at);
     return drafter;
 }
 
-Drafter read_heads(json::Reader& at, HeadsKind kind) {
-    MedusaDrafter drafter;
+sim::Drafter read_heads(json::Reader& at, sim::HeadsKind kind) {
+    sim::MedusaDrafter drafter;
     drafter.kind = kind;
     drafter.heads = read(at, drafter_keys::heads);
     drafter.layers_per_head = read(at, drafter_keys::layers_per_head);
     drafter.tied = read(at, drafter_keys::tied);
-    if (kind == HeadsKind::mlp) {
-        drafter.width = read_or<Count>(at, drafter_keys::width, 0);
+    if (kind == sim::HeadsKind::mlp) {
+        drafter.width = read_or<sim::Count>(at, drafter_keys::width, 0);
     }
     return drafter;
 }
 
-NgramDrafter read_lookup(json::Reader& at, LookupKind kind) {
-    NgramDrafter drafter;
+sim::NgramDrafter read_lookup(json::Reader& at, sim::LookupKind kind) {
+    sim::NgramDrafter drafter;
     drafter.kind = kind;
     drafter.hit_rate = read(at, drafter_keys::hit_rate);
     drafter.mean_draft = read_or(at, drafter_keys::mean_draft, 0.0);
@@ -157,7 +158,8 @@ Part read_part(json::Reader& at, std::string_view key, Descriptions& description
     json::Reader part = at.object(key);
     const std::string kind = read(part, drafter_keys::kind);
     std::string label;
-    const Drafter drafter = part.has(drafter_keys::kind) ? read_drafter_kind(part, kind, descriptions, label) : NoDrafter{};
+    const sim::Drafter drafter =
+        part.has(drafter_keys::kind) ? read_drafter_kind(part, kind, descriptions, label) : sim::NoDrafter{};
     static_cast<void>(part.has(drafter_keys::acceptance));  // read with the whole drafter's
     part.finish();
     return std::visit(
@@ -172,19 +174,19 @@ Part read_part(json::Reader& at, std::string_view key, Descriptions& description
         drafter);
 }
 
-Drafter read_lookup_first(json::Reader& at, Descriptions& descriptions, std::string& label) {
-    LookupFirstDrafter drafter;
-    drafter.lookup =
-        read_part<NgramDrafter>(at, drafter_keys::lookup, descriptions, "must be a look-up: ngram, suffix or token-recycling");
-    drafter.otherwise = read_part<ModelDrafter>(at, drafter_keys::otherwise, descriptions,
-                                                "must be a drafter with a model or heads, not a look-up or a cascade");
+sim::Drafter read_lookup_first(json::Reader& at, Descriptions& descriptions, std::string& label) {
+    sim::LookupFirstDrafter drafter;
+    drafter.lookup = read_part<sim::NgramDrafter>(at, drafter_keys::lookup, descriptions,
+                                                  "must be a look-up: ngram, suffix or token-recycling");
+    drafter.otherwise = read_part<sim::ModelDrafter>(at, drafter_keys::otherwise, descriptions,
+                                                     "must be a drafter with a model or heads, not a look-up or a cascade");
     drafter.drafts_anyway = read(at, drafter_keys::drafts_anyway);
     label = "lookup-first";
     return drafter;
 }
 
-Drafter read_cascade(json::Reader& at, Descriptions& descriptions) {
-    CascadeDrafter drafter;
+sim::Drafter read_cascade(json::Reader& at, Descriptions& descriptions) {
+    sim::CascadeDrafter drafter;
     drafter.middle = read_part<decltype(drafter.middle)>(at, drafter_keys::middle, descriptions,
                                                          "must be a model, or the target drafting for itself");
     drafter.inner = read_part<decltype(drafter.inner)>(at, drafter_keys::inner, descriptions, "must be a model or a look-up");
@@ -195,15 +197,15 @@ Drafter read_cascade(json::Reader& at, Descriptions& descriptions) {
 
 }  // namespace
 
-Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label) {
+sim::Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label) {
     if (kind == "model" || kind == "pard") {
         return read_model_drafter(at, descriptions, kind == "pard", label);
     }
     if (kind == "dflash" || kind == "dspark") {
-        return read_parallel(at, kind == "dflash" ? ParallelKind::dflash : ParallelKind::dspark);
+        return read_parallel(at, kind == "dflash" ? sim::ParallelKind::dflash : sim::ParallelKind::dspark);
     }
     if (kind == "sparse-self") {
-        return SelfDrafter{read_reach(at, label), {}, {}, false};
+        return sim::SelfDrafter{read_reach(at, label), {}, {}, false};
     }
     if (kind == "early-exit" || kind == "layer-skip" || kind == "quantised-self") {
         return read_self(at, kind, label);
@@ -212,12 +214,14 @@ Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Description
         return read_spire(at, label);
     }
     if (kind == "medusa" || kind == "hydra" || kind == "mlp-speculator") {
-        return read_heads(at, kind == "medusa" ? HeadsKind::medusa : kind == "hydra" ? HeadsKind::hydra : HeadsKind::mlp);
+        return read_heads(at, kind == "medusa"  ? sim::HeadsKind::medusa
+                              : kind == "hydra" ? sim::HeadsKind::hydra
+                                                : sim::HeadsKind::mlp);
     }
     if (kind == "ngram" || kind == "suffix" || kind == "token-recycling") {
-        return read_lookup(at, kind == "ngram"    ? LookupKind::ngram
-                               : kind == "suffix" ? LookupKind::suffix
-                                                  : LookupKind::recycling);
+        return read_lookup(at, kind == "ngram"    ? sim::LookupKind::ngram
+                               : kind == "suffix" ? sim::LookupKind::suffix
+                                                  : sim::LookupKind::recycling);
     }
     if (kind == "lookup-first") {
         return read_lookup_first(at, descriptions, label);
@@ -225,4 +229,4 @@ Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Description
     return kind == "cascade" ? read_cascade(at, descriptions) : read_one_layer(at, kind);
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

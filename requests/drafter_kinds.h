@@ -6,9 +6,9 @@
 #include "requests/descriptions.h"
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// The drafter of this kind, without its acceptance. `label` is set where a kind has a better one than its name.
-Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label);
+sim::Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label);
 
-}  // namespace treeline
+}  // namespace treeline::requests

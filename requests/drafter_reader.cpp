@@ -11,7 +11,7 @@
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using FileJson = nlohmann::ordered_json;
@@ -60,9 +60,10 @@ void check_target(json::Reader& at, const PublishedDrafter& drafter, const Draft
     }
 }
 
-void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use, DrafterChoice& choice) {
+void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use,
+                            sweeps::DrafterChoice& choice) {
     const std::string name = descriptions.resolved(read(at, drafter_keys::published));
-    const TrafficKind traffic = read_traffic_kind(at, use.traffic);
+    const sim::TrafficKind traffic = read_traffic_kind(at, use.traffic);
     static_cast<void>(at.has(drafter_keys::any_target));
     try {
         const PublishedDrafter drafter = load_published_drafter(descriptions.drafters_folder(), name);
@@ -80,7 +81,7 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
         choice.acceptance = acceptance.acceptance;
         choice.acceptance_text = std::move(acceptance.text);
         choice.acceptance_source = std::move(acceptance.source);
-    } catch (const InputError& failure) {
+    } catch (const text::InputError& failure) {
         for (const std::string& key : at.keys()) {
             static_cast<void>(at.has(key));
         }
@@ -91,19 +92,19 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
 }
 
 /// Of a look-up tried first: rounds that it drafts, and rounds that the other drafter does.
-AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& descriptions, const Drafter& drafter,
+AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& descriptions, const sim::Drafter& drafter,
                                      const DrafterUse& use) {
-    const double hits = std::get<LookupFirstDrafter>(drafter).lookup.hit_rate;
+    const double hits = std::get<sim::LookupFirstDrafter>(drafter).lookup.hit_rate;
     json::Reader lookup = at.object(drafter_keys::lookup), otherwise = at.object(drafter_keys::otherwise);
     AcceptanceChoice found = read_acceptance(lookup.object(drafter_keys::acceptance), descriptions, use.traffic);
     const AcceptanceChoice other = read_acceptance(otherwise.object(drafter_keys::acceptance), descriptions, use.traffic);
-    const Acceptance &a = found.acceptance.chain, &b = other.acceptance.chain;
+    const sim::Acceptance &a = found.acceptance.chain, &b = other.acceptance.chain;
     const int known = std::max({a.measured_positions(), b.measured_positions(), a.is_model() && b.is_model() ? 16 : 1});
     std::vector<double> positions;
     for (int i = 1; i <= known; ++i) {
         positions.push_back(hits * a.position(i) + (1.0 - hits) * b.position(i));
     }
-    found.acceptance = Acceptance::per_position(positions);
+    found.acceptance = sim::Acceptance::per_position(positions);
     found.text = fmt::format("look-up ({:.0f} % of the rounds): {}; otherwise: {}", 100.0 * hits, found.text, other.text);
     found.source += (found.source.empty() || other.source.empty() ? "" : "; ") + other.source;
     return found;
@@ -116,8 +117,8 @@ const std::vector<std::string>& drafter_kinds() {
     return kinds;
 }
 
-DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const DrafterUse& use) {
-    DrafterChoice choice;
+sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const DrafterUse& use) {
+    sweeps::DrafterChoice choice;
     if (at.has(drafter_keys::published)) {
         read_published_drafter(at, descriptions, use, choice);
         at.finish();
@@ -130,7 +131,7 @@ DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const Dr
         choice.drafter = read_drafter_kind(at, kind, descriptions, choice.label);
     }
     choice.label = read_or(at, drafter_keys::name, choice.label);
-    const bool of_parts = std::holds_alternative<LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);
+    const bool of_parts = std::holds_alternative<sim::LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);
     AcceptanceChoice acceptance = of_parts ? acceptance_of_parts(at, descriptions, choice.drafter, use)
                                            : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic);
     choice.acceptance = acceptance.acceptance;
@@ -142,4 +143,4 @@ DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const Dr
     return choice;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

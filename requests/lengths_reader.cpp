@@ -9,16 +9,17 @@
 
 #include "requests/keys/shared_keys.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
-Lengths read_list(json::Reader& at, std::string_view key) {
-    Lengths lengths;
+sim::Lengths read_list(json::Reader& at, std::string_view key) {
+    sim::Lengths lengths;
     for (json::Reader& element : at.objects(key)) {
         const auto tokens = json::read<double>(element, length_keys::tokens);
         const double share = json::read(element, length_keys::share);
         element.finish();
-        if (std::any_of(lengths.begin(), lengths.end(), [&](const LengthShare& other) { return other.tokens == tokens; })) {
+        if (std::any_of(lengths.begin(), lengths.end(),
+                        [&](const sim::LengthShare& other) { return other.tokens == tokens; })) {
             at.problem(key, fmt::format("holds {:.0f} tokens twice", tokens));
         }
         lengths.push_back({tokens, share});
@@ -28,29 +29,29 @@ Lengths read_list(json::Reader& at, std::string_view key) {
 
 }  // namespace
 
-std::optional<Lengths> read_lengths(json::Reader& at, std::string_view key) {
+std::optional<sim::Lengths> read_lengths(json::Reader& at, std::string_view key) {
     if (!at.has(key)) {
         return std::nullopt;
     }
     const auto& raw = at.raw().at(std::string(key));
     if (raw.is_array()) {
-        const Lengths lengths = read_list(at, key);
+        const sim::Lengths lengths = read_list(at, key);
         return lengths.empty() ? std::nullopt : std::optional(lengths);
     }
     if (!raw.is_object()) {
-        return Lengths{{static_cast<double>(at.count(key, 0, longest_context)), 1.0}};
+        return sim::Lengths{{static_cast<double>(at.count(key, 0, sim::longest_context)), 1.0}};
     }
     json::Reader inner = at.object(key);
     const double mean = json::read(inner, length_keys::mean), spread = json::read(inner, length_keys::spread);
     inner.finish();
-    return log_normal_lengths(mean, spread);
+    return sim::log_normal_lengths(mean, spread);
 }
 
 std::optional<double> RequestLengths::context() const {
-    return prompts && answers ? std::optional(std::floor(mean_context(*prompts, *answers))) : std::nullopt;
+    return prompts && answers ? std::optional(std::floor(sim::mean_context(*prompts, *answers))) : std::nullopt;
 }
 
-void RequestLengths::set(RoundSetup& setup, double prompt_tokens) const {
+void RequestLengths::set(sim::RoundSetup& setup, double prompt_tokens) const {
     setup.prompt_tokens = prompts ? mean_length(*prompts) : prompt_tokens;
     setup.prompt_lengths = only_if_several(prompts);
     setup.output_tokens = output_tokens();
@@ -68,6 +69,8 @@ RequestLengths read_request_lengths(json::Reader& at) {
     return lengths;
 }
 
-Lengths only_if_several(const std::optional<Lengths>& lengths) { return lengths && lengths->size() > 1 ? *lengths : Lengths(); }
+sim::Lengths only_if_several(const std::optional<sim::Lengths>& lengths) {
+    return lengths && lengths->size() > 1 ? *lengths : sim::Lengths();
+}
 
-}  // namespace treeline
+}  // namespace treeline::requests

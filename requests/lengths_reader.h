@@ -7,28 +7,28 @@
 #include "json/reader.h"
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Nothing without the key. Lengths of a list must be at least 1, and differ.
-std::optional<Lengths> read_lengths(json::Reader& at, std::string_view key);
+std::optional<sim::Lengths> read_lengths(json::Reader& at, std::string_view key);
 
 /// What a request of the steady state brings along.
 struct RequestLengths {
-    std::optional<Lengths> prompts;  ///< nothing: as long as the context
-    std::optional<Lengths> answers;  ///< nothing: decoding alone
+    std::optional<sim::Lengths> prompts;  ///< nothing: as long as the context
+    std::optional<sim::Lengths> answers;  ///< nothing: decoding alone
     double prefix_hit = 0.0;
 
     [[nodiscard]] double output_tokens() const { return answers ? mean_length(*answers) : 0.0; }
     /// Tokens that a decoding request has in its cache; nothing unless both lengths are known.
     [[nodiscard]] std::optional<double> context() const;
     /// Sets the lengths of a setup; prompts of a length that is not known take `prompt_tokens`.
-    void set(RoundSetup& setup, double prompt_tokens) const;
+    void set(sim::RoundSetup& setup, double prompt_tokens) const;
 };
 
 /// Reads "prompt_tokens", "output_tokens" and "prefix_hit". An answer of 0 tokens stands for decoding alone.
 RequestLengths read_request_lengths(json::Reader& at);
 
 /// Lists of lengths that differ; empty for a single one, which RoundSetup::prompt_tokens says.
-Lengths only_if_several(const std::optional<Lengths>& lengths);
+sim::Lengths only_if_several(const std::optional<sim::Lengths>& lengths);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -2,12 +2,12 @@
 
 #include <string>
 
-namespace treeline {
+namespace treeline::requests {
 
-LoadKind load_kind_of(json::Reader& at, bool steady) {
-    LoadKind kind = LoadKind::batch;
+sweeps::LoadKind load_kind_of(json::Reader& at, bool steady) {
+    sweeps::LoadKind kind = sweeps::LoadKind::batch;
     int given = 0;
-    for (const auto& [each, name] : names_in(LoadKind{})) {
+    for (const auto& [each, name] : names_in(sweeps::LoadKind{})) {
         if (at.has(name)) {
             kind = each;
             ++given;
@@ -18,11 +18,11 @@ LoadKind load_kind_of(json::Reader& at, bool steady) {
                    "sets more than one of \"batch\", \"concurrency\" and \"arrival_rate\": the batch follows from the "
                    "other two");
     }
-    if (kind != LoadKind::batch && !steady) {
+    if (kind != sweeps::LoadKind::batch && !steady) {
         at.problem(name_of(kind),
                    "needs \"output_tokens\" above 0: without the length of answers nothing says how long a request stays");
     }
     return kind;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -4,10 +4,10 @@
 #include "json/reader.h"
 #include "sweeps/load.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// The kind that is stated; a batch if none is. Several are a problem, and so is another one than a batch where the steady
 /// state's answers have no length (`steady` is false).
-LoadKind load_kind_of(json::Reader& at, bool steady);
+sweeps::LoadKind load_kind_of(json::Reader& at, bool steady);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -9,11 +9,11 @@
 #include "requests/lengths_reader.h"
 #include "requests/load_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// A request in its steady state has, in the mean, its prompt and half of its answer in the cache.
-void read_lengths(json::Reader& root, PointInput& input) {
+void read_lengths(json::Reader& root, sweeps::PointInput& input) {
     const RequestLengths lengths = read_request_lengths(root);
     const std::int64_t in_the_mean = static_cast<std::int64_t>(lengths.context().value_or(point_keys::usual_context));
     input.context = read_or<double>(root, point_keys::context, in_the_mean);
@@ -23,17 +23,19 @@ void read_lengths(json::Reader& root, PointInput& input) {
     input.prefix_hit = lengths.prefix_hit;
 }
 
-void read_load(json::Reader& root, PointInput& input) {
-    const LoadKind kind = load_kind_of(root, input.output_tokens > 0.0);
+void read_load(json::Reader& root, sweeps::PointInput& input) {
+    const sweeps::LoadKind kind = load_kind_of(root, input.output_tokens > 0.0);
     input.batch = read<double>(root, point_keys::batch);
     const double concurrency = read_or<double>(root, point_keys::concurrency, 1);
     const double arrival_rate = read_or(root, point_keys::arrival_rate, 1.0);
-    input.load = {kind, kind == LoadKind::batch ? input.batch : kind == LoadKind::concurrency ? concurrency : arrival_rate};
+    input.load = {kind, kind == sweeps::LoadKind::batch         ? input.batch
+                        : kind == sweeps::LoadKind::concurrency ? concurrency
+                                                                : arrival_rate};
 }
 
 /// The drafter, with its acceptance for the point's requests.
-void read_drafting(json::Reader& root, Descriptions& descriptions, PointInput& input) {
-    TrafficKind kind;
+void read_drafting(json::Reader& root, Descriptions& descriptions, sweeps::PointInput& input) {
+    sim::TrafficKind kind;
     if (std::optional<json::Reader> traffic = root.optional_object(point_keys::traffic)) {
         kind = read_traffic_kind(*traffic);
         traffic->finish();
@@ -49,9 +51,9 @@ void read_drafting(json::Reader& root, Descriptions& descriptions, PointInput& i
 
 }  // namespace
 
-PointInput read_point(json::Document& document, Descriptions& descriptions) {
+sweeps::PointInput read_point(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
-    PointInput input;
+    sweeps::PointInput input;
     input.title = read(root, point_keys::title);
     input.source = read(root, point_keys::source);
     input.target = read_target(root.object_or_text(point_keys::target, "model"), descriptions);
@@ -68,7 +70,7 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
     input.decoding = read(root, point_keys::decoding);
     if (auto training = root.optional_object(point_keys::training)) {
         input.training =
-            TrainingCost{read(*training, training_keys::decoding_budget), read(*training, training_keys::draft_training)};
+            sim::TrainingCost{read(*training, training_keys::decoding_budget), read(*training, training_keys::draft_training)};
         training->finish();
         if (!input.drafter) {
             root.problem(point_keys::training, "is set, but there is no drafter to train");
@@ -83,4 +85,4 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -13,15 +13,15 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/shared_keys.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr double hottest = 10.0;  ///< temperature: anything above is a slip of the pen
 
-MeasuredAcceptance read_measurement(json::Reader& at) {
-    MeasuredAcceptance row;
+sim::MeasuredAcceptance read_measurement(json::Reader& at) {
+    sim::MeasuredAcceptance row;
     row.category = at.text("category");
     row.dataset = at.text_or("dataset", "");
     row.thinking = at.text_or("thinking", "");
@@ -33,15 +33,15 @@ MeasuredAcceptance read_measurement(json::Reader& at) {
         row.temperature = at.number("temperature", 0.0, hottest);
     }
     if (at.has("context")) {
-        row.context = at.number("context", 0.0, longest_context);
+        row.context = at.number("context", 0.0, sim::longest_context);
     }
     if (row.shape.empty()) {
-        row.draft_tokens = static_cast<int>(at.count("draft_tokens", 1, most_draft_tokens));
+        row.draft_tokens = static_cast<int>(at.count("draft_tokens", 1, sim::most_draft_tokens));
     }
     if (at.has("per_position")) {
         row.per_position = at.numbers("per_position", 0.0, 1.0);
     } else {
-        const double most = row.draft_tokens > 0 ? row.draft_tokens : static_cast<double>(most_draft_tokens);
+        const double most = row.draft_tokens > 0 ? row.draft_tokens : static_cast<double>(sim::most_draft_tokens);
         row.accept_length = at.number("accept_length", 1.0, most + 1.0);
     }
     at.finish();
@@ -68,13 +68,13 @@ bool looks_published(std::string_view text) {
     });
 }
 
-std::vector<std::vector<MeasuredAcceptance>> measured_of_others(const fs::path& folder, const std::string& name) {
-    std::vector<std::vector<MeasuredAcceptance>> others;
+std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const fs::path& folder, const std::string& name) {
+    std::vector<std::vector<sim::MeasuredAcceptance>> others;
     for (const std::string& other : published_drafters(folder)) {
         if (other != name) {
             try {
                 others.push_back(load_published_drafter(folder, other).measured);
-            } catch (const InputError&) {  // whoever asks for that one is told
+            } catch (const text::InputError&) {  // whoever asks for that one is told
             }
         }
     }
@@ -85,8 +85,8 @@ PublishedDrafter load_published_drafter(const fs::path& folder, const std::strin
     const bool path = looks_like_path(name_or_path);
     if (const std::vector<std::string> names = published_drafters(folder);
         !path && std::find(names.begin(), names.end(), name_or_path) == names.end()) {
-        throw InputError({fmt::format("no published drafter is called \"{}\"{}; known are {}", name_or_path,
-                                      did_you_mean(name_or_path, names), listed(names, "and"))});
+        throw text::InputError({fmt::format("no published drafter is called \"{}\"{}; known are {}", name_or_path,
+                                            text::did_you_mean(name_or_path, names), text::listed(names, "and"))});
     }
     json::Document document = json::Document::load(path ? fs::path(name_or_path) : folder / (name_or_path + ".json"));
     json::Reader root = document.root();
@@ -106,4 +106,4 @@ PublishedDrafter load_published_drafter(const fs::path& folder, const std::strin
     return drafter;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -8,7 +8,7 @@
 
 #include "sim/measured_acceptance.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// A published drafter, and what was measured of it.
 struct PublishedDrafter {
@@ -16,7 +16,7 @@ struct PublishedDrafter {
     std::string title;
     std::string target;       ///< catalogue name of the model that it drafts for
     std::string description;  ///< its "drafter": kind and architecture, as JSON text
-    std::vector<MeasuredAcceptance> measured;
+    std::vector<sim::MeasuredAcceptance> measured;
 };
 
 /// Names in the folder, sorted.
@@ -26,10 +26,11 @@ std::vector<std::string> published_drafters(const std::filesystem::path& folder)
 bool looks_published(std::string_view text);
 
 /// Measurements of every drafter in the folder but this one, each with its own; files that cannot be read are left out.
-std::vector<std::vector<MeasuredAcceptance>> measured_of_others(const std::filesystem::path& folder, const std::string& name);
+std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const std::filesystem::path& folder,
+                                                                     const std::string& name);
 
 /// The file of that name; text with a '/' or that ends in ".json" is a path. Throws InputError: no such file, with the nearest
 /// names; unknown or missing keys; impossible values.
 PublishedDrafter load_published_drafter(const std::filesystem::path& folder, const std::string& name_or_path);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -1,9 +1,9 @@
 #include "requests/traffic_kind.h"
 
-namespace treeline {
+namespace treeline::requests {
 
-TrafficKind read_traffic_kind(json::Reader& at, TrafficKind otherwise) {
-    TrafficKind traffic = std::move(otherwise);
+sim::TrafficKind read_traffic_kind(json::Reader& at, sim::TrafficKind otherwise) {
+    sim::TrafficKind traffic = std::move(otherwise);
     if (std::optional<json::Reader> categories = at.optional_object(traffic_kind_keys::categories)) {
         traffic.categories.clear();
         for (const std::string& category : categories->keys()) {
@@ -20,4 +20,4 @@ TrafficKind read_traffic_kind(json::Reader& at, TrafficKind otherwise) {
     return traffic;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

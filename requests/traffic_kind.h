@@ -8,7 +8,7 @@
 #include "json/key.h"
 #include "sim/measured_acceptance.h"
 
-namespace treeline::traffic_kind_keys {
+namespace treeline::requests::traffic_kind_keys {
 
 using namespace json;
 
@@ -24,11 +24,11 @@ inline constexpr WordKey thinking{
 
 inline std::vector<KeyRow> rows() { return rows_of(categories, temperature, thinking); }
 
-}  // namespace treeline::traffic_kind_keys
+}  // namespace treeline::requests::traffic_kind_keys
 
-namespace treeline {
+namespace treeline::requests {
 
 /// The keys above in this object; what it does not say stays as in `otherwise`.
-TrafficKind read_traffic_kind(json::Reader& at, TrafficKind otherwise = {});
+sim::TrafficKind read_traffic_kind(json::Reader& at, sim::TrafficKind otherwise = {});
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -11,7 +11,7 @@
 #include "text/number_text.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::runs {
 namespace {
 
 constexpr std::size_t most_run_problems = 5;
@@ -68,7 +68,7 @@ void RunBuilder::say(std::string& known, const std::string& said, const char* wh
         b.identity.model = said;
         try {
             static_cast<void>(joined({a, b}));  // judges whether two names mean the same
-        } catch (const InputError&) {
+        } catch (const text::InputError&) {
             problem(fmt::format("is of the {} {}, but lines before it are of {}; each deployment needs a file of its own", what,
                                 said, known));
         }
@@ -106,20 +106,20 @@ RunCell& RunBuilder::cell_of_request(double batch, int draft_tokens, double cont
 
 RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, long context_key) {
     batch = batch > 0.0 ? batch : hints_.batch;
-    if (!(batch >= 0.0) || batch > largest_batch) {
-        problem(fmt::format("says that {} requests ran at once; between 1 and {} can", short_text(batch),
-                            short_text(largest_batch)));
+    if (!(batch >= 0.0) || batch > sim::largest_batch) {
+        problem(fmt::format("says that {} requests ran at once; between 1 and {} can", text::short_text(batch),
+                            text::short_text(sim::largest_batch)));
         batch = 0.0;
     }
-    if (draft_tokens > most_draft_tokens) {
-        problem(fmt::format("says that {} tokens are drafted; at most {} can", draft_tokens, most_draft_tokens));
+    if (draft_tokens > sim::most_draft_tokens) {
+        problem(fmt::format("says that {} tokens are drafted; at most {} can", draft_tokens, sim::most_draft_tokens));
         draft_tokens = 0;
     }
     const auto key = std::tuple{draft_tokens, batch, context_key};
     const auto [found, is_new] = cells_.emplace(key, run_.cells.size());
     if (is_new) {
         if (run_.cells.size() >= most_cells) {
-            throw InputError(
+            throw text::InputError(
                 {fmt::format("{}: holds more than {} different loads; is it of one deployment?", file_, most_cells)});
         }
         RunCell cell;
@@ -137,8 +137,8 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
         problem("counts " + end);
     }
     if (wrong.empty() && cell.draft_tokens > 0 && block.drafted > block.drafts * (cell.draft_tokens + 0.5) && !block.derived) {
-        return problem(fmt::format("counts {} draft tokens in {} drafts of {}", short_text(block.drafted),
-                                   short_text(block.drafts), cell.draft_tokens));
+        return problem(fmt::format("counts {} draft tokens in {} drafts of {}", text::short_text(block.drafted),
+                                   text::short_text(block.drafts), cell.draft_tokens));
     }
     if (wrong.empty() && block.drafts > 0.0) {
         cell.acceptance.add(block.as_block());
@@ -147,7 +147,7 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
 
 void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, double weight) {
     if (!(seconds > 0.0) || seconds > longest_time) {
-        return problem(fmt::format("says {} of {} s; it must lie above 0", what, short_text(seconds)));
+        return problem(fmt::format("says {} of {} s; it must lie above 0", what, text::short_text(seconds)));
     }
     mean.add(seconds, weight);
 }
@@ -172,10 +172,10 @@ MeasuredRun RunBuilder::take() {
     } else if (problems_.empty() && run_.cells.empty() && run_.passes.empty() && run_.identity.model.empty()) {
         line_ = 0;
         problem(fmt::format("looks like {}, but measures nothing: neither accepted drafts nor times of steps",
-                            listed(formats_, "and")));
+                            text::listed(formats_, "and")));
     }
     if (!problems_.empty()) {
-        throw InputError(problems_);
+        throw text::InputError(problems_);
     }
     return std::move(run_);
 }
@@ -209,8 +209,8 @@ std::optional<std::vector<double>> numbers_at(const RunJson& json, std::string_v
     }
     std::vector<double> numbers;
     for (const auto& [key, value] : node->items()) {
-        const std::optional<std::size_t> index = node->is_object() ? parse_number<std::size_t>(key) : numbers.size();
-        if (!value.is_number() || !index || *index > static_cast<std::size_t>(most_draft_tokens)) {
+        const std::optional<std::size_t> index = node->is_object() ? text::parse_number<std::size_t>(key) : numbers.size();
+        if (!value.is_number() || !index || *index > static_cast<std::size_t>(sim::most_draft_tokens)) {
             return std::nullopt;
         }
         numbers.resize(std::max(numbers.size(), *index + 1));
@@ -220,7 +220,7 @@ std::optional<std::vector<double>> numbers_at(const RunJson& json, std::string_v
 }
 
 std::optional<double> number_after(std::string_view line, std::string_view text) {
-    return parse_number(leading_number(after(line, text)));
+    return text::parse_number(leading_number(after(line, text)));
 }
 
 std::vector<double> numbers_after(std::string_view line, std::string_view text) {
@@ -228,7 +228,7 @@ std::vector<double> numbers_after(std::string_view line, std::string_view text) 
     std::string_view rest = after(line, text);
     while (!rest.empty()) {
         const std::string_view number = leading_number(rest);
-        const std::optional<double> value = parse_number(number);
+        const std::optional<double> value = text::parse_number(number);
         if (!value) {
             break;
         }
@@ -268,4 +268,4 @@ AcceptanceCounts counts_of_mean(double accept_length, double tokens, int draft_t
     return counts;
 }
 
-}  // namespace treeline
+}  // namespace treeline::runs

@@ -12,7 +12,7 @@
 
 #include "runs/run.h"
 
-namespace treeline {
+namespace treeline::runs {
 
 using RunJson = nlohmann::json;
 
@@ -133,4 +133,4 @@ std::string word_after(std::string_view line, std::string_view text);
 /// Counts of a mean that was printed without counters: `tokens` were generated with this accept length.
 AcceptanceCounts counts_of_mean(double accept_length, double tokens, int draft_tokens);
 
-}  // namespace treeline
+}  // namespace treeline::runs

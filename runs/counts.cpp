@@ -7,7 +7,7 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::runs {
 namespace {
 
 /// Blocks from which their scatter says more than the binomial law.
@@ -140,9 +140,10 @@ std::vector<std::string> AcceptanceCounts::problems() const {
     std::vector<std::string> found;
     for (const auto& [what, value] : {std::pair{"drafts", drafts}, {"draft tokens", drafted}, {"accepted tokens", accepted}}) {
         if (!is_count(value)) {
-            found.push_back(fmt::format("{} {}, which is no count", short_text(value), what));
+            found.push_back(fmt::format("{} {}, which is no count", text::short_text(value), what));
         } else if (!derived && !is_whole(value)) {
-            found.push_back(fmt::format("{} {}; counts are whole numbers, so this looks like a rate", short_text(value), what));
+            found.push_back(
+                fmt::format("{} {}; counts are whole numbers, so this looks like a rate", text::short_text(value), what));
         }
     }
     if (!found.empty()) {
@@ -150,10 +151,11 @@ std::vector<std::string> AcceptanceCounts::problems() const {
     }
     const double slack = derived ? 1.02 : 1.0;
     if (accepted > drafted * slack) {
-        found.push_back(fmt::format("{} accepted tokens, but only {} were drafted", short_text(accepted), short_text(drafted)));
+        found.push_back(
+            fmt::format("{} accepted tokens, but only {} were drafted", text::short_text(accepted), text::short_text(drafted)));
     }
     if (drafted > 0.0 && drafts <= 0.0) {
-        found.push_back(fmt::format("{} draft tokens in 0 drafts", short_text(drafted)));
+        found.push_back(fmt::format("{} draft tokens in 0 drafts", text::short_text(drafted)));
     }
     double sum = 0.0, before = drafts_with_positions;
     for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -161,7 +163,7 @@ std::vector<std::string> AcceptanceCounts::problems() const {
             found.push_back(
                 fmt::format("position {} accepted {} times, the one before {} times; a draft that fails at one "
                             "position is not accepted at the next",
-                            i, short_text(reached[i]), short_text(before)));
+                            i, text::short_text(reached[i]), text::short_text(before)));
             return found;
         }
         before = reached[i];
@@ -171,7 +173,7 @@ std::vector<std::string> AcceptanceCounts::problems() const {
         std::abs(sum - accepted) > position_tolerance * std::max(accepted, 1.0) +
                                        (derived ? 0.005 * drafts * static_cast<double>(reached.size()) : 0)) {
         found.push_back(fmt::format("{} accepted tokens, but {} over its positions; rates by position must be unconditional",
-                                    short_text(accepted), short_text(sum)));
+                                    text::short_text(accepted), text::short_text(sum)));
     }
     return found;
 }
@@ -186,4 +188,4 @@ std::vector<double> reached_of_histogram(const std::vector<double>& histogram) {
     return reached;
 }
 
-}  // namespace treeline
+}  // namespace treeline::runs

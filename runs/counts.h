@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::runs {
 
 /// Mean of a quantity that was measured several times, each time with a weight (steps, requests, tokens).
 class MeasuredMean {
@@ -64,4 +64,4 @@ struct AcceptanceCounts {
 /// reached[] from a histogram whose element j counts rounds that accepted exactly j drafts.
 std::vector<double> reached_of_histogram(const std::vector<double>& histogram);
 
-}  // namespace treeline
+}  // namespace treeline::runs

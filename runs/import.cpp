@@ -12,7 +12,7 @@
 #include "text/csv.h"
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::runs {
 namespace {
 
 /// A document that is one JSON value is held in memory; logs and JSON lines are not.
@@ -34,7 +34,7 @@ bool next_line(std::istream& in, const std::string& file, std::string& line, boo
         }
         line.push_back(static_cast<char>(c));
         if (line.size() > longest_line) {
-            throw InputError({fmt::format("{}: holds a line of more than 64 MiB, which no log has", file)});
+            throw text::InputError({fmt::format("{}: holds a line of more than 64 MiB, which no log has", file)});
         }
     }
     complete = false;
@@ -68,8 +68,9 @@ void take_json(const RunJson& json, RunBuilder& run, long& left_out) {
 }
 
 [[noreturn]] void not_json(const std::string& file, long line, bool at_end) {
-    throw InputError({at_end ? fmt::format("{}: ends in the middle of its JSON (line {}); it seems to be cut off", file, line)
-                             : fmt::format("{}: line {} is not JSON", file, line)});
+    throw text::InputError(
+        {at_end ? fmt::format("{}: ends in the middle of its JSON (line {}); it seems to be cut off", file, line)
+                : fmt::format("{}: line {} is not JSON", file, line)});
 }
 
 std::optional<RunJson> parsed(const std::string& text) {
@@ -112,7 +113,7 @@ void read_document(std::istream& in, std::string text, RunBuilder& run) {
     while (next_line(in, run.file(), line, complete)) {
         text += "\n" + line;
         if (text.size() > longest_document) {
-            throw InputError(
+            throw text::InputError(
                 {fmt::format("{}: is one JSON document of more than 512 MiB; write it as JSON lines", run.file())});
         }
     }
@@ -133,7 +134,7 @@ void read_table(std::istream& in, std::string text, const TableFormat& format, R
     while (next_line(in, run.file(), line, complete)) {
         text += line + "\n";
         if (text.size() > longest_run_table) {
-            throw InputError({run.file() + ": is a table of more than 16 MiB"});
+            throw text::InputError({run.file() + ": is a table of more than 16 MiB"});
         }
     }
     run.format(format.name);
@@ -168,7 +169,7 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     bool complete = true, any = false;
     while ((any = next_line(in, file, line, complete)) && line.find_first_not_of(" \t\xEF\xBB\xBF") == std::string::npos) {}
     if (!any) {
-        throw InputError({file + ": is empty"});
+        throw text::InputError({file + ": is empty"});
     }
     if (line.starts_with("\xEF\xBB\xBF")) {
         line.erase(0, 3);
@@ -185,7 +186,7 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
         }
         return run.take();
     }
-    CsvReader table(line);
+    text::CsvReader table(line);
     for (const TableFormat& format : table_formats()) {
         if (format.is(table.header())) {
             read_table(in, line, format, run);
@@ -246,18 +247,18 @@ MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& h
             }
             std::ifstream in(file, std::ios::binary);
             if (!in || in.peek() == std::char_traits<char>::eof()) {
-                throw InputError(
+                throw text::InputError(
                     {fmt::format("{}: {}", file, in.is_open() ? "is empty or cannot be read" : "cannot be opened")});
             }
             runs.push_back(import_stream(in, file, hints));
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             problems.insert(problems.end(), error.problems().begin(), error.problems().end());
         }
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     return joined(runs);
 }
 
-}  // namespace treeline
+}  // namespace treeline::runs

@@ -7,7 +7,7 @@
 #include "sim/input_limits.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::runs {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
@@ -16,8 +16,8 @@ constexpr double most = 1e18;
 constexpr double milliseconds = 1e3;
 
 OrderedJson mean_json(const MeasuredMean& mean, double scale) {
-    return {{"mean", rounded(mean.mean() * scale, 9)},
-            {"standard_error", rounded(mean.standard_error() * scale, 6)},
+    return {{"mean", text::rounded(mean.mean() * scale, 9)},
+            {"standard_error", text::rounded(mean.standard_error() * scale, 6)},
             {"weight", mean.weight()},
             {"times", mean.times()}};
 }
@@ -31,7 +31,7 @@ void put_mean(OrderedJson& json, const char* key, const MeasuredMean& mean, doub
 OrderedJson rounded_list(const std::vector<double>& values) {
     OrderedJson list = OrderedJson::array();
     for (const double value : values) {
-        list.push_back(rounded(value, 4));
+        list.push_back(text::rounded(value, 4));
     }
     return list;
 }
@@ -49,8 +49,8 @@ OrderedJson acceptance_json(const AcceptanceCounts& counts) {
                       {"accepted_squares", counts.accepted_squares},
                       {"accepted_drafts", counts.accepted_drafts},
                       {"drafts_squares", counts.drafts_squares}};
-    json["accept_length"] = rounded(counts.accept_length(), 6);
-    json["accept_length_error"] = rounded(counts.accept_length_error(), 3);
+    json["accept_length"] = text::rounded(counts.accept_length(), 6);
+    json["accept_length_error"] = text::rounded(counts.accept_length_error(), 3);
     if (!counts.reached.empty()) {
         json["per_position"] = rounded_list(counts.positions());
         json["per_position_error"] = rounded_list(counts.position_errors());
@@ -136,16 +136,16 @@ AcceptanceCounts read_counts(json::Reader at) {
 
 RunCell read_cell(json::Reader& at) {
     RunCell cell;
-    cell.batch = at.number_or("batch", 0.0, 0.0, largest_batch);
+    cell.batch = at.number_or("batch", 0.0, 0.0, sim::largest_batch);
     cell.concurrency = at.flag_or("concurrency", false);
-    cell.draft_tokens = static_cast<int>(at.count("draft_tokens", 0, most_draft_tokens));
-    cell.context = at.number_or("context", 0.0, 0.0, longest_context);
-    cell.prompt_tokens = at.number_or("prompt_tokens", 0.0, 0.0, longest_context);
-    cell.output_tokens = at.number_or("output_tokens", 0.0, 0.0, longest_context);
+    cell.draft_tokens = static_cast<int>(at.count("draft_tokens", 0, sim::most_draft_tokens));
+    cell.context = at.number_or("context", 0.0, 0.0, sim::longest_context);
+    cell.prompt_tokens = at.number_or("prompt_tokens", 0.0, 0.0, sim::longest_context);
+    cell.output_tokens = at.number_or("output_tokens", 0.0, 0.0, sim::longest_context);
     if (std::optional<json::Reader> counts = at.optional_object("acceptance")) {
         cell.acceptance = read_counts(*counts);
     }
-    cell.stated_length = at.number_or("stated_length", 0.0, 0.0, most_draft_tokens + 1.0);
+    cell.stated_length = at.number_or("stated_length", 0.0, 0.0, sim::most_draft_tokens + 1.0);
     cell.round = read_mean(at, "round_ms", milliseconds);
     cell.tpot = read_mean(at, "tpot_ms", milliseconds);
     cell.ttft = read_mean(at, "ttft_ms", milliseconds);
@@ -186,8 +186,9 @@ MeasuredRun read_run(json::Document& document) {
     }
     if (root.has("passes")) {
         for (json::Reader& pass : root.objects("passes")) {
-            run.passes.push_back({pass.number("sequences", 1.0, largest_batch), pass.number("tokens", 1.0, longest_context),
-                                  pass.number_or("context", 0.0, 0.0, longest_context), read_mean(pass, "ms", milliseconds)});
+            run.passes.push_back(
+                {pass.number("sequences", 1.0, sim::largest_batch), pass.number("tokens", 1.0, sim::longest_context),
+                 pass.number_or("context", 0.0, 0.0, sim::longest_context), read_mean(pass, "ms", milliseconds)});
             pass.finish();
         }
     }
@@ -243,4 +244,4 @@ namespace run_formats_of {
 JsonFormat own_file() { return {"a run of Treeline's own format", is_own, read_own}; }
 }  // namespace run_formats_of
 
-}  // namespace treeline
+}  // namespace treeline::runs

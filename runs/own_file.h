@@ -5,7 +5,7 @@
 
 #include "runs/run.h"
 
-namespace treeline {
+namespace treeline::runs {
 
 inline constexpr const char* run_format = "treeline-run";
 inline constexpr int run_version = 1;
@@ -14,4 +14,4 @@ inline constexpr int run_version = 1;
 /// for people who look into the file; reading it back takes only the counts.
 nlohmann::ordered_json run_json(const MeasuredRun& run);
 
-}  // namespace treeline
+}  // namespace treeline::runs

@@ -11,7 +11,7 @@
 #include "json/wording.h"
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::runs {
 namespace {
 
 /// Contexts that differ by less are one load.
@@ -151,7 +151,7 @@ MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
         }
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     std::stable_sort(all.cells.begin(), all.cells.end(), [](const RunCell& a, const RunCell& b) {
         return std::tie(a.draft_tokens, a.batch, a.context) < std::tie(b.draft_tokens, b.batch, b.context);
@@ -159,4 +159,4 @@ MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
     return all;
 }
 
-}  // namespace treeline
+}  // namespace treeline::runs

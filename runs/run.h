@@ -8,7 +8,7 @@
 
 #include "runs/counts.h"
 
-namespace treeline {
+namespace treeline::runs {
 
 /// What identifies a deployment; empty where no file says.
 struct RunIdentity {
@@ -87,4 +87,4 @@ MeasuredRun joined(const std::vector<MeasuredRun>& runs);
 /// The formats that are read, as sentences of a help text: "vLLM: ...".
 std::vector<std::string> run_formats();
 
-}  // namespace treeline
+}  // namespace treeline::runs

@@ -9,7 +9,7 @@
 
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::runs {
 namespace {
 
 constexpr long patience_seconds = 10;
@@ -64,12 +64,12 @@ MeasuredRun scrape_run(const std::string& url, double seconds, const RunHints& h
         base.pop_back();
     }
     if (!base.starts_with("http://") && !base.starts_with("https://")) {
-        throw InputError(
+        throw text::InputError(
             {fmt::format("--from: must be the address of a server, such as http://localhost:8000, not \"{}\"", url)});
     }
     const HttpAnswer metrics = get(base + "/metrics");
     if (!metrics.failure.empty()) {
-        throw InputError({fmt::format("--from: {} does not answer: {}", base, metrics.failure)});
+        throw text::InputError({fmt::format("--from: {} does not answer: {}", base, metrics.failure)});
     }
     std::vector<MeasuredRun> runs;
     if (metrics.found()) {
@@ -78,7 +78,7 @@ MeasuredRun scrape_run(const std::string& url, double seconds, const RunHints& h
             std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
             const HttpAnswer later = get(base + "/metrics");
             if (!later.found()) {
-                throw InputError({fmt::format("--from: {}/metrics answered once, but not {} s later", base, seconds)});
+                throw text::InputError({fmt::format("--from: {}/metrics answered once, but not {} s later", base, seconds)});
             }
             text = text.front() == '{' || text.front() == '[' ? lines_of(later.body) : text + lines_of(later.body);
         }
@@ -91,7 +91,7 @@ MeasuredRun scrape_run(const std::string& url, double seconds, const RunHints& h
         }
     }
     if (runs.empty()) {
-        throw InputError(
+        throw text::InputError(
             {fmt::format("--from: {} answers, but has neither /metrics (status {}) nor /server_info; vLLM has metrics by "
                          "default, SGLang with --enable-metrics, llama.cpp with --metrics",
                          base, metrics.status)});
@@ -99,4 +99,4 @@ MeasuredRun scrape_run(const std::string& url, double seconds, const RunHints& h
     return joined(runs);
 }
 
-}  // namespace treeline
+}  // namespace treeline::runs

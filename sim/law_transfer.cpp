@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// PCIe is no such link: whether all-reduces there pass a switch, peer memory or the host decides their time, not the device.
@@ -109,4 +109,4 @@ Calibration transferred_laws(const Device& measured, const Device& other) {
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

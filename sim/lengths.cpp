@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// E[length^power].
@@ -45,4 +45,4 @@ double mean_context(const Lengths& prompts, const Lengths& answers) {
     return mean_length(prompts) + 0.5 * moment(answers, 2) / moment(answers, 1);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace treeline {
+namespace treeline::sim {
 
 struct LengthShare {
     double tokens = 0.0;
@@ -25,4 +25,4 @@ Lengths log_normal_lengths(double mean, double spread);
 /// answer. Long answers decode for longer: E[p] + E[o²]/(2·E[o]), with lengths of prompts and answers independent.
 double mean_context(const Lengths& prompts, const Lengths& answers);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -8,7 +8,7 @@
 
 #include "sim/acceptance.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// One measurement of a drafter: mean tokens a round at one draft length, or acceptance by position up to it.
 struct MeasuredAcceptance {
@@ -60,4 +60,4 @@ inline constexpr double spread_of_measured = 0.1, spread_of_other_sampling = 0.1
 AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>& measured, const TrafficKind& traffic,
                                           const std::vector<std::vector<MeasuredAcceptance>>& neighbours = {});
 
-}  // namespace treeline
+}  // namespace treeline::sim

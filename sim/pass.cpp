@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// HOI mode prices an operation by its parameters, caches and states alone.
@@ -416,4 +416,4 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
     return estimates;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// What the prefix cache does not hold of one prompt, in chunks of what the stack reads at once: its time and energy.
@@ -82,4 +82,4 @@ void set_prefill(const RoundSetup& setup, CompiledRound& round) {
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -3,7 +3,7 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// What the prompts of other requests take for each generated token (docs/cost-model.md, section 3.5), with the round's passes
 /// over prompts; zero where the setup is of decoding alone. Prompts longer than the stack reads at once come in equal chunks.
@@ -13,4 +13,4 @@ PromptWork prompt_work(const RoundSetup& setup, const CompiledRound& round);
 /// prompt's caches travel to the devices that decode: each rank sends its part over the link of its platform.
 void set_prefill(const RoundSetup& setup, CompiledRound& round);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -12,7 +12,7 @@
 #define TREELINE_VECTOR_CLONES
 #endif
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// What a round's steps add up to (RoundTotals), as columns.
@@ -249,4 +249,4 @@ void RoundGrid::evaluate(std::size_t index, const TileWork& work, EstimateColumn
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -9,7 +9,7 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Most points of a tile: columns of this length stay in the first-level cache.
 inline constexpr std::size_t tile_size = 128;
@@ -146,4 +146,4 @@ private:
     std::size_t contexts_ = 1, shared_ = 0;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -4,7 +4,7 @@
 
 #include "sim/layers/layers.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 bool has_experts(const Model& model) {
@@ -28,4 +28,4 @@ std::string engine_of_stack(const std::string& stack) {
     return versioned ? stack.substr(0, dash) : stack;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -7,7 +7,7 @@
 #include "text/input_error.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::store {
 namespace {
 
 constexpr int patience_ms = 20'000;  ///< with another process that writes
@@ -50,12 +50,12 @@ Database::Database(const std::filesystem::path& path, Access access) : shown_(pa
     const int flags = access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     std::error_code ignored;
     if (access == Access::read && !std::filesystem::exists(path, ignored)) {
-        throw InputError({shown_ + " does not exist; treeline sweep ... --store " + shown_ + " begins such a file"});
+        throw text::InputError({shown_ + " does not exist; treeline sweep ... --store " + shown_ + " begins such a file"});
     }
     if (sqlite3_open_v2(shown_.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
         const std::string reason = handle_ != nullptr ? sqlite3_errmsg(handle_) : "there is not enough memory";
         sqlite3_close(handle_);
-        throw OutputError(fmt::format("{} cannot be opened as a store: {}", shown_, reason));
+        throw text::OutputError(fmt::format("{} cannot be opened as a store: {}", shown_, reason));
     }
     sqlite3_busy_timeout(handle_, patience_ms);
     try {
@@ -74,21 +74,21 @@ void Database::fail(const std::string& sql) const {
     switch (sqlite3_errcode(handle_) & 0xff) {
         case SQLITE_NOTADB:
         case SQLITE_CORRUPT:
-            throw InputError({shown_ + " is not a store of treeline: it is no SQLite database, or damaged"});
+            throw text::InputError({shown_ + " is not a store of treeline: it is no SQLite database, or damaged"});
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
-            throw OutputError(shown_ + " is being written by another process, and has been for " +
-                              std::to_string(patience_ms / 1000) + " s; try again when that one has ended");
+            throw text::OutputError(shown_ + " is being written by another process, and has been for " +
+                                    std::to_string(patience_ms / 1000) + " s; try again when that one has ended");
         case SQLITE_FULL:
         case SQLITE_IOERR:
-            throw OutputError(shown_ +
-                              " cannot be written: the disk is full, or fails; what was saved before stays in the file");
+            throw text::OutputError(shown_ +
+                                    " cannot be written: the disk is full, or fails; what was saved before stays in the file");
         case SQLITE_READONLY:
         case SQLITE_CANTOPEN:
         case SQLITE_PERM:
-            throw OutputError(shown_ + " cannot be written: " + sqlite3_errmsg(handle_));
+            throw text::OutputError(shown_ + " cannot be written: " + sqlite3_errmsg(handle_));
         default:
-            throw InputError({fmt::format("{}: {} (in: {})", shown_, sqlite3_errmsg(handle_), sql)});
+            throw text::InputError({fmt::format("{}: {} (in: {})", shown_, sqlite3_errmsg(handle_), sql)});
     }
 }
 
@@ -100,7 +100,7 @@ sqlite3_stmt* Database::prepared(const std::string& sql, bool only) const {
     }
     if (statement == nullptr || (only && std::string_view(rest).find_first_not_of(" ;\n\t") != std::string_view::npos)) {
         sqlite3_finalize(statement);
-        throw InputError({"a query is one SQL statement: " + sql});
+        throw text::InputError({"a query is one SQL statement: " + sql});
     }
     return statement;
 }
@@ -164,4 +164,4 @@ std::vector<std::string> Database::query(const std::string& sql, std::vector<Row
 std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
 std::int64_t Database::changes() const { return sqlite3_changes64(handle_); }
 
-}  // namespace treeline
+}  // namespace treeline::store

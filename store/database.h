@@ -13,7 +13,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace treeline {
+namespace treeline::store {
 
 /// Null, a number, a text, or bytes.
 struct Blob {
@@ -67,4 +67,4 @@ private:
     sqlite3* handle_ = nullptr;
 };
 
-}  // namespace treeline
+}  // namespace treeline::store

@@ -11,7 +11,7 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::store {
 namespace {
 
 constexpr std::array configuration_columns = {"target",
@@ -37,7 +37,7 @@ using Lists = std::map<std::pair<std::string, std::int64_t>, Named>;
 
 Lists lists_of(Store& store, std::int64_t id) {
     if (!store.run(id).finished) {
-        throw InputError({fmt::format("run {} is not finished; the command that began it goes on with it", id)});
+        throw text::InputError({fmt::format("run {} is not finished; the command that began it goes on with it", id)});
     }
     std::vector<Row> rows;
     const std::vector<std::string> columns = store.rows(id, rows);
@@ -69,7 +69,8 @@ double number_of(const Named& point, const char* name) {
 }
 
 std::string where_of(const Named& point) {
-    return fmt::format("batch {}, context {}", short_text(number_of(point, "batch")), short_text(number_of(point, "context")));
+    return fmt::format("batch {}, context {}", text::short_text(number_of(point, "batch")),
+                       text::short_text(number_of(point, "context")));
 }
 
 std::string change_text(double before, double after) {
@@ -77,8 +78,8 @@ std::string change_text(double before, double after) {
         return "";
     }
     const double change = before != 0.0 ? 100.0 * (after / before - 1.0) : 0.0;
-    return before == after ? short_text(after)
-                           : fmt::format("{} -> {} ({:+.1f} %)", short_text(before), short_text(after), change);
+    return before == after ? text::short_text(after)
+                           : fmt::format("{} -> {} ({:+.1f} %)", text::short_text(before), text::short_text(after), change);
 }
 
 std::string questions_text(const Question& a, const Question& b) {
@@ -103,14 +104,14 @@ std::string questions_text(const Question& a, const Question& b) {
 std::string difference_text(Store& store, std::int64_t before_id, std::int64_t after_id) {
     const Lists before = lists_of(store, before_id), after = lists_of(store, after_id);
     std::string text = questions_text(store.run(before_id).question, store.run(after_id).question);
-    TextTable table({{"list", Align::left},
-                     {"place"},
-                     {"where", Align::left},
-                     {"configuration", Align::left},
-                     {"speed-up", Align::left},
-                     {"TPOT, ms", Align::left},
-                     {"tokens/s/user", Align::left},
-                     {"tokens/s/device", Align::left}});
+    text::TextTable table({{"list", text::Align::left},
+                           {"place"},
+                           {"where", text::Align::left},
+                           {"configuration", text::Align::left},
+                           {"speed-up", text::Align::left},
+                           {"TPOT, ms", text::Align::left},
+                           {"tokens/s/user", text::Align::left},
+                           {"tokens/s/device", text::Align::left}});
     std::size_t same = 0, moved = 0, other = 0, shown = 0;
     for (const auto& [key, point] : after) {
         const auto old = before.find(key);
@@ -150,4 +151,4 @@ std::string difference_text(Store& store, std::int64_t before_id, std::int64_t a
                        : "");
 }
 
-}  // namespace treeline
+}  // namespace treeline::store

@@ -5,7 +5,7 @@
 
 #include "sweeps/sweep.h"
 
-namespace treeline {
+namespace treeline::store {
 
 /// How many processes an MPI launcher started; 1 without one. Reads the launcher's environment, starts nothing.
 int launched_ranks();
@@ -25,10 +25,10 @@ public:
     [[nodiscard]] bool leads() const;
     /// run_sweep by all ranks: rank 0 returns the answer, the same as that of one process to the last bit; the others serve
     /// until rank 0 has ended, and return an empty one. Uses one thread of each rank unless the options ask for more.
-    SweepSummary run(const DesignSpace& space, const SweepOptions& options);
+    sweeps::SweepSummary run(const sweeps::DesignSpace& space, const sweeps::SweepOptions& options);
 
 private:
     [[maybe_unused]] bool ended_ = false;
 };
 
-}  // namespace treeline
+}  // namespace treeline::store

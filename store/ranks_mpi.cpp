@@ -13,7 +13,7 @@
 #include "store/ranks.h"
 #include "sweeps/bytes.h"
 
-namespace treeline {
+namespace treeline::store {
 namespace {
 
 constexpr int tag_done = 1, tag_share = 2;
@@ -40,7 +40,7 @@ int world_rank() {
 
 /// What a worker sends: a share, and what was kept of it. An empty share only asks for the first one.
 std::string packed(const Share& share, const std::string& kept) {
-    ByteWriter out;
+    sweeps::ByteWriter out;
     out.put(share);
     return out.take() + kept;
 }
@@ -48,9 +48,9 @@ std::string packed(const Share& share, const std::string& kept) {
 /// The work that is left, and what is kept of the work that is done.
 class Ledger {
 public:
-    Ledger(SweepRun& run, const SweepOptions& options, std::uint64_t share_tasks)
+    Ledger(sweeps::SweepRun& run, const sweeps::SweepOptions& options, std::uint64_t share_tasks)
         : options_(&options), share_tasks_(share_tasks), total_(run.points()), kept_(run.nothing()) {
-        std::tie(merged_, last_) = tasks_of(options.part, run.tasks());
+        std::tie(merged_, last_) = sweeps::tasks_of(options.part, run.tasks());
         if (options.resume) {
             merged_ = options.resume->next_task;
             kept_.merge(options.resume->kept);
@@ -83,18 +83,18 @@ public:
         }
     }
     [[nodiscard]] bool finished() const { return merged_ == last_; }
-    [[nodiscard]] const ReductionState& kept() const { return kept_; }
+    [[nodiscard]] const sweeps::ReductionState& kept() const { return kept_; }
 
 private:
-    const SweepOptions* options_;
+    const sweeps::SweepOptions* options_;
     std::uint64_t share_tasks_, total_, merged_ = 0, next_ = 0, last_ = 0;
-    ReductionState kept_;
+    sweeps::ReductionState kept_;
     std::map<std::uint64_t, std::pair<std::uint64_t, std::string>> waiting_;  ///< done, but something before is not
     std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
 };
 
-std::string run_share(SweepRun& run, const Share& share) {
-    ReductionState state = run.nothing();
+std::string run_share(sweeps::SweepRun& run, const Share& share) {
+    sweeps::ReductionState state = run.nothing();
     run.run(share.first, share.last, state);
     return state.bytes();
 }
@@ -111,7 +111,7 @@ bool serve_one(Ledger& ledger, int& idle) {
     MPI_Get_count(&status, MPI_BYTE, &size);
     std::string message(static_cast<std::size_t>(size), '\0');
     MPI_Recv(message.data(), size, MPI_BYTE, status.MPI_SOURCE, tag_done, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    ByteReader in(std::string_view(message).substr(0, sizeof(Share)));
+    sweeps::ByteReader in(std::string_view(message).substr(0, sizeof(Share)));
     const auto share = in.get<Share>();
     const Share next = ledger.take();
     MPI_Send(&next, sizeof next, MPI_BYTE, status.MPI_SOURCE, tag_share, MPI_COMM_WORLD);
@@ -122,7 +122,7 @@ bool serve_one(Ledger& ledger, int& idle) {
     return true;
 }
 
-void work(SweepRun& run) {
+void work(sweeps::SweepRun& run) {
     const auto send = [](const std::string& message) {
         MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, 0, tag_done, MPI_COMM_WORLD);
     };
@@ -141,8 +141,8 @@ void work(SweepRun& run) {
     }
 }
 
-SweepOptions of_rank(const SweepOptions& options) {
-    SweepOptions own = options;
+sweeps::SweepOptions of_rank(const sweeps::SweepOptions& options) {
+    sweeps::SweepOptions own = options;
     own.threads = std::max(1u, options.threads);
     own.resume.reset();
     own.save = nullptr;
@@ -150,9 +150,9 @@ SweepOptions of_rank(const SweepOptions& options) {
     return own;
 }
 
-SweepSummary lead(const DesignSpace& space, const SweepOptions& options) {
+sweeps::SweepSummary lead(const sweeps::DesignSpace& space, const sweeps::SweepOptions& options) {
     const auto start = std::chrono::steady_clock::now();
-    SweepOptions own = of_rank(options);
+    sweeps::SweepOptions own = of_rank(options);
     int idle = 0;
     const int workers = world_size() - 1;
     std::optional<Ledger> ledger;
@@ -162,7 +162,7 @@ SweepSummary lead(const DesignSpace& space, const SweepOptions& options) {
             ledger->progress();
         }
     };
-    SweepRun run(space, own);
+    sweeps::SweepRun run(space, own);
     const std::uint64_t shares = shares_of_rank * static_cast<std::uint64_t>(world_size());
     ledger.emplace(run, options, std::max<std::uint64_t>(1, run.tasks() / shares));
     for (Share share = ledger->take(); !share.empty(); share = ledger->take()) {
@@ -174,7 +174,7 @@ SweepSummary lead(const DesignSpace& space, const SweepOptions& options) {
             ledger->progress();
         }
     }
-    SweepSummary summary = run.summary(ledger->kept());
+    sweeps::SweepSummary summary = run.summary(ledger->kept());
     summary.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return summary;
 }
@@ -206,17 +206,17 @@ Ranks::~Ranks() {
 
 bool Ranks::leads() const { return world_rank() == 0; }
 
-SweepSummary Ranks::run(const DesignSpace& space, const SweepOptions& options) {
-    SweepSummary summary;
+sweeps::SweepSummary Ranks::run(const sweeps::DesignSpace& space, const sweeps::SweepOptions& options) {
+    sweeps::SweepSummary summary;
     if (leads()) {
         summary = lead(space, options);
     } else {
-        const SweepOptions own = of_rank(options);
-        SweepRun run(space, own);
+        const sweeps::SweepOptions own = of_rank(options);
+        sweeps::SweepRun run(space, own);
         work(run);
     }
     ended_ = true;
     return summary;
 }
 
-}  // namespace treeline
+}  // namespace treeline::store

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-namespace treeline {
+namespace treeline::store {
 
 int launched_ranks() {
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
@@ -24,6 +24,8 @@ std::string ranks_problem() {
 Ranks::Ranks() { throw std::runtime_error(ranks_problem()); }
 Ranks::~Ranks() = default;
 bool Ranks::leads() const { return true; }
-SweepSummary Ranks::run(const DesignSpace& space, const SweepOptions& options) { return run_sweep(space, options); }
+sweeps::SweepSummary Ranks::run(const sweeps::DesignSpace& space, const sweeps::SweepOptions& options) {
+    return sweeps::run_sweep(space, options);
+}
 
-}  // namespace treeline
+}  // namespace treeline::store

@@ -16,7 +16,7 @@
 #include "text/parse_number.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::store {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -52,30 +52,30 @@ std::string as_json(const Listing& listing) {
 }
 
 std::string as_csv(const Listing& listing) {
-    std::string text = csv_line(listing.columns);
+    std::string text = text::csv_line(listing.columns);
     for (const Row& row : listing.rows) {
         std::vector<std::string> cells;
         for (const Cell& cell : row) {
             cells.push_back(cell_text(cell));
         }
-        text += csv_line(cells);
+        text += text::csv_line(cells);
     }
     return text;
 }
 
 std::string as_table(const Listing& listing) {
-    std::vector<Column> titles;
+    std::vector<text::Column> titles;
     for (std::size_t i = 0; i < listing.columns.size(); ++i) {
         const bool is_text = std::any_of(listing.rows.begin(), listing.rows.end(),
                                          [&](const Row& row) { return std::holds_alternative<std::string>(row[i]); });
-        titles.push_back({listing.columns[i], is_text ? Align::left : Align::right});
+        titles.push_back({listing.columns[i], is_text ? text::Align::left : text::Align::right});
     }
-    TextTable table(titles);
+    text::TextTable table(titles);
     for (const Row& row : listing.rows) {
         std::vector<std::string> cells;
         for (const Cell& cell : row) {
             const auto* number = std::get_if<double>(&cell);
-            cells.push_back(number != nullptr ? short_text(*number) : cell_text(cell));
+            cells.push_back(number != nullptr ? text::short_text(*number) : cell_text(cell));
         }
         table.add(std::move(cells));
     }
@@ -86,7 +86,7 @@ std::string printed(const Listing& listing, const std::string& format) {
     return format == "json" ? as_json(listing) : format == "csv" ? as_csv(listing) : as_table(listing);
 }
 
-std::string part_text(const SweepPart& part) {
+std::string part_text(const sweeps::SweepPart& part) {
     return part.count > 1 ? fmt::format("part {} of {}", part.index + 1, part.count) : "";
 }
 
@@ -94,7 +94,7 @@ std::string state_text(const StoredRun& run) {
     if (run.finished) {
         return "finished";
     }
-    const auto [first, last] = tasks_of(run.question.part, run.tasks);
+    const auto [first, last] = sweeps::tasks_of(run.question.part, run.tasks);
     const double share =
         last > first ? 100.0 * static_cast<double>(run.state.next_task - first) / static_cast<double>(last - first) : 0.0;
     return fmt::format("{:.0f} % done", share);
@@ -158,30 +158,31 @@ std::string show(Store& store, std::int64_t id, const std::string& format) {
     if (format != "table") {
         return printed(rows, format);
     }
-    FactList facts;
+    text::FactList facts;
     facts.add("Run", std::to_string(run.id) + (run.question.title.empty() ? "" : ": " + run.question.title));
     facts.add("Asked", run.question.flags == "{}" ? "the best points and the Pareto set" : run.question.flags);
     facts.add("State", state_text(run) + (run.question.part.count > 1 ? ", " + part_text(run.question.part) : ""));
-    facts.add("Points", grouped_text(run.points));
+    facts.add("Points", text::grouped_text(run.points));
     facts.add("Begun, last saved", run.started + ", " + run.saved + " UTC");
     facts.add("Program, catalogue", run.question.program + ", " + run.question.catalogue);
     return facts.text() + (rows.rows.empty() ? "" : "\n" + as_table(shown(rows)));
 }
 
 std::int64_t number_of(const std::string& text) {
-    const auto number = parse_number<std::int64_t>(text);
+    const auto number = text::parse_number<std::int64_t>(text);
     if (!number) {
-        throw InputError({fmt::format("results: \"{}\" is not the number of a run; `treeline results list` shows them", text)});
+        throw text::InputError(
+            {fmt::format("results: \"{}\" is not the number of a run; `treeline results list` shows them", text)});
     }
     return *number;
 }
 
 /// The same question, asked of today's catalogue and program, and kept as a run of its own.
-std::int64_t asked_again(Store& store, std::int64_t id, const Catalogue& catalogue) {
+std::int64_t asked_again(Store& store, std::int64_t id, const requests::Catalogue& catalogue) {
     const SweepRequest request = sweep_request(store.run(id).question, catalogue);
-    const std::int64_t again = answer_from(store, request, run_sweep).run;
+    const std::int64_t again = answer_from(store, request, sweeps::run_sweep).run;
     if (again == id) {
-        throw InputError(
+        throw text::InputError(
             {fmt::format("nothing has changed since run {}: this program and catalogue give the same figures", id)});
     }
     return again;
@@ -201,9 +202,9 @@ void check(const ResultsRequest& request) {
         verbs.push_back(verb.name);
     }
     if (std::find(verbs.begin(), verbs.end(), request.verb) == verbs.end()) {
-        const std::string hint = did_you_mean(request.verb, verbs);
-        throw InputError({fmt::format("results: there is no command \"{}\"{}", request.verb,
-                                      hint.empty() ? "; it has " + listed(verbs, "and") : hint)});
+        const std::string hint = text::did_you_mean(request.verb, verbs);
+        throw text::InputError({fmt::format("results: there is no command \"{}\"{}", request.verb,
+                                            hint.empty() ? "; it has " + text::listed(verbs, "and") : hint)});
     }
     const std::size_t least = request.verb == "list" ? 0 : 1;
     const std::size_t most = request.verb == "merge" ? 1'000'000 : request.verb == "diff" ? 2 : least;
@@ -211,11 +212,11 @@ void check(const ResultsRequest& request) {
     if (count < least || count > most) {
         const auto verb = std::find_if(results_verbs().begin(), results_verbs().end(),
                                        [&](const ResultsVerb& v) { return v.name == request.verb; });
-        throw InputError(
+        throw text::InputError(
             {fmt::format("results {}: needs {}", request.verb, verb->arguments.empty() ? "no argument" : verb->arguments)});
     }
     if (request.format != "table" && request.format != "csv" && request.format != "json") {
-        throw InputError({fmt::format("--format: must be table, json or csv, not \"{}\"", request.format)});
+        throw text::InputError({fmt::format("--format: must be table, json or csv, not \"{}\"", request.format)});
     }
 }
 
@@ -234,7 +235,7 @@ const std::vector<ResultsVerb>& results_verbs() {
     return verbs;
 }
 
-std::string results_text(const ResultsRequest& request, const Catalogue& catalogue) {
+std::string results_text(const ResultsRequest& request, const requests::Catalogue& catalogue) {
     const std::string& verb = request.verb;
     const std::vector<std::string>& arguments = request.arguments;
     check(request);
@@ -262,4 +263,4 @@ std::string results_text(const ResultsRequest& request, const Catalogue& catalog
     return difference_text(store, id, other);
 }
 
-}  // namespace treeline
+}  // namespace treeline::store

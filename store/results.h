@@ -7,7 +7,7 @@
 #include "requests/catalogue.h"
 #include "store/store.h"
 
-namespace treeline {
+namespace treeline::store {
 
 /// One command of `treeline results`.
 struct ResultsRequest {
@@ -25,6 +25,6 @@ struct ResultsVerb {
 const std::vector<ResultsVerb>& results_verbs();
 
 /// Its answer as text; throws InputError or OutputError.
-std::string results_text(const ResultsRequest& request, const Catalogue& catalogue);
+std::string results_text(const ResultsRequest& request, const requests::Catalogue& catalogue);
 
-}  // namespace treeline
+}  // namespace treeline::store

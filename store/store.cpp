@@ -13,7 +13,7 @@
 #include "text/input_error.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::store {
 namespace {
 
 constexpr std::int64_t silence_s = 60;  ///< after which a process on another machine is taken for dead
@@ -90,11 +90,11 @@ void Store::check_version() {
     database_.run("PRAGMA user_version", {}, [&](const Row& row) { stored = whole_of(row[0]); });
     database_.run("SELECT count(*) FROM sqlite_master", {}, [&](const Row& row) { tables = whole_of(row[0]); });
     if (stored > version) {
-        throw InputError({fmt::format("{} is a store of version {}; this treeline reads versions up to {}: use a newer one",
-                                      shown_, stored, version)});
+        throw text::InputError({fmt::format(
+            "{} is a store of version {}; this treeline reads versions up to {}: use a newer one", shown_, stored, version)});
     }
     if (stored == 0 && tables > 0) {
-        throw InputError({shown_ + " is a database, but not a store of treeline"});
+        throw text::InputError({shown_ + " is a database, but not a store of treeline"});
     }
 }
 
@@ -128,7 +128,7 @@ StoredRun Store::claim(const Question& question, std::uint64_t tasks) {
         const auto self = static_cast<std::int64_t>(::getpid());
         const bool lives = host == host_name() ? process != self && is_alive(process) : now - seen < silence_s;
         if (process != 0 && lives) {
-            throw OutputError(
+            throw text::OutputError(
                 fmt::format("{}: process {} on {} is working on this very question, as run {}; wait for it, or end it", shown_,
                             process, host, run.id));
         }
@@ -139,19 +139,20 @@ StoredRun Store::claim(const Question& question, std::uint64_t tasks) {
                 "next_task, started, saved, points, finished) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
                 {question.key(), question.title, question.input, question.folder, question.flags, question.program,
                  question.catalogue, question.fingerprint, whole(question.part.index), whole(question.part.count), whole(tasks),
-                 whole(tasks_of(question.part, tasks).first), utc_now(), utc_now()});
+                 whole(sweeps::tasks_of(question.part, tasks).first), utc_now(), utc_now()});
             run.id = database_.last_id();
         }
         database_.run("UPDATE runs SET process = ?, host = ?, seen = ? WHERE id = ?", {self, host_name(), now, run.id});
     });
     run = this->run(run.id);
     if (run.tasks != tasks) {
-        throw InputError({fmt::format("{}: run {} counts other tasks than this treeline; use another store", shown_, run.id)});
+        throw text::InputError(
+            {fmt::format("{}: run {} counts other tasks than this treeline; use another store", shown_, run.id)});
     }
     return run;
 }
 
-void Store::save(std::int64_t id, const SweepState& state) {
+void Store::save(std::int64_t id, const sweeps::SweepState& state) {
     database_.run("UPDATE runs SET next_task = ?, kept = ?, saved = ?, seen = ? WHERE id = ?",
                   {static_cast<std::int64_t>(state.next_task), Blob{state.kept}, utc_now(),
                    static_cast<std::int64_t>(std::time(nullptr)), id});
@@ -175,7 +176,7 @@ std::vector<std::string> Store::columns_of_rows() {
     return columns;
 }
 
-void Store::finish(std::int64_t id, const SweepState& state, std::int64_t points, const std::string& summary,
+void Store::finish(std::int64_t id, const sweeps::SweepState& state, std::int64_t points, const std::string& summary,
                    const std::vector<std::string>& columns, const std::vector<StoredRow>& rows) {
     std::string names = "run, list, place", marks = "?, ?, ?";
     for (const std::string& column : columns) {
@@ -213,8 +214,9 @@ StoredRun Store::run(std::int64_t id) {
         for (const StoredRun& run : runs()) {
             known.push_back(run.id);
         }
-        throw InputError({known.empty() ? shown_ + " holds no run yet"
-                                        : fmt::format("{} has no run {}; it has {}", shown_, id, fmt::join(known, ", "))});
+        throw text::InputError({known.empty()
+                                    ? shown_ + " holds no run yet"
+                                    : fmt::format("{} has no run {}; it has {}", shown_, id, fmt::join(known, ", "))});
     }
     return *found;
 }
@@ -231,4 +233,4 @@ std::vector<std::string> Store::rows(std::int64_t id, std::vector<Row>& rows) {
     return columns;
 }
 
-}  // namespace treeline
+}  // namespace treeline::store

@@ -11,7 +11,7 @@
 #include "store/database.h"
 #include "sweeps/sweep.h"
 
-namespace treeline {
+namespace treeline::store {
 
 /// What makes two runs the same: the input, what was asked of it, and everything that the figures depend on.
 struct Question {
@@ -22,7 +22,7 @@ struct Question {
     std::string program;      ///< version of treeline
     std::string catalogue;    ///< hash of the descriptions of models and hardware
     std::string fingerprint;  ///< hash of figures at points of every variant: changes with anything that changes a price
-    SweepPart part;
+    sweeps::SweepPart part;
 
     /// Hash of all but the folder; `whole` leaves the part out, too.
     [[nodiscard]] std::string key() const;
@@ -33,7 +33,7 @@ struct StoredRun {
     std::int64_t id = 0;
     Question question;
     std::uint64_t tasks = 0;
-    SweepState state;
+    sweeps::SweepState state;
     std::string started, saved;  ///< UTC
     std::int64_t points = 0;
     bool finished = false;
@@ -59,9 +59,9 @@ public:
     /// living process has it.
     StoredRun claim(const Question& question, std::uint64_t tasks);
     /// Saves how far a run has come.
-    void save(std::int64_t id, const SweepState& state);
+    void save(std::int64_t id, const sweeps::SweepState& state);
     /// The same for the last time, with what it found; `columns` are the names of a row's cells.
-    void finish(std::int64_t id, const SweepState& state, std::int64_t points, const std::string& summary,
+    void finish(std::int64_t id, const sweeps::SweepState& state, std::int64_t points, const std::string& summary,
                 const std::vector<std::string>& columns, const std::vector<StoredRow>& rows);
 
     /// Gives a claimed run back without changing it.
@@ -89,4 +89,4 @@ std::string hash_of(std::string_view bytes);
 /// The time in UTC, "2026-11-22 16:45:03".
 std::string utc_now();
 
-}  // namespace treeline
+}  // namespace treeline::store

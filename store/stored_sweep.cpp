@@ -19,7 +19,7 @@
 #include "sweeps/variant_grids.h"
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::store {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -36,7 +36,7 @@ std::string file_text(const fs::path& path) {
 }
 
 /// Hash of every description.
-std::string catalogue_hash(const Catalogue& catalogue) {
+std::string catalogue_hash(const requests::Catalogue& catalogue) {
     std::vector<fs::path> files;
     for (const fs::path& folder : {catalogue.models, catalogue.hardware}) {
         for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
@@ -60,14 +60,15 @@ std::vector<std::size_t> probes(std::size_t size) {
     return places;
 }
 
-void append_figures(const CompiledRound& round, const DesignSpace& space, std::string& bytes) {
+void append_figures(const sim::CompiledRound& round, const sweeps::DesignSpace& space, std::string& bytes) {
     for (const std::size_t shape : probes(space.speculation.size())) {
         for (const std::size_t batch : probes(space.batch.size())) {
             for (const std::size_t context : probes(space.context.size())) {
                 if (!round.runs(space.speculation[shape])) {
                     continue;
                 }
-                const RoundEstimate e = evaluate(round, {space.speculation[shape], space.batch[batch], space.context[context]});
+                const sim::RoundEstimate e =
+                    sim::evaluate(round, {space.speculation[shape], space.batch[batch], space.context[context]});
                 const std::array figures = {
                     e.autoregressive.value(),   e.round.value(),           e.accept_length,           e.memory.value(),
                     e.energy_per_token.value(), e.price_per_token.value(), e.tokens_per_second_device};
@@ -78,39 +79,39 @@ void append_figures(const CompiledRound& round, const DesignSpace& space, std::s
 }
 
 /// Changes with anything that changes a price, wherever it was described.
-std::string fingerprint_of(const SweepInput& input) {
+std::string fingerprint_of(const sweeps::SweepInput& input) {
     std::string bytes;
-    for (const Provenance& entry : input.provenance) {
+    for (const text::Provenance& entry : input.provenance) {
         bytes += entry.path + "=" + entry.text + "\n";
     }
     for (std::size_t i = 0; i < input.space.variants.size(); ++i) {
         bytes += input.space.variants[i].labels.text();
-        const RoundSetup setup = setup_of(input.space, i);
+        const sim::RoundSetup setup = setup_of(input.space, i);
         if (problems_of(setup).empty()) {
-            append_figures(compile_round(setup), input.space, bytes);
+            append_figures(sim::compile_round(setup), input.space, bytes);
         }
     }
     return hash_of(bytes);
 }
 
-SweepRequest request_of(json::Document document, const std::string& text, const fs::path& folder, const FlagTexts& texts,
-                        bool ignore_memory, const Catalogue& catalogue) {
-    Descriptions descriptions(catalogue, folder);
-    SweepRequest request{read_sweep(document, descriptions), sweep_options(texts, ignore_memory), {}};
-    check_columns(request.options, request.input);
-    check_groups(request.options, request.input);
+SweepRequest request_of(json::Document document, const std::string& text, const fs::path& folder,
+                        const requests::FlagTexts& texts, bool ignore_memory, const requests::Catalogue& catalogue) {
+    requests::Descriptions descriptions(catalogue, folder);
+    SweepRequest request{requests::read_sweep(document, descriptions), requests::sweep_options(texts, ignore_memory), {}};
+    requests::check_columns(request.options, request.input);
+    requests::check_groups(request.options, request.input);
     Json flags = Json::object();
     for (const char* flag : answer_flags) {
-        if (!given(texts, flag).empty()) {
-            flags[flag] = given(texts, flag);
+        if (!requests::given(texts, flag).empty()) {
+            flags[flag] = requests::given(texts, flag);
         }
     }
     if (ignore_memory) {
         flags["ignore_memory"] = true;
     }
-    if (!given(texts, "report").empty()) {
+    if (!requests::given(texts, "report").empty()) {
         flags["report"] = "page";
-        add_page_groups(request.input.space, request.options);
+        reports::add_page_groups(request.input.space, request.options);
     }
     request.question = {request.input.title,       text, folder.string(),     flags.dump(), TREELINE_VERSION,
                         catalogue_hash(catalogue), "",   request.options.part};
@@ -118,20 +119,20 @@ SweepRequest request_of(json::Document document, const std::string& text, const 
 }
 
 std::vector<std::string> cell_names() {
-    std::vector<std::string> names = sweep_titles();
+    std::vector<std::string> names = reports::sweep_titles();
     names.back() = "fits";
     return names;
 }
 
-Row cells_of(const SweepInput& input, const SweepPoint& point) {
+Row cells_of(const sweeps::SweepInput& input, const sweeps::SweepPoint& point) {
     Row cells;
-    for (const std::string& label : sweep_labels(input.space.variants[point.variant])) {
+    for (const std::string& label : reports::sweep_labels(input.space.variants[point.variant])) {
         cells.emplace_back(label);
     }
-    for (const std::string& label : sweep_labels(speculation_of(input, point))) {
+    for (const std::string& label : reports::sweep_labels(sweeps::speculation_of(input, point))) {
         cells.emplace_back(label);
     }
-    for (const SweepColumn& column : sweep_columns) {
+    for (const sweeps::SweepColumn& column : sweeps::sweep_columns) {
         const double value = column.value(point.figures(input.space));
         cells.push_back(std::isfinite(value) ? Cell(value) : Cell());
     }
@@ -139,13 +140,13 @@ Row cells_of(const SweepInput& input, const SweepPoint& point) {
     return cells;
 }
 
-std::vector<StoredRow> rows_of(const SweepRequest& request, const SweepSummary& summary) {
+std::vector<StoredRow> rows_of(const SweepRequest& request, const sweeps::SweepSummary& summary) {
     std::vector<StoredRow> rows;
-    const auto add = [&](const std::string& list, const SweepPoint& point) {
+    const auto add = [&](const std::string& list, const sweeps::SweepPoint& point) {
         const bool goes_on = !rows.empty() && rows.back().list == list;
         rows.push_back({list, goes_on ? rows.back().place + 1 : 1, cells_of(request.input, point)});
     };
-    for (const SweepPoint& point : summary.best) {
+    for (const sweeps::SweepPoint& point : summary.best) {
         add("best", point);
     }
     for (std::size_t i = 0; i < summary.groups.size(); ++i) {
@@ -156,25 +157,27 @@ std::vector<StoredRow> rows_of(const SweepRequest& request, const SweepSummary& 
         for (const std::string& axis : request.options.groups[i].axes) {
             list += (list.back() == 'h' ? " " : ",") + axis;
         }
-        for (const GroupList::Entry& entry : summary.groups[i].entries) {
+        for (const sweeps::GroupList::Entry& entry : summary.groups[i].entries) {
             add(list, entry.point);
         }
     }
-    for (const SweepPoint& point : summary.pareto) {
+    for (const sweeps::SweepPoint& point : summary.pareto) {
         add("pareto", point);
     }
     return rows;
 }
 
-void finish(Store& store, std::int64_t id, const SweepRequest& request, const SweepState& state, const SweepSummary& summary) {
+void finish(Store& store, std::int64_t id, const SweepRequest& request, const sweeps::SweepState& state,
+            const sweeps::SweepSummary& summary) {
     store.finish(id, state, static_cast<std::int64_t>(summary.points),
-                 sweep_summary_json({request.input, request.options, summary, true, true}), cell_names(),
+                 reports::sweep_summary_json({request.input, request.options, summary, true, true}), cell_names(),
                  rows_of(request, summary));
 }
 
 }  // namespace
 
-SweepRequest sweep_request(const std::string& file, const FlagTexts& texts, bool ignore_memory, const Catalogue& catalogue) {
+SweepRequest sweep_request(const std::string& file, const requests::FlagTexts& texts, bool ignore_memory,
+                           const requests::Catalogue& catalogue) {
     json::Document document = json::Document::load(file);
     const std::string text = document.root().raw().dump();
     const fs::path folder = fs::path(file).parent_path();
@@ -182,8 +185,8 @@ SweepRequest sweep_request(const std::string& file, const FlagTexts& texts, bool
                       catalogue);
 }
 
-SweepRequest sweep_request(const Question& stored, const Catalogue& catalogue) {
-    FlagTexts texts;
+SweepRequest sweep_request(const Question& stored, const requests::Catalogue& catalogue) {
+    requests::FlagTexts texts;
     bool ignore_memory = false;
     const Json flags = Json::parse(stored.flags);
     for (const auto& [name, value] : flags.items()) {
@@ -207,19 +210,19 @@ std::string log_line(const StoredAnswer& answer, const std::string& store) {
 StoredAnswer answer_from(Store& store, const SweepRequest& request, const RunSweep& run) {
     Question question = request.question;
     question.fingerprint = fingerprint_of(request.input);
-    const DesignSpace& space = request.input.space;
-    StoredRun stored = store.claim(question, SweepRun(space, request.options).tasks());
-    const auto [first, last] = tasks_of(question.part, stored.tasks);
+    const sweeps::DesignSpace& space = request.input.space;
+    StoredRun stored = store.claim(question, sweeps::SweepRun(space, request.options).tasks());
+    const auto [first, last] = sweeps::tasks_of(question.part, stored.tasks);
     StoredAnswer answer;
     answer.run = stored.id;
     answer.was_known = stored.state.next_task == last && stored.finished;
     answer.went_on_at = stored.state.next_task > first && !answer.was_known ? stored.state.next_task : 0;
-    SweepOptions options = request.options;
-    SweepState latest = stored.state;
+    sweeps::SweepOptions options = request.options;
+    sweeps::SweepState latest = stored.state;
     if (!stored.state.kept.empty()) {
         options.resume = stored.state;
     }
-    options.save = [&](const SweepState& state) {
+    options.save = [&](const sweeps::SweepState& state) {
         latest = state;
         store.save(stored.id, state);
     };
@@ -232,13 +235,14 @@ StoredAnswer answer_from(Store& store, const SweepRequest& request, const RunSwe
     return answer;
 }
 
-std::vector<std::string> merge_stores(Store& into, const std::vector<std::string>& files, const Catalogue& catalogue) {
+std::vector<std::string> merge_stores(Store& into, const std::vector<std::string>& files,
+                                      const requests::Catalogue& catalogue) {
     std::vector<std::string> done;
     for (const std::string& file : files) {
         Store from(file, Access::read);
         std::size_t copied = 0;
         for (const StoredRun& run : from.runs()) {
-            const auto last = tasks_of(run.question.part, run.tasks).second;
+            const auto last = sweeps::tasks_of(run.question.part, run.tasks).second;
             const StoredRun mine = into.claim(run.question, run.tasks);
             if (run.state.next_task == last && run.finished && !mine.finished) {
                 std::vector<Row> rows;
@@ -276,10 +280,10 @@ std::vector<std::string> merge_stores(Store& into, const std::vector<std::string
         Question whole = runs.front().question;
         whole.part = {};
         if (fingerprint_of(request.input) != whole.fingerprint) {
-            throw InputError({title + " cannot be joined: the catalogue is not the one that its parts were priced with"});
+            throw text::InputError({title + " cannot be joined: the catalogue is not the one that its parts were priced with"});
         }
-        SweepRun sweep(request.input.space, request.options);
-        ReductionState state = sweep.nothing();
+        sweeps::SweepRun sweep(request.input.space, request.options);
+        sweeps::ReductionState state = sweep.nothing();
         for (const StoredRun& run : runs) {
             if (run.question.part.count == count) {
                 state.merge(run.state.kept);
@@ -292,4 +296,4 @@ std::vector<std::string> merge_stores(Store& into, const std::vector<std::string
     return done;
 }
 
-}  // namespace treeline
+}  // namespace treeline::store

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 class ByteWriter {
 public:
@@ -71,4 +71,4 @@ private:
     std::string_view rest_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

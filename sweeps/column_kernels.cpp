@@ -11,7 +11,7 @@
 #define TREELINE_KERNEL_CLONES
 #endif
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -22,7 +22,7 @@ inline void fill(const TileRow& row, double* out) {
     const double draft_tokens = row.draft_tokens;
 #pragma GCC ivdep
     for (std::size_t i = 0; i < size; ++i) {
-        const RoundEstimate estimate = row.estimates.at(i);
+        const sim::RoundEstimate estimate = row.estimates.at(i);
         SweepFigures figures{row.variant, draft_tokens, row.batch[i], row.context[i], estimate};
         if (row.load != nullptr) {
             figures.load = row.load[i];
@@ -107,7 +107,7 @@ std::size_t penalise_outside(const TileColumn& values, double least, double most
 
 TREELINE_KERNEL_CLONES
 void find_at_most(const double* ranks, double bar, std::size_t size, TilePlaces& found) {
-    alignas(64) std::int64_t flags[tile_size];
+    alignas(64) std::int64_t flags[sim::tile_size];
     for (std::size_t i = 0; i < size; ++i) {
         flags[i] = (ranks[i] <= bar ? 1 : 0) & (ranks[i] < infinity ? 1 : 0) & (ranks[i] > -infinity ? 1 : 0);
     }
@@ -116,7 +116,7 @@ void find_at_most(const double* ranks, double bar, std::size_t size, TilePlaces&
 
 TREELINE_KERNEL_CLONES
 void find_at_most(const double* ranks, const double* bars, std::size_t size, TilePlaces& found) {
-    alignas(64) std::int64_t flags[tile_size];
+    alignas(64) std::int64_t flags[sim::tile_size];
     for (std::size_t i = 0; i < size; ++i) {
         flags[i] = (ranks[i] <= bars[i] ? 1 : 0) & (ranks[i] < infinity ? 1 : 0) & (ranks[i] > -infinity ? 1 : 0);
     }
@@ -126,7 +126,7 @@ void find_at_most(const double* ranks, const double* bars, std::size_t size, Til
 TREELINE_KERNEL_CLONES
 void find_unbeaten(std::span<const double* const> ranks, std::span<const FrontRanks> guards, std::size_t size,
                    TilePlaces& found) {
-    alignas(64) std::int64_t flags[tile_size], behind[tile_size], ahead[tile_size];
+    alignas(64) std::int64_t flags[sim::tile_size], behind[sim::tile_size], ahead[sim::tile_size];
     for (std::size_t i = 0; i < size; ++i) {
         flags[i] = 1;
     }
@@ -154,4 +154,4 @@ void find_unbeaten(std::span<const double* const> ranks, std::span<const FrontRa
     collect(flags, size, found);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

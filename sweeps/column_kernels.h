@@ -8,17 +8,17 @@
 #include "sim/round_grid.h"
 #include "sweeps/sweep_columns.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A number for each point of a tile.
 struct TileColumn {
-    alignas(64) double values[tile_size];
+    alignas(64) double values[sim::tile_size];
 };
 
 /// Places within a tile, in rising order.
 struct TilePlaces {
     std::size_t count = 0;
-    std::uint16_t places[tile_size];
+    std::uint16_t places[sim::tile_size];
 };
 
 /// The points of a tile that have the same shape, with their estimates.
@@ -27,7 +27,7 @@ struct TileRow {
     double draft_tokens = 0.0;
     const double* batch = nullptr;
     const double* context = nullptr;
-    const EstimateColumns& estimates;
+    const sim::EstimateColumns& estimates;
     const double *load = nullptr, *queued = nullptr;  ///< SweepFigures; null where batches are stated
 
     [[nodiscard]] std::size_t size() const { return estimates.size; }
@@ -57,4 +57,4 @@ using FrontRanks = std::array<double, most_front_columns>;  ///< of a point; unu
 void find_unbeaten(std::span<const double* const> ranks, std::span<const FrontRanks> guards, std::size_t size,
                    TilePlaces& found);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -6,29 +6,30 @@
 
 #include "sweeps/diagnosis_causes.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 Seconds& part_of(RoundParts& parts, RoundPart part) { return parts[static_cast<std::size_t>(part)]; }
 
 /// The parts of the predicted round. What launches and host add to a pass beyond its operations counts as its phase.
-RoundParts parts_of(const CompiledRound& round, const DesignPoint& point, const RoundEstimate& estimate) {
+RoundParts parts_of(const sim::CompiledRound& round, const sim::DesignPoint& point, const sim::RoundEstimate& estimate) {
     RoundParts parts{};
     part_of(parts, RoundPart::draft) = estimate.draft;
     part_of(parts, RoundPart::verify) = estimate.verify;
     part_of(parts, RoundPart::states) = estimate.rollback;
     part_of(parts, RoundPart::host) = estimate.host;
     part_of(parts, RoundPart::prompts) = estimate.prompts;
-    for (const ExplainedPass& pass : explain(round, point)) {
+    for (const sim::ExplainedPass& pass : sim::explain(round, point)) {
         const bool draft = pass.phase.starts_with("draft"), verify = pass.phase.starts_with("verify");
         if (!draft && !verify) {
             continue;
         }
         Seconds& phase = part_of(parts, draft ? RoundPart::draft : RoundPart::verify);
-        for (const OperationEstimate& operation : pass.operations) {
-            if (operation.kind == OperationKind::experts || operation.kind == OperationKind::collective) {
+        for (const sim::OperationEstimate& operation : pass.operations) {
+            if (operation.kind == sim::OperationKind::experts || operation.kind == sim::OperationKind::collective) {
                 const Seconds time = std::min(operation.time * pass.runs, phase);
-                part_of(parts, operation.kind == OperationKind::experts ? RoundPart::experts : RoundPart::collectives) += time;
+                part_of(parts, operation.kind == sim::OperationKind::experts ? RoundPart::experts : RoundPart::collectives) +=
+                    time;
                 phase -= time;
             }
         }
@@ -41,7 +42,7 @@ RoundParts parts_of(const CompiledRound& round, const DesignPoint& point, const 
 double plain_factor(const std::vector<DiagnosedPoint>& plain, double batch) {
     std::map<double, double> factors;
     for (const DiagnosedPoint& point : plain) {
-        const Seconds predicted = evaluate(compile_round(point.setup), point.point).round;
+        const Seconds predicted = sim::evaluate(sim::compile_round(point.setup), point.point).round;
         factors[point.cell.batch] = point.cell.round_seconds() / predicted.value();
     }
     if (factors.empty()) {
@@ -60,17 +61,17 @@ double plain_factor(const std::vector<DiagnosedPoint>& plain, double batch) {
 }
 
 DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& input) {
-    const CompiledRound round = compile_round(measured.setup);
-    const RoundEstimate estimate = evaluate(round, measured.point);
+    const sim::CompiledRound round = sim::compile_round(measured.setup);
+    const sim::RoundEstimate estimate = sim::evaluate(round, measured.point);
     DiagnosedLoad load;
     load.cell = measured.cell;
     load.measured = Seconds(measured.cell.round_seconds());
     load.parts = parts_of(round, measured.point, estimate);
     load.predicted = estimate.round;
     // Of the same share of prompts: a step of plain decoding at this load.
-    DesignPoint plain_point = measured.point;
+    sim::DesignPoint plain_point = measured.point;
     plain_point.speculation = 0;
-    const RoundEstimate plain = evaluate(round, plain_point);
+    const sim::RoundEstimate plain = sim::evaluate(round, plain_point);
     load.plain_predicted = plain.round;
     const double factor = plain_factor(input.plain, measured.cell.batch);
     load.plain_measured = load.plain_predicted * factor;
@@ -158,4 +159,4 @@ Diagnosis diagnose(DiagnosisInput input) {
     return diagnosis;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

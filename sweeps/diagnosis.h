@@ -10,13 +10,13 @@
 #include "runs/run.h"
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A load that was measured, and the point of the cost model for it.
 struct DiagnosedPoint {
-    RunCell cell;
-    RoundSetup setup;
-    DesignPoint point;
+    runs::RunCell cell;
+    sim::RoundSetup setup;
+    sim::DesignPoint point;
 };
 
 struct DiagnosisInput {
@@ -44,7 +44,7 @@ using RoundParts = std::array<Seconds, round_part_count>;
 
 /// A load, measured and predicted.
 struct DiagnosedLoad {
-    RunCell cell;
+    runs::RunCell cell;
     Seconds measured;  ///< the round
     RoundParts parts;  ///< predicted; they sum to `predicted`
     Seconds predicted;
@@ -124,4 +124,4 @@ std::vector<std::string> problems_of(const DiagnosisInput& input);
 /// Each of the input's points must run.
 Diagnosis diagnose(DiagnosisInput input);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

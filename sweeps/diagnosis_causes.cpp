@@ -7,19 +7,19 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace diagnosis {
 
 std::string ms(Seconds time) { return text_of(time); }
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
-std::string at(const RunCell& cell) {
+std::string at(const runs::RunCell& cell) {
     return fmt::format("batch {:g}{}", cell.batch,
                        cell.draft_tokens > 0 ? fmt::format(", {} draft tokens", cell.draft_tokens) : "");
 }
 
-double draft_passes(const CompiledRound& round, const RoundRow& row) {
+double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row) {
     double runs = 0.0;
-    for (const PassId id : {PassId::draft, PassId::draft_tree}) {
+    for (const sim::PassId id : {sim::PassId::draft, sim::PassId::draft_tree}) {
         const auto index = static_cast<std::size_t>(id);
         for (std::uint32_t step = row.begin[index]; step < row.begin[index + 1]; ++step) {
             runs += round.steps[step].runs;
@@ -50,10 +50,10 @@ constexpr Seconds captured_draft_pass(20e-6);
 void add_predicted_drafter_host(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
     const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
     const DiagnosedPoint& point = diagnosis.input.rounds[diagnosis.focus];
-    const CompiledRound round = compile_round(point.setup);
-    RoundSetup captured = point.setup;
+    const sim::CompiledRound round = sim::compile_round(point.setup);
+    sim::RoundSetup captured = point.setup;
     captured.platform.stack.host_per_draft_pass = std::min(captured.platform.stack.host_per_draft_pass, captured_draft_pass);
-    const Seconds saved = focus.predicted - evaluate(compile_round(captured), point.point).round;
+    const Seconds saved = focus.predicted - sim::evaluate(sim::compile_round(captured), point.point).round;
     const double passes = draft_passes(round, round.row(point.point.speculation));
     if (saved / focus.predicted > 0.08 && saved / focus.measured > 0.08 && passes > 0.0) {
         add(causes, CauseKind::drafter_not_captured, saved / focus.measured, false,
@@ -69,13 +69,13 @@ void add_predicted_drafter_host(const Diagnosis& diagnosis, std::vector<Cause>& 
 void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
     const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
     const DiagnosedPoint& point = diagnosis.input.rounds[diagnosis.focus];
-    const CompiledRound round = compile_round(point.setup);
+    const sim::CompiledRound round = sim::compile_round(point.setup);
     Seconds plain_experts;
-    DesignPoint plain = point.point;
+    sim::DesignPoint plain = point.point;
     plain.speculation = 0;
-    for (const ExplainedPass& pass : explain(round, plain)) {
-        for (const OperationEstimate& operation : pass.operations) {
-            plain_experts += operation.kind == OperationKind::experts ? operation.time * pass.runs : Seconds(0.0);
+    for (const sim::ExplainedPass& pass : sim::explain(round, plain)) {
+        for (const sim::OperationEstimate& operation : pass.operations) {
+            plain_experts += operation.kind == sim::OperationKind::experts ? operation.time * pass.runs : Seconds(0.0);
         }
     }
     const Seconds more = focus.parts[static_cast<std::size_t>(RoundPart::experts)] - plain_experts;
@@ -100,10 +100,10 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
             "smaller prefill chunks, a prefix cache, or prefill on other devices");
     }
     if (point.setup.platform.ranks > 1.0 && point.setup.platform.parallel.draft_tensor != 1.0) {
-        RoundSetup one = point.setup;
+        sim::RoundSetup one = point.setup;
         one.platform.parallel.draft_tensor = 1.0;
-        if (problems_of(one).empty() && compile_round(one).runs(point.point.speculation)) {
-            const Seconds saved = focus.predicted - evaluate(compile_round(one), point.point).round;
+        if (problems_of(one).empty() && sim::compile_round(one).runs(point.point.speculation)) {
+            const Seconds saved = focus.predicted - sim::evaluate(sim::compile_round(one), point.point).round;
             if (saved / focus.predicted > 0.03) {
                 add(causes, CauseKind::drafter_on_all_ranks, saved / focus.predicted, false,
                     fmt::format(
@@ -115,11 +115,11 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
     }
     const auto largest = [&](int speculation) {
         double batch = 1.0;
-        while (batch < 65'536.0 && evaluate(round, {speculation, 2.0 * batch, point.point.context}).fits) {
+        while (batch < 65'536.0 && sim::evaluate(round, {speculation, 2.0 * batch, point.point.context}).fits) {
             batch *= 2.0;
         }
         for (double step = batch / 2.0; step >= 1.0; step /= 2.0) {
-            batch += evaluate(round, {speculation, batch + step, point.point.context}).fits ? step : 0.0;
+            batch += sim::evaluate(round, {speculation, batch + step, point.point.context}).fits ? step : 0.0;
         }
         return batch;
     };
@@ -190,4 +190,4 @@ std::vector<Cause> causes_of(const Diagnosis& diagnosis) {
     return causes;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

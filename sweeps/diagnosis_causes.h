@@ -6,7 +6,7 @@
 
 #include "sweeps/diagnosis.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 std::vector<Cause> causes_of(const Diagnosis& diagnosis);
 
@@ -15,9 +15,9 @@ namespace diagnosis {
 std::string ms(Seconds time);
 std::string percent(double share);
 /// "batch 8, 3 draft tokens"
-std::string at(const RunCell& cell);
+std::string at(const runs::RunCell& cell);
 /// Runs of a pass of the drafter in a round.
-double draft_passes(const CompiledRound& round, const RoundRow& row);
+double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row);
 /// A cause that needs no fit: it ranks by what it accounts for.
 void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy);
 
@@ -25,4 +25,4 @@ void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, 
 void add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes);
 
 }  // namespace diagnosis
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -6,7 +6,7 @@
 
 #include "sweeps/diagnosis_causes.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 namespace {
 
@@ -36,7 +36,7 @@ struct Hypothesis {
     [[nodiscard]] bool sized() const { return high > 0.0; }
 };
 
-double launches_eager(const CompiledPass& pass, const Stack& stack, bool calibrated) {
+double launches_eager(const sim::CompiledPass& pass, const sim::Stack& stack, bool calibrated) {
     return pass.launches / std::max(1.0, stack.launches_per_operation(calibrated)) * eager_kernels * eager_kernel;
 }
 
@@ -50,40 +50,41 @@ Hypothesis hypothesis(const Diagnosis& diagnosis, CauseKind kind, double low, do
                       Extra extra) {
     Hypothesis result{kind, {}, low, high, std::move(unit), std::move(remedy)};
     for (const DiagnosedPoint& point : diagnosis.input.rounds) {
-        const CompiledRound round = compile_round(point.setup);
+        const sim::CompiledRound round = sim::compile_round(point.setup);
         result.seconds.push_back(std::max(0.0, extra(point, round, round.row(point.point.speculation))));
     }
     return result;
 }
 
-double drafter_eager(const DiagnosedPoint& point, const CompiledRound& round, const RoundRow& row) {
-    const Platform& platform = point.setup.platform;
+double drafter_eager(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow& row) {
+    const sim::Platform& platform = point.setup.platform;
     const double passes = draft_passes(round, row);
     if (passes <= 0.0) {
         return 0.0;
     }
-    const double host = launches_eager(round.pass(PassId::draft), platform.stack, platform.mode == CostMode::calibrated);
-    return passes * host - evaluate(round, point.point).draft.value();
-}
-
-double verify_eager(const DiagnosedPoint& point, const CompiledRound& round, const RoundRow&) {
-    const Platform& platform = point.setup.platform;
     const double host =
-        launches_eager(round.pass(PassId::verify_unrolled), platform.stack, platform.mode == CostMode::calibrated);
-    return host - evaluate(round, point.point).verify.value();
+        launches_eager(round.pass(sim::PassId::draft), platform.stack, platform.mode == sim::CostMode::calibrated);
+    return passes * host - sim::evaluate(round, point.point).draft.value();
 }
 
-double padded(const DiagnosedPoint& point, const CompiledRound& round, const RoundRow& row) {
+double verify_eager(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow&) {
+    const sim::Platform& platform = point.setup.platform;
+    const double host =
+        launches_eager(round.pass(sim::PassId::verify_unrolled), platform.stack, platform.mode == sim::CostMode::calibrated);
+    return host - sim::evaluate(round, point.point).verify.value();
+}
+
+double padded(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow& row) {
     const double tokens = point.point.batch * (row.draft_tokens + 1.0);
     if (tokens > largest_captured) {
         return 0.0;
     }
-    DesignPoint larger = point.point;
+    sim::DesignPoint larger = point.point;
     larger.batch *= next_captured(tokens) / tokens;
-    return (evaluate(round, larger).round - evaluate(round, point.point).round).value();
+    return (sim::evaluate(round, larger).round - sim::evaluate(round, point.point).round).value();
 }
 
-double copied_states(const DiagnosedPoint& point, const CompiledRound& round, const RoundRow& row) {
+double copied_states(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow& row) {
     const double bandwidth = point.setup.platform.device.bandwidth.value();
     return 2.0 * round.memory.target_state.value() * point.point.batch * (row.draft_tokens + 1.0) / bandwidth;
 }
@@ -106,18 +107,18 @@ std::vector<Hypothesis> hypotheses_of(const Diagnosis& diagnosis) {
                    "measure the time of a pass over 1, 2, 4, 8 tokens (llama-bench -p, or the batch without speculation): "
                    "kernels for few "
                    "rows, or attention with several queries, are slow here",
-                   [](const DiagnosedPoint& point, const CompiledRound&, const RoundRow& row) {
+                   [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow& row) {
                        return point.point.batch * row.draft_tokens;
                    }),
         hypothesis(
             diagnosis, CauseKind::host_per_sequence, 0.0, 0.0, "each sequence of the batch",
             "sampling and scheduling on the host grow with the batch; an asynchronous or overlapped scheduler hides them",
-            [](const DiagnosedPoint& point, const CompiledRound&, const RoundRow&) { return point.point.batch; }),
+            [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) { return point.point.batch; }),
         hypothesis(
             diagnosis, CauseKind::host_per_round, 0.0, 0.0, "each round",
             "the same whatever is drafted: scheduling, synchronisation or a second graph launch; longer drafts share it out, "
             "shorter ones do not help",
-            [](const DiagnosedPoint&, const CompiledRound&, const RoundRow&) { return 1.0; }),
+            [](const DiagnosedPoint&, const sim::CompiledRound&, const sim::RoundRow&) { return 1.0; }),
     };
     Hypothesis states =
         hypothesis(diagnosis, CauseKind::state_copies, 0.25, 3.0, "one copy of the recurrent states for each verified token",
@@ -218,4 +219,4 @@ void diagnosis::add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 // Classes of positive values are the upper bits of their representation: 11 of the exponent and 7 of the mantissa, for powers
@@ -103,4 +103,4 @@ void Distribution::restore(double least, double most, const std::vector<Filled>&
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -8,7 +8,7 @@
 
 #include "sweeps/column_kernels.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Counts of values in classes that are 1/128 of a power of two wide: a quantile is right within 0.4 %.
 class Distribution {
@@ -47,4 +47,4 @@ private:
     double least_ = std::numeric_limits<double>::infinity(), most_ = -std::numeric_limits<double>::infinity();
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr std::array numeric_axes = {"batch", "context", "shape"};
@@ -103,4 +103,4 @@ std::vector<std::string> Groups::values(const Place& place) const {
     return values;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

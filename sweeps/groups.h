@@ -7,7 +7,7 @@
 
 #include "sweeps/places.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// What points can be grouped by: labels of a variant, then the numeric axes.
 std::vector<std::string> group_axis_names();
@@ -41,4 +41,4 @@ private:
     std::size_t within_ = 1, context_step_ = 0, batch_step_ = 0, shape_step_ = 0;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr std::size_t most_guards = 8;
@@ -91,4 +91,4 @@ std::vector<FrontPoint> FrontPoints::sorted() const {
     return points;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -12,7 +12,7 @@
 #include "sweeps/column_kernels.h"
 #include "sweeps/pareto.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A point by its rank (less is better) and its number in the design space, which breaks ties.
 struct RankedPoint {
@@ -82,4 +82,4 @@ private:
     std::size_t next_guard_ = 0;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,18 +7,18 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr int load_bisections = 40;
 constexpr double most_requests = 1e6;  ///< that are tried
 
-bool memory_holds(const CompiledRound& round, const RoundRow& row, double batch, double context) {
-    return peak_memory(round.memory, row, sequences_of_group(round, batch), context) <= round.memory.capacity;
+bool memory_holds(const sim::CompiledRound& round, const sim::RoundRow& row, double batch, double context) {
+    return sim::peak_memory(round.memory, row, sim::sequences_of_group(round, batch), context) <= round.memory.capacity;
 }
 
 /// The largest whole batch that fits; 0 if not even one sequence does. Memory never falls with the batch.
-double largest_that_fits(const CompiledRound& round, const RoundRow& row, double context) {
+double largest_that_fits(const sim::CompiledRound& round, const sim::RoundRow& row, double context) {
     double low = 0.0, high = most_requests + 1.0;
     while (high - low > 1.0) {
         const double middle = std::floor(0.5 * (low + high));
@@ -28,7 +28,7 @@ double largest_that_fits(const CompiledRound& round, const RoundRow& row, double
 }
 
 /// Sequences whose rounds one step holds.
-double budget_holds(const CompiledRound& round, const RoundRow& row) {
+double budget_holds(const sim::CompiledRound& round, const sim::RoundRow& row) {
     return std::floor(round.step_tokens * round.groups / row.logits);
 }
 
@@ -46,21 +46,22 @@ double to_hundredths(double value) { return std::round(100.0 * value) / 100.0; }
 
 /// What a request takes of the devices that decode, from the moment that it is taken up to its last token, as one of `batch`:
 /// its own prompt, those before its first token, and its answer.
-Seconds stay_of_request(const CompiledRound& round, int speculation, double batch, double context) {
-    const RoundEstimate estimate = evaluate(round, {speculation, batch, context});
-    const double others = sequences_of_group(round, batch) - 1.0;
+Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double batch, double context) {
+    const sim::RoundEstimate estimate = sim::evaluate(round, {speculation, batch, context});
+    const double others = sim::sequences_of_group(round, batch) - 1.0;
     const double before_first = (1.0 + others * (1.0 - round.prompt_wait)) * (1.0 - round.prefill_pool);
-    return prompt_time(round, speculation) * before_first + estimate.time_per_token * round.output_tokens;
+    return sim::prompt_time(round, speculation) * before_first + estimate.time_per_token * round.output_tokens;
 }
 
-void settle_concurrency(const CompiledRound& round, int speculation, double in_flight, double context, SettledLoad& settled) {
+void settle_concurrency(const sim::CompiledRound& round, int speculation, double in_flight, double context,
+                        SettledLoad& settled) {
     settled.batch = std::min(in_flight, settled.largest_batch);
     settled.queued = in_flight - settled.batch;
     if (round.prefill_pool <= 0.0) {
         return;
     }
     const auto reading = [&](double batch) {
-        const RoundEstimate estimate = evaluate(round, {speculation, batch, context});
+        const sim::RoundEstimate estimate = sim::evaluate(round, {speculation, batch, context});
         return batch * (estimate.first_token / (estimate.time_per_token * round.output_tokens));
     };
     const double most = settled.batch;
@@ -72,7 +73,7 @@ void settle_concurrency(const CompiledRound& round, int speculation, double in_f
     settled.queued = std::max(0.0, in_flight - settled.batch - settled.reading);
 }
 
-void settle_arrivals(const CompiledRound& round, int speculation, double rate, double context, SettledLoad& settled) {
+void settle_arrivals(const sim::CompiledRound& round, int speculation, double rate, double context, SettledLoad& settled) {
     // The number of requests in service that the rate asks for, were there `others`; it grows more slowly than `others` as long
     // as the rate can be served.
     const auto asked_for = [&](double others) {
@@ -82,9 +83,9 @@ void settle_arrivals(const CompiledRound& round, int speculation, double rate, d
     if (asked_for(high) > high) {
         const double most = settled.largest_batch / stay_of_request(round, speculation, high + 1.0, context).value();
         settled.batch = settled.largest_batch;
-        settled.problem =
-            fmt::format("{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests that {} holds",
-                        short_text(rate), short_text(most), settled.largest_batch, settled.by_budget ? "a step" : "memory");
+        settled.problem = fmt::format(
+            "{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests that {} holds",
+            text::short_text(rate), text::short_text(most), settled.largest_batch, settled.by_budget ? "a step" : "memory");
         return;
     }
     settled.batch = to_hundredths(1.0 + root_of(0.0, high, [&](double others) { return asked_for(others) > others; }));
@@ -93,9 +94,9 @@ void settle_arrivals(const CompiledRound& round, int speculation, double rate, d
 /// A request that comes at random waits for the round in progress, and those that came during it read their prompts beside it.
 /// Rounds take r + J·t with J prompts of time t that arrived during the one before: E[T] = r/(1 − λt), E[T²] = E[T]² +
 /// λ·E[T]·t². Nobody is in service with probability e^−N.
-Seconds first_token_of_arrival(const RoundEstimate& at_batch, const CompiledRound& round, int speculation, double rate,
-                               double others) {
-    const Seconds prompt = prompt_time(round, speculation);
+Seconds first_token_of_arrival(const sim::RoundEstimate& at_batch, const sim::CompiledRound& round, int speculation,
+                               double rate, double others) {
+    const Seconds prompt = sim::prompt_time(round, speculation);
     const double r = (at_batch.round - at_batch.prompts).value(), t = prompt.value() * round.prompt_wait;
     const double rate_of_group = rate / round.groups;
     const double left = std::max(1e-3, 1.0 - rate_of_group * t);
@@ -108,9 +109,9 @@ Seconds first_token_of_arrival(const RoundEstimate& at_batch, const CompiledRoun
 
 }  // namespace
 
-SettledLoad settle(const CompiledRound& round, int speculation, const Load& load, double context) {
+SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load& load, double context) {
     SettledLoad settled;
-    const RoundRow& row = round.row(speculation);
+    const sim::RoundRow& row = round.row(speculation);
     const double budget = budget_holds(round, row);
     if (!load.given()) {
         settled.batch = load.value;
@@ -138,24 +139,24 @@ SettledLoad settle(const CompiledRound& round, int speculation, const Load& load
     return settled;
 }
 
-RoundEstimate under_load(const CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
-                         const RoundEstimate& at_batch) {
-    RoundEstimate estimate = at_batch;
+sim::RoundEstimate under_load(const sim::CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
+                              const sim::RoundEstimate& at_batch) {
+    sim::RoundEstimate estimate = at_batch;
     if (load.kind == LoadKind::arrival_rate && settled.problem.empty()) {
         const double tokens_per_second = load.value * round.output_tokens;
         // Devices of a pool that reads the prompts, for each that decodes.
-        const double pool = round.prefill_pool * load.value * prompt_time(round, speculation).value();
+        const double pool = round.prefill_pool * load.value * sim::prompt_time(round, speculation).value();
         estimate.tokens_per_second_device = tokens_per_second / (round.ranks * (1.0 + pool));
         estimate.price_per_token = round.price * Seconds((1.0 + pool) / tokens_per_second);
         estimate.first_token = first_token_of_arrival(at_batch, round, speculation, load.value, settled.batch - 1.0);
     }
     if (settled.queued > 0.0) {  // Little's law for those who wait: as many leave as answers are finished
-        const double before = 1.0 + (sequences_of_group(round, settled.batch) - 1.0) * (1.0 - round.prompt_wait);
-        const Seconds stay = prompt_time(round, speculation) * (before * (1.0 - round.prefill_pool)) +
+        const double before = 1.0 + (sim::sequences_of_group(round, settled.batch) - 1.0) * (1.0 - round.prompt_wait);
+        const Seconds stay = sim::prompt_time(round, speculation) * (before * (1.0 - round.prefill_pool)) +
                              estimate.time_per_token * round.output_tokens;
         estimate.first_token += stay * (settled.queued / settled.batch);
     }
     return estimate;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,7 +7,7 @@
 #include "sim/enum_names.h"
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// What a traffic is stated in.
 enum class LoadKind {
@@ -45,12 +45,12 @@ struct SettledLoad {
 /// those of such a loop (docs/cost-model.md, section 3.5). If a pool of its own reads the prompts, C = b + b/(time of
 /// decoding)·(time to the first token). Arrivals at random find N requests in service, where Little's law N = rate · (reading
 /// the prompt + writing the answer as one of N + 1) holds.
-SettledLoad settle(const CompiledRound& round, int speculation, const Load& load, double context);
+SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load& load, double context);
 
 /// The estimate there: `at_batch` is that of the settled batch. TTFT counts the wait for a place among those in service and,
 /// under arrivals, for the round in progress. Under arrivals the device generates what is asked for and no more, so that its
 /// tokens/s and the price of a token follow from the rate.
-RoundEstimate under_load(const CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
-                         const RoundEstimate& at_batch);
+sim::RoundEstimate under_load(const sim::CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
+                              const sim::RoundEstimate& at_batch);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,7 +7,7 @@
 #include "numerics/random.h"
 #include "sweeps/uncertainty.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// Half the width of a normal variable's 80 % interval.
@@ -99,7 +99,7 @@ double value_of(const Rivals& rivals, const Matrix& before, const Matrix& left) 
         }
     }
     const Matrix root = root_of(resolved);
-    Random random(17);
+    numerics::Random random(17);
     double sum = 0.0;
     for (int world = 0; world < worlds; ++world) {
         Vector normal(root.size()), inputs(root.size(), 0.0);
@@ -146,8 +146,8 @@ double mean_context(const Traffic& traffic) {
 }
 
 struct Question {
-    const RoundSetup& setup;
-    CompiledRound round;
+    const sim::RoundSetup& setup;
+    sim::CompiledRound round;
     std::vector<UncertainRound> inputs;
     std::vector<int> chains;  ///< speculations that run, the recommended one first
 };
@@ -155,7 +155,7 @@ struct Question {
 Rivals rivals_of(const Question& question, const Workload& workload) {
     Rivals rivals;
     for (const int chain : question.chains) {
-        const auto gain = [&](const CompiledRound& round) {
+        const auto gain = [&](const sim::CompiledRound& round) {
             return outcomes_of(round, {chain}, workload.traffic, workload.objective).front().gain;
         };
         rivals.gains.push_back(gain(question.round));
@@ -176,12 +176,12 @@ std::vector<Observable> observables_of(const Question& question, const Traffic& 
     const double context = mean_context(traffic);
     for (const double batch : batches_of(traffic)) {
         for (const int speculation : {0, chosen}) {
-            const DesignPoint point{speculation, batch, context};
-            if (!evaluate(question.round, point).fits) {
+            const sim::DesignPoint point{speculation, batch, context};
+            if (!sim::evaluate(question.round, point).fits) {
                 continue;
             }
-            const auto time = [&](const CompiledRound& round) {
-                const RoundEstimate estimate = evaluate(round, point);
+            const auto time = [&](const sim::CompiledRound& round) {
+                const sim::RoundEstimate estimate = sim::evaluate(round, point);
                 return speculation == 0 ? estimate.autoregressive.value() : (estimate.round - estimate.prompts).value();
             };
             const int drafts = static_cast<int>(question.round.row(speculation).draft_tokens);
@@ -193,7 +193,7 @@ std::vector<Observable> observables_of(const Question& question, const Traffic& 
             all.push_back(std::move(observable));
         }
     }
-    const auto length = [&](const CompiledRound& round) { return round.row(chosen).accept_length(); };
+    const auto length = [&](const sim::CompiledRound& round) { return round.row(chosen).accept_length(); };
     Observable acceptance{{true, static_cast<int>(question.round.row(chosen).draft_tokens), 1.0, context, 0.0}, {}};
     for (const UncertainRound& input : question.inputs) {
         acceptance.slopes.push_back(input.of_acceptance ? slope(std::log(length(input.low)), std::log(length(input.high)))
@@ -261,11 +261,11 @@ std::vector<std::string> settled(const Question& question, const Matrix& before,
 
 MeasurementPlan plan_measurements(const Recommendation& recommendation, const Workload& workload, int most, double error) {
     const Candidate& best = recommendation.candidates.front();
-    const RoundSetup& setup = recommendation.variants[best.variant].setup;
-    Question question{setup, compile_round(setup), uncertain_rounds(setup, best.speculation), {best.speculation}};
+    const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
+    Question question{setup, sim::compile_round(setup), uncertain_rounds(setup, best.speculation), {best.speculation}};
     for (int other = 1; other < static_cast<int>(setup.speculations.size()); ++other) {
         if (other != best.speculation && question.round.runs(other) &&
-            is_chain(setup.speculations[static_cast<std::size_t>(other)])) {
+            sim::is_chain(setup.speculations[static_cast<std::size_t>(other)])) {
             question.chains.push_back(other);
         }
     }
@@ -299,4 +299,4 @@ MeasurementPlan plan_measurements(const Recommendation& recommendation, const Wo
     return plan;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

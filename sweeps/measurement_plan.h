@@ -10,7 +10,7 @@
 
 #include "sweeps/recommend.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A run that could be made: steps of one draft length at a batch, or the acceptance of real requests.
 struct CandidateRun {
@@ -41,4 +41,4 @@ struct MeasurementPlan {
 MeasurementPlan plan_measurements(const Recommendation& recommendation, const Workload& workload, int most,
                                   double error = 0.015);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

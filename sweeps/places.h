@@ -5,7 +5,7 @@
 
 #include "sweeps/design_space.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Indices into the lists of a DesignSpace.
 struct Place {
@@ -29,4 +29,4 @@ inline Place place_of(const DesignSpace& space, std::uint64_t order) {
             static_cast<std::size_t>(row % space.batch.size()), static_cast<std::size_t>(within % space.speculation.size())};
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

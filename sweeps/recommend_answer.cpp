@@ -1,6 +1,6 @@
 #include "sweeps/recommend_answer.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 Answer answer(RecommendInput input, unsigned threads) {
     Answer result;
@@ -38,4 +38,4 @@ std::string why_not_planned(const Answer& answer) {
     return "";
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -12,7 +12,7 @@
 #include "sweeps/workload.h"
 #include "text/provenance.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A workload with what answers say about it.
 struct RecommendInput {
@@ -20,7 +20,7 @@ struct RecommendInput {
     TargetChoice target;
     std::vector<DrafterChoice> drafters;
     Workload workload;
-    std::vector<Provenance> provenance;
+    std::vector<text::Provenance> provenance;
     MeasuredErrors errors;  ///< empty: nothing is known of what predictions missed
 };
 
@@ -42,4 +42,4 @@ const Variant& recommended_variant(const Answer& answer);
 /// Why no runs can be planned for this answer, as the end of a sentence; empty if they can.
 std::string why_not_planned(const Answer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,7 +7,7 @@
 
 #include "sweeps/bytes.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr std::uint32_t state_version = 1;
@@ -238,4 +238,4 @@ void ReductionState::merge(std::string_view bytes) {
     in.finish();
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

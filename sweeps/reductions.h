@@ -12,7 +12,7 @@
 #include "sweeps/groups.h"
 #include "sweeps/kept_points.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Only points whose figure lies in [least, most] are kept.
 struct FigureLimit {
@@ -100,4 +100,4 @@ private:
     std::vector<std::size_t> front_columns_, group_columns_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -1,11 +1,11 @@
 #include "sweeps/recommend.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
-void append(std::vector<ScheduleEntry>& entries, const CompiledRound& round, int batch, const Outcome& choice) {
+void append(std::vector<ScheduleEntry>& entries, const sim::CompiledRound& round, int batch, const Outcome& choice) {
     if (entries.empty() || entries.back().speculation != choice.speculation) {
-        const RoundRow& row = round.row(choice.speculation);
+        const sim::RoundRow& row = round.row(choice.speculation);
         entries.push_back({batch, batch, choice.speculation, static_cast<int>(row.draft_tokens), choice.speedup, choice.speedup,
                            row.accepted.basis});
     } else {
@@ -25,7 +25,7 @@ int speculation_at(const Schedule& schedule, double batch) {
 
 /// The speculation that the schedule names for the batch at which it serves a load. Where two entries each lead to the batch
 /// of the other one, the last of them that was looked at.
-int speculation_under(const Schedule& schedule, const CompiledRound& round, const Load& load, double context) {
+int speculation_under(const Schedule& schedule, const sim::CompiledRound& round, const Load& load, double context) {
     constexpr int most_steps = 8;
     int speculation = schedule.entries.empty() ? 0 : schedule.entries.front().speculation;
     for (int step = 0; step < most_steps; ++step) {
@@ -39,15 +39,15 @@ int speculation_under(const Schedule& schedule, const CompiledRound& round, cons
 }
 
 /// Gain and speed-up over the traffic when the schedule is followed.
-void follow(const CompiledRound& round, const Workload& workload, Schedule& schedule) {
+void follow(const sim::CompiledRound& round, const Workload& workload, Schedule& schedule) {
     std::vector<SettledLoad> loads;
-    std::vector<RoundEstimate> estimates;
+    std::vector<sim::RoundEstimate> estimates;
     for (const TrafficPoint& point : workload.traffic.points) {
         const Load load{workload.traffic.kind, point.load};
         const int speculation = speculation_under(schedule, round, load, point.context);
         loads.push_back(settle(round, speculation, load, point.context));
         estimates.push_back(under_load(round, speculation, load, loads.back(),
-                                       evaluate(round, {speculation, loads.back().batch, point.context})));
+                                       sim::evaluate(round, {speculation, loads.back().batch, point.context})));
     }
     const TrafficMeans followed = means_over(workload.traffic, loads, estimates);
     const TrafficMeans plain = means_over(workload.traffic, round, 0);
@@ -57,7 +57,7 @@ void follow(const CompiledRound& round, const Workload& workload, Schedule& sche
 
 }  // namespace
 
-Schedule schedule_for(const CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
+Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
                       int largest_batch) {
     Schedule schedule;
     for (int batch = 1; batch <= largest_batch; ++batch) {
@@ -82,4 +82,4 @@ Schedule schedule_for(const CompiledRound& round, const std::vector<int>& specul
     return schedule;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

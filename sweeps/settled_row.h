@@ -6,7 +6,7 @@
 #include "sweeps/column_kernels.h"
 #include "sweeps/load.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct SettledRow {
     TileColumn batch, queued;  ///< SettledLoad
@@ -14,11 +14,11 @@ struct SettledRow {
 
 /// Estimates of `size` points at these loads and contexts, as settle() and under_load() have them. The memory of a load that
 /// cannot be served is unknown (NaN), so that its point does not fit.
-void settle_row(const CompiledRound& round, int speculation, LoadKind kind, const double* loads, const double* contexts,
-                std::size_t size, SettledRow& settled, EstimateColumns& estimates);
+void settle_row(const sim::CompiledRound& round, int speculation, LoadKind kind, const double* loads, const double* contexts,
+                std::size_t size, SettledRow& settled, sim::EstimateColumns& estimates);
 
 /// The estimate of one of them; `settled` is where its load settles.
-RoundEstimate estimate_of_load(const CompiledRound& round, int speculation, const Load& load, double context,
-                               const SettledLoad& settled);
+sim::RoundEstimate estimate_of_load(const sim::CompiledRound& round, int speculation, const Load& load, double context,
+                                    const SettledLoad& settled);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -6,7 +6,7 @@
 #include "sweeps/parallel.h"
 #include "sweeps/sweep_inside.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 SweepRun::SweepRun(const DesignSpace& space, const SweepOptions& options) : inside_(std::make_unique<Inside>(space, options)) {}
 SweepRun::~SweepRun() = default;
@@ -50,11 +50,11 @@ public:
     void price(const DesignSpace& space) {
         std::sort(orders_.begin(), orders_.end());
         orders_.erase(std::unique(orders_.begin(), orders_.end()), orders_.end());
-        std::optional<CompiledRound> round;
+        std::optional<sim::CompiledRound> round;
         for (const std::uint64_t order : orders_) {
             const Place place = place_of(space, order);
             if (points_.empty() || points_.back().variant != place.variant) {
-                round = compile_round(setup_of(space, place.variant));
+                round = sim::compile_round(setup_of(space, place.variant));
             }
             points_.push_back(priced(space, *round, place, order));
         }
@@ -64,15 +64,16 @@ public:
     }
 
 private:
-    static SweepPoint priced(const DesignSpace& space, const CompiledRound& round, const Place& place, std::uint64_t order) {
-        DesignPoint point{space.speculation[place.shape], space.batch[place.batch], space.context[place.context]};
+    static SweepPoint priced(const DesignSpace& space, const sim::CompiledRound& round, const Place& place,
+                             std::uint64_t order) {
+        sim::DesignPoint point{space.speculation[place.shape], space.batch[place.batch], space.context[place.context]};
         const auto draft_tokens = static_cast<int>(round.row(point.speculation).draft_tokens);
         if (space.kind == LoadKind::batch) {
-            return {place.variant, point, draft_tokens, order, evaluate(round, point)};
+            return {place.variant, point, draft_tokens, order, sim::evaluate(round, point)};
         }
         const Load load{space.kind, point.batch};
         const SettledLoad settled = settle(round, point.speculation, load, point.context);
-        const RoundEstimate estimate = estimate_of_load(round, point.speculation, load, point.context, settled);
+        const sim::RoundEstimate estimate = estimate_of_load(round, point.speculation, load, point.context, settled);
         point.batch = settled.batch;
         return {place.variant, point, draft_tokens, order, estimate, load.value, settled.queued};
     }
@@ -158,4 +159,4 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
     return summary;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -13,20 +13,20 @@
 
 #include "sweeps/reductions.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Consecutive points of one variant, with their estimates. Valid only during the call that receives it.
 struct SweepChunk {
     const Variant& variant;
-    const CompiledRound& round;
-    const std::vector<Speculation>& speculations;
+    const sim::CompiledRound& round;
+    const std::vector<sim::Speculation>& speculations;
     /// Place of its first point, were no point of the priced variants left out: chunks never overlap, whatever is dropped, and
     /// all of them lie below DesignSpace::size().
     std::uint64_t first = 0;
     std::span<const int> speculation;  ///< indices into them
     std::span<const double> batch;
     std::span<const double> context;
-    std::span<const RoundEstimate> estimates;
+    std::span<const sim::RoundEstimate> estimates;
     std::span<const double> load, queued;  ///< what the axis says, and requests that wait (SettledLoad); empty for batches
 
     [[nodiscard]] SweepFigures figures(std::size_t i) const {
@@ -69,10 +69,10 @@ struct SweepOptions : Reductions {
 /// A point that a summary keeps.
 struct SweepPoint {
     std::size_t variant = 0;  ///< index into DesignSpace::variants
-    DesignPoint point;
+    sim::DesignPoint point;
     int draft_tokens = 0;     ///< nodes of its shape
     std::uint64_t order = 0;  ///< its place in the design space: what breaks ties
-    RoundEstimate estimate;
+    sim::RoundEstimate estimate;
     double load = std::numeric_limits<double>::quiet_NaN();  ///< SweepFigures::load
     double queued = 0.0;
 
@@ -137,4 +137,4 @@ std::pair<std::uint64_t, std::uint64_t> tasks_of(const SweepPart& part, std::uin
 /// The space must have no problems().
 SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

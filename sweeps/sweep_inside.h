@@ -11,7 +11,7 @@
 #include "sweeps/sweep.h"
 #include "sweeps/variant_grids.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 using SweepClock = std::chrono::steady_clock;
 
@@ -24,14 +24,14 @@ struct SweepTaskPlan {
     static constexpr std::size_t points_of_task = 1 << 16;
     static constexpr std::size_t points_of_chunk = 1 << 13;  ///< that are formatted or visited at once
 
-    std::size_t tile_points = tile_size;   ///< of one shape
-    std::size_t blocks = 1, contexts = 1;  ///< of batches; of a tile
+    std::size_t tile_points = sim::tile_size;  ///< of one shape
+    std::size_t blocks = 1, contexts = 1;      ///< of batches; of a tile
     std::size_t tiles = 1, tiles_of_task = 1, tasks = 1;
 
     SweepTaskPlan(const DesignSpace& space, bool shows_points) {
         const std::size_t shapes = space.speculation.size(), batches = space.batch.size();
         if (shows_points) {
-            tile_points = std::clamp<std::size_t>(points_of_chunk / shapes, 8, tile_size);
+            tile_points = std::clamp<std::size_t>(points_of_chunk / shapes, 8, sim::tile_size);
         }
         blocks = (batches + tile_points - 1) / tile_points;
         contexts = std::max<std::size_t>(1, tile_points / batches);
@@ -46,7 +46,7 @@ struct SweepTaskPlan {
 struct SweepChunkColumns {
     std::vector<int> speculation;
     std::vector<double> batch, context;
-    std::vector<RoundEstimate> estimates;
+    std::vector<sim::RoundEstimate> estimates;
     std::vector<double> load, queued;  ///< SweepChunk
 };
 
@@ -55,13 +55,13 @@ struct SweepWorker {
     explicit SweepWorker(ReductionState reductions) : state(std::move(reductions)) {}
 
     ReductionState state;
-    TileWork tile;
-    EstimateColumns estimates;
+    sim::TileWork tile;
+    sim::EstimateColumns estimates;
     TileColumn penalty;
     SweepChunkColumns chunk;
-    std::vector<TileColumn> penalties;     ///< of each shape, where points are shown
-    std::vector<EstimateColumns> of_rows;  ///< likewise
-    std::vector<SettledRow> settled;       ///< of each shape (of the one in work, where no points are shown), under loads
+    std::vector<TileColumn> penalties;          ///< of each shape, where points are shown
+    std::vector<sim::EstimateColumns> of_rows;  ///< likewise
+    std::vector<SettledRow> settled;            ///< of each shape (of the one in work, where no points are shown), under loads
     std::size_t condition_variant = std::numeric_limits<std::size_t>::max();
     std::vector<Condition> conditions;  ///< that name the context
     double seconds = 0.0;
@@ -115,4 +115,4 @@ struct SweepRun::Inside {
     std::string show(const VariantGrid& variant, std::uint64_t first, std::size_t block, SweepWorker& worker) const;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -4,7 +4,7 @@
 #include "sweeps/parallel.h"
 #include "sweeps/sweep_inside.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 SweepRun::Inside::Inside(const DesignSpace& of, const SweepOptions& with)
     : space(of),
@@ -21,12 +21,12 @@ SweepRun::Inside::Inside(const DesignSpace& of, const SweepOptions& with)
 
 void SweepRun::Inside::find_variants() {
     for (std::size_t i = 0; i < space.variants.size(); ++i) {
-        const RoundSetup setup = setup_of(space, i);
+        const sim::RoundSetup setup = setup_of(space, i);
         if (const std::vector<std::string> problems = problems_of(setup); !problems.empty()) {
             excluded.push_back({space.variants[i].labels.text(), problems.front(), i});
             continue;
         }
-        const CompiledRound round = compile_round(setup);
+        const sim::CompiledRound round = sim::compile_round(setup);
         if (std::none_of(space.speculation.begin(), space.speculation.end(), [&](int choice) { return round.runs(choice); })) {
             excluded.push_back({space.variants[i].labels.text(), round.row(space.speculation.front()).problem, i});
             continue;
@@ -69,7 +69,7 @@ std::string SweepRun::Inside::run_tile(const VariantGrid& variant, std::uint64_t
                                        SweepWorker& worker) {
     const SweepClock::time_point start = SweepClock::now();
     const std::size_t block = tile % plan.blocks, context = tile / plan.blocks * plan.contexts;
-    const RoundGrid& grid = *variant.grid;
+    const sim::RoundGrid& grid = *variant.grid;
     const std::size_t contexts = std::min(plan.contexts, space.context.size() - context);
     grid.begin(block, std::span(space.context).subspan(context, contexts), worker.tile);
     worker.of_rows.resize(shows_points ? variant.shapes.size() : 0);
@@ -77,7 +77,7 @@ std::string SweepRun::Inside::run_tile(const VariantGrid& variant, std::uint64_t
     const bool settles = space.kind != LoadKind::batch;
     worker.settled.resize(settles ? std::max<std::size_t>(1, worker.of_rows.size()) : 0);
     for (std::size_t row = 0; row < variant.shapes.size(); ++row) {
-        EstimateColumns& estimates = shows_points ? worker.of_rows[row] : worker.estimates;
+        sim::EstimateColumns& estimates = shows_points ? worker.of_rows[row] : worker.estimates;
         const int choice = space.speculation[variant.shapes[row]];
         TileRow points{space.variants[variant.variant], variant.round.row(choice).draft_tokens, grid.batch_of(block),
                        worker.tile.context, estimates};
@@ -117,7 +117,7 @@ void SweepRun::Inside::set_penalty(const VariantGrid& variant, std::size_t row, 
     }
     const std::size_t batches = variant.grid->block_size(block);
     const std::uint8_t* const keeps = variant.keeps.data() + row * space.batch.size() + variant.grid->first_batch(block);
-    const RoundRow& compiled = variant.round.row(space.speculation[variant.shapes[row]]);
+    const sim::RoundRow& compiled = variant.round.row(space.speculation[variant.shapes[row]]);
     const double* const batch = variant.grid->batch_of(block);
     for (std::size_t i = 0; i < size; ++i) {
         const bool kept = keeps[i % batches] != 0 &&
@@ -164,4 +164,4 @@ std::string SweepRun::Inside::show(const VariantGrid& variant, std::uint64_t fir
     return options.format ? options.format(chunk) : std::string();
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 void normalise(std::vector<TrafficPoint>& points) {
@@ -74,7 +74,7 @@ std::string problem_of(std::span<const SettledLoad> loads) {
     return found == loads.end() ? std::string() : found->problem;
 }
 
-Traffic settled_on(const CompiledRound& round, int speculation, const Traffic& traffic) {
+Traffic settled_on(const sim::CompiledRound& round, int speculation, const Traffic& traffic) {
     Traffic settled = traffic;
     settled.kind = LoadKind::batch;
     for (TrafficPoint& point : settled.points) {
@@ -83,7 +83,8 @@ Traffic settled_on(const CompiledRound& round, int speculation, const Traffic& t
     return settled;
 }
 
-TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loads, std::span<const RoundEstimate> estimates) {
+TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loads,
+                        std::span<const sim::RoundEstimate> estimates) {
     TrafficMeans means;
     means.in_service = 0.0;
     double rounds = 0.0;
@@ -92,7 +93,7 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loa
     Seconds prompts;
     double decoding = 0.0;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
-        const RoundEstimate& estimate = estimates[i];
+        const sim::RoundEstimate& estimate = estimates[i];
         const double share = traffic.points[i].share;
         const bool of_time = traffic.shares_of == ShareOf::time;
         const double generated = of_time ? share * estimate.tokens_per_second_device : share;
@@ -124,16 +125,16 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loa
     return means;
 }
 
-TrafficMeans means_over(const Traffic& traffic, const CompiledRound& round, int speculation) {
+TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, int speculation) {
     std::vector<SettledLoad> loads;
-    std::vector<RoundEstimate> estimates;
+    std::vector<sim::RoundEstimate> estimates;
     for (const TrafficPoint& point : traffic.points) {
         const Load load{traffic.kind, point.load};
         loads.push_back(settle(round, speculation, load, point.context));
         estimates.push_back(under_load(round, speculation, load, loads.back(),
-                                       evaluate(round, {speculation, loads.back().batch, point.context})));
+                                       sim::evaluate(round, {speculation, loads.back().batch, point.context})));
     }
     return means_over(traffic, loads, estimates);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -9,7 +9,7 @@
 #include "sim/round.h"
 #include "sweeps/load.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A load and a context that occur together, and how often.
 struct TrafficPoint {
@@ -78,12 +78,13 @@ struct TrafficMeans {
 std::string problem_of(std::span<const SettledLoad> loads);
 
 /// The same traffic, stated in the batches at which a speculation serves it. The speculation must run.
-Traffic settled_on(const CompiledRound& round, int speculation, const Traffic& traffic);
+Traffic settled_on(const sim::CompiledRound& round, int speculation, const Traffic& traffic);
 
 /// Means over settled points, in the order of the traffic.
-TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loads, std::span<const RoundEstimate> estimates);
+TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loads,
+                        std::span<const sim::RoundEstimate> estimates);
 
 /// The same with one speculation at every point, which must run.
-TrafficMeans means_over(const Traffic& traffic, const CompiledRound& round, int speculation);
+TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, int speculation);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

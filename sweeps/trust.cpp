@@ -7,7 +7,7 @@
 #include "numerics/random.h"
 #include "sim/traits.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr int choice_worlds = 20;
@@ -15,52 +15,52 @@ constexpr std::size_t most_rivals = 4;
 constexpr std::uint64_t world_seed = 7;
 constexpr double acceptance_spread = 0.1;  ///< as in gain_interval(): other prompts than those measured
 
-CaseTraits traits_of(const RoundSetup& setup, double batch) {
-    return {{engine_of_stack(setup.platform.stack.name), setup.platform.device.name, kind_of_model(setup.target)},
-            level_of_batch(batch)};
+numerics::CaseTraits traits_of(const sim::RoundSetup& setup, double batch) {
+    return {{sim::engine_of_stack(setup.platform.stack.name), setup.platform.device.name, sim::kind_of_model(setup.target)},
+            numerics::level_of_batch(batch)};
 }
 
-std::size_t cases_of_engine(const std::vector<CaseResidual>& residuals, const std::string& engine) {
-    return static_cast<std::size_t>(std::count_if(residuals.begin(), residuals.end(), [&](const CaseResidual& residual) {
-        return residual.traits.alike.front() == engine;
-    }));
+std::size_t cases_of_engine(const std::vector<numerics::CaseResidual>& residuals, const std::string& engine) {
+    return static_cast<std::size_t>(
+        std::count_if(residuals.begin(), residuals.end(),
+                      [&](const numerics::CaseResidual& residual) { return residual.traits.alike.front() == engine; }));
 }
 
 /// Intervals by level, each computed once.
 class LevelIntervals {
 public:
-    LevelIntervals(const std::vector<CaseResidual>& residuals, const RoundSetup& setup)
+    LevelIntervals(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup)
         : residuals_(residuals), setup_(setup) {}
 
-    const ResidualInterval& at(double batch) {
-        const CaseTraits traits = traits_of(setup_, batch);
+    const numerics::ResidualInterval& at(double batch) {
+        const numerics::CaseTraits traits = traits_of(setup_, batch);
         const auto [found, is_new] = known_.try_emplace(traits.level);
         if (is_new) {
-            found->second = residual_interval(residuals_, traits);
+            found->second = numerics::residual_interval(residuals_, traits);
         }
         return found->second;
     }
 
 private:
-    const std::vector<CaseResidual>& residuals_;
-    const RoundSetup& setup_;
-    std::map<int, ResidualInterval> known_;
+    const std::vector<numerics::CaseResidual>& residuals_;
+    const sim::RoundSetup& setup_;
+    std::map<int, numerics::ResidualInterval> known_;
 };
 
 /// Means of both ends over the points of a traffic. Errors at different batches go together.
 std::pair<double, double> over(const Traffic& traffic, LevelIntervals& intervals) {
     double low = 0.0, high = 0.0;
     for (const TrafficPoint& point : traffic.points) {
-        const ResidualInterval& interval = intervals.at(point.load);
+        const numerics::ResidualInterval& interval = intervals.at(point.load);
         low += point.share * interval.low;
         high += point.share * interval.high;
     }
     return {low, high};
 }
 
-std::optional<MeasuredGain> measured_gain(const RoundSetup& setup, const Traffic& settled, double gain,
+std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
                                           const MeasuredErrors::OfMode& errors) {
-    const std::string engine = engine_of_stack(setup.platform.stack.name);
+    const std::string engine = sim::engine_of_stack(setup.platform.stack.name);
     MeasuredGain measured;
     measured.of_engine = cases_of_engine(errors.speed_ups, engine);
     if (measured.of_engine == 0 || setup.platform.accelerator) {
@@ -79,20 +79,20 @@ std::optional<MeasuredGain> measured_gain(const RoundSetup& setup, const Traffic
     return measured;
 }
 
-std::optional<OtherMode> other_mode(RoundSetup setup, int speculation, const Workload& workload) {
-    const bool calibrated = setup.platform.mode == CostMode::calibrated;
-    if (setup.platform.accelerator || !(calibrated || setup.platform.mode == CostMode::roofline) ||
+std::optional<OtherMode> other_mode(sim::RoundSetup setup, int speculation, const Workload& workload) {
+    const bool calibrated = setup.platform.mode == sim::CostMode::calibrated;
+    if (setup.platform.accelerator || !(calibrated || setup.platform.mode == sim::CostMode::roofline) ||
         !setup.platform.device.calibration) {
         return std::nullopt;
     }
-    setup.platform.mode = calibrated ? CostMode::roofline : CostMode::calibrated;
-    const CompiledRound round = compile_round(setup);
+    setup.platform.mode = calibrated ? sim::CostMode::roofline : sim::CostMode::calibrated;
+    const sim::CompiledRound round = sim::compile_round(setup);
     return OtherMode{setup.platform.mode, outcomes_of(round, {speculation}, workload.traffic, workload.objective).front().gain};
 }
 
-SwitchOffRange switch_off_range(const Recommendation& recommendation, const RoundSetup& setup, const Workload& workload,
+SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim::RoundSetup& setup, const Workload& workload,
                                 const MeasuredErrors::OfMode& errors) {
-    const CompiledRound round = compile_round(setup);
+    const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<int> drafting = runnable(round);
     std::erase(drafting, 0);
     LevelIntervals intervals(errors.speed_ups, setup);
@@ -105,7 +105,7 @@ SwitchOffRange switch_off_range(const Recommendation& recommendation, const Roun
             const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
             gain = std::max(gain, broken && *broken != Limit::gain ? 0.0 : outcome.gain);
         }
-        const ResidualInterval& interval = intervals.at(batch);
+        const numerics::ResidualInterval& interval = intervals.at(batch);
         const auto loses = [&](double factor, const std::optional<int>& beyond) {
             const bool lost_beyond = batch == range.largest_batch || beyond == batch + 1;
             return lost_beyond && gain * factor < workload.limits.minimum_gain;
@@ -128,7 +128,7 @@ struct World {
 
 World drawn(const Recommendation& recommendation, const std::vector<std::size_t>& variants,
             const MeasuredErrors::OfMode* errors, std::uint64_t number) {
-    Random random(world_seed, number);
+    numerics::Random random(world_seed, number);
     World world;
     for (std::size_t i = 0; i < uncertain_input_count; ++i) {
         world.inputs.push_back(random.uniform());
@@ -138,9 +138,10 @@ World drawn(const Recommendation& recommendation, const std::vector<std::size_t>
         world.acceptance.try_emplace(drafter, 1.0 + acceptance_spread * (2.0 * random.uniform() - 1.0));
     }
     if (errors != nullptr && !errors->speed_ups.empty()) {
-        const RoundSetup& setup = recommendation.variants[variants.front()].setup;
+        const sim::RoundSetup& setup = recommendation.variants[variants.front()].setup;
         const double batch = typical_point(recommendation.settled).load;
-        world.measured_over_predicted = residual_quantile(errors->speed_ups, traits_of(setup, batch), random.uniform());
+        world.measured_over_predicted =
+            numerics::residual_quantile(errors->speed_ups, traits_of(setup, batch), random.uniform());
     }
     return world;
 }
@@ -154,12 +155,12 @@ struct Placed {
 
 std::vector<Placed> candidates_in(const World& world, const Recommendation& recommendation, std::size_t index,
                                   const Workload& workload) {
-    RoundSetup setup = recommendation.variants[index].setup;
+    sim::RoundSetup setup = recommendation.variants[index].setup;
     const bool plain = recommendation.variants[index].plain();
     if (!plain) {
         setup.acceptance = setup.acceptance.scaled(world.acceptance.at(recommendation.variants[index].labels.drafter));
     }
-    CompiledRound round = compile_round(setup);
+    sim::CompiledRound round = sim::compile_round(setup);
     move_inputs(setup.platform, world.inputs, round);
     std::vector<int> speculations = runnable(round);
     if (!plain) {
@@ -223,7 +224,7 @@ ChoiceWorlds choice_in_worlds(const Recommendation& recommendation, const Worklo
 
 }  // namespace
 
-const MeasuredErrors::OfMode* MeasuredErrors::of(CostMode mode) const {
+const MeasuredErrors::OfMode* MeasuredErrors::of(sim::CostMode mode) const {
     const auto found = std::find_if(modes.begin(), modes.end(), [&](const OfMode& each) { return each.mode == mode; });
     return found == modes.end() || found->speed_ups.empty() ? nullptr : &*found;
 }
@@ -231,7 +232,7 @@ const MeasuredErrors::OfMode* MeasuredErrors::of(CostMode mode) const {
 Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,
                const MeasuredErrors& errors) {
     const Candidate& best = recommendation.candidates.front();
-    const RoundSetup& setup = recommendation.variants[best.variant].setup;
+    const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
     const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
     Trust trust;
     if (of_mode != nullptr) {
@@ -252,4 +253,4 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     return trust;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -9,20 +9,20 @@
 #include "sweeps/recommend.h"
 #include "sweeps/uncertainty.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// What predictions missed where engines were measured, for each cost mode that they were made in.
 struct MeasuredErrors {
     struct OfMode {
-        CostMode mode = CostMode::roofline;
-        std::vector<CaseResidual> speed_ups;  ///< with the accept length given
-        std::vector<CaseResidual> times;      ///< per token, without speculation
+        sim::CostMode mode = sim::CostMode::roofline;
+        std::vector<numerics::CaseResidual> speed_ups;  ///< with the accept length given
+        std::vector<numerics::CaseResidual> times;      ///< per token, without speculation
     };
     std::vector<OfMode> modes;
     std::string source;
 
     /// Null if nothing was predicted in that mode.
-    [[nodiscard]] const OfMode* of(CostMode mode) const;
+    [[nodiscard]] const OfMode* of(sim::CostMode mode) const;
 };
 
 /// An interval for the gain from measured errors, the acceptance as stated.
@@ -36,7 +36,7 @@ struct MeasuredGain {
 
 /// What another cost mode says.
 struct OtherMode {
-    CostMode mode = CostMode::roofline;
+    sim::CostMode mode = sim::CostMode::roofline;
     double gain = 1.0;
     bool inside = true;  ///< the interval
 };
@@ -67,4 +67,4 @@ struct Trust {
 Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,
                const MeasuredErrors& errors);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -8,28 +8,28 @@
 
 #include "sim/fpga/layer.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
-using Passes = std::vector<CompiledPass*>;
+using Passes = std::vector<sim::CompiledPass*>;
 
-Passes draft_passes(CompiledRound& round) {
-    return {&round.pass(PassId::draft), &round.pass(PassId::draft_tree), &round.pass(PassId::draft_copy)};
+Passes draft_passes(sim::CompiledRound& round) {
+    return {&round.pass(sim::PassId::draft), &round.pass(sim::PassId::draft_tree), &round.pass(sim::PassId::draft_copy)};
 }
 
-Passes all_passes(CompiledRound& round) {
+Passes all_passes(sim::CompiledRound& round) {
     Passes passes;
-    for (CompiledPass& pass : round.passes) {
+    for (sim::CompiledPass& pass : round.passes) {
         passes.push_back(&pass);
     }
     return passes;
 }
 
 void scale_memory_time(const Passes& passes, double factor) {
-    for (CompiledPass* pass : passes) {
+    for (sim::CompiledPass* pass : passes) {
         pass->whole_pass_rates.per_byte *= factor;
-        for (TimedOperation& timed : pass->operations) {
-            if (timed.operation.kind != OperationKind::collective) {
+        for (sim::TimedOperation& timed : pass->operations) {
+            if (timed.operation.kind != sim::OperationKind::collective) {
                 timed.rates.per_byte *= factor;
             }
         }
@@ -37,16 +37,16 @@ void scale_memory_time(const Passes& passes, double factor) {
 }
 
 void scale_compute_time(const Passes& passes, double factor) {
-    for (CompiledPass* pass : passes) {
+    for (sim::CompiledPass* pass : passes) {
         pass->whole_pass_rates.per_flop *= factor;
-        for (TimedOperation& timed : pass->operations) {
+        for (sim::TimedOperation& timed : pass->operations) {
             timed.rates.per_flop *= factor;
         }
     }
 }
 
-void scale_software_time(CompiledRound& round, double factor) {
-    for (CompiledPass* pass : all_passes(round)) {
+void scale_software_time(sim::CompiledRound& round, double factor) {
+    for (sim::CompiledPass* pass : all_passes(round)) {
         pass->node_time *= factor;
         pass->launch_time *= factor;
         pass->host *= factor;
@@ -65,7 +65,7 @@ struct UncertainInput {
     std::string range;
     double at_low;
     double at_high;
-    void (*apply)(CompiledRound&, double factor);
+    void (*apply)(sim::CompiledRound&, double factor);
 };
 
 /// Range of the share of a peak that kernels reach.
@@ -83,7 +83,7 @@ constexpr double derived_law_error = 0.39;
 /// Factors on a time that was priced with `stated` of the peak. A stack that states less than the range keeps its figure, with
 /// the range's relative spread around it: its kernels are known to be slow.
 UncertainInput share_input(const char* name, const PeakShare& share, const char* source, double stated,
-                           void (*apply)(CompiledRound&, double factor)) {
+                           void (*apply)(sim::CompiledRound&, double factor)) {
     const double percent_low = std::round(100.0 * share.low), percent_high = std::round(100.0 * share.high);
     const std::string range = std::to_string(static_cast<int>(percent_low)) + " to " +
                               std::to_string(static_cast<int>(percent_high)) + " % of the peak " + source;
@@ -94,7 +94,7 @@ UncertainInput share_input(const char* name, const PeakShare& share, const char*
     return {name, "as wide around the stack's figure as " + range, middle / share.high, middle / share.low, apply};
 }
 
-UncertainInput law_input(const char* name, bool derived, void (*apply)(CompiledRound&, double factor)) {
+UncertainInput law_input(const char* name, bool derived, void (*apply)(sim::CompiledRound&, double factor)) {
     const double error = derived ? derived_law_error : measured_law_error;
     return {name,
             derived ? "39 % either way: error of laws that were measured on another device"
@@ -102,13 +102,13 @@ UncertainInput law_input(const char* name, bool derived, void (*apply)(CompiledR
             1.0 - error, 1.0 + error, apply};
 }
 
-std::vector<UncertainInput> inputs_of(const Platform& platform) {
-    const auto memory = [](CompiledRound& round, double factor) { scale_memory_time(all_passes(round), factor); };
-    const auto compute = [](CompiledRound& round, double factor) { scale_compute_time(all_passes(round), factor); };
-    const auto drafter = [](CompiledRound& round, double factor) { scale_memory_time(draft_passes(round), factor); };
+std::vector<UncertainInput> inputs_of(const sim::Platform& platform) {
+    const auto memory = [](sim::CompiledRound& round, double factor) { scale_memory_time(all_passes(round), factor); };
+    const auto compute = [](sim::CompiledRound& round, double factor) { scale_compute_time(all_passes(round), factor); };
+    const auto drafter = [](sim::CompiledRound& round, double factor) { scale_memory_time(draft_passes(round), factor); };
     const char *const memory_name = "memory bandwidth reached", *const compute_name = "matrix peak reached";
-    const bool measured = platform.mode == CostMode::calibrated;
-    const bool by_stack = platform.mode == CostMode::roofline;
+    const bool measured = platform.mode == sim::CostMode::calibrated;
+    const bool by_stack = platform.mode == sim::CostMode::roofline;
     std::vector<UncertainInput> inputs;
     if (measured) {
         const bool derived = platform.device.calibration && platform.device.calibration->kind == "derived";
@@ -132,35 +132,36 @@ struct UncertainDesign {
     const char* range;
     double low;
     double high;
-    void (*apply)(Accelerator&, double value);
+    void (*apply)(sim::Accelerator&, double value);
 };
 
 const UncertainDesign design_inputs[] = {
     {"memory bandwidth reached", "74 to 95 % of the board's (assumed, as for GPUs)", 0.74, 0.95,
-     [](Accelerator& accelerator, double value) { accelerator.design.memory_efficiency = value; }},
+     [](sim::Accelerator& accelerator, double value) { accelerator.design.memory_efficiency = value; }},
     {"clock", "80 to 110 % of the design's: timing closure (assumed)", 0.8, 1.1,
-     [](Accelerator& accelerator, double value) {
-         accelerator.design.clock_hz = value * fpga::clock_of(accelerator.board, accelerator.design);
+     [](sim::Accelerator& accelerator, double value) {
+         accelerator.design.clock_hz = value * sim::fpga::clock_of(accelerator.board, accelerator.design);
      }},
 };
 
 /// The same round with another acceptance.
-CompiledRound with_acceptance(RoundSetup setup, const DraftAcceptance& acceptance) {
+sim::CompiledRound with_acceptance(sim::RoundSetup setup, const sim::DraftAcceptance& acceptance) {
     setup.acceptance = acceptance;
-    return compile_round(setup);
+    return sim::compile_round(setup);
 }
 
 /// Prompts other than those measured, and positions that nobody measured, if the shape needs them.
-void add_acceptance(const RoundSetup& setup, const CompiledRound& round, int speculation, std::vector<UncertainRound>& inputs) {
+void add_acceptance(const sim::RoundSetup& setup, const sim::CompiledRound& round, int speculation,
+                    std::vector<UncertainRound>& inputs) {
     const double spread = setup.acceptance.spread;
     const std::string why =
         setup.acceptance.spread_text.empty() ? "other prompts than those measured; assumed" : setup.acceptance.spread_text;
     inputs.push_back({"acceptance", fmt::format("each position {:.0f} % lower or higher ({})", 100.0 * spread, why),
                       with_acceptance(setup, setup.acceptance.scaled(1.0 - spread)),
                       with_acceptance(setup, setup.acceptance.scaled(1.0 + spread)), true});
-    if (round.row(speculation).accepted.basis == AcceptanceBasis::extrapolated) {
-        const Acceptance& chain = setup.acceptance.chain;
-        DraftAcceptance none = setup.acceptance, most = setup.acceptance;
+    if (round.row(speculation).accepted.basis == sim::AcceptanceBasis::extrapolated) {
+        const sim::Acceptance& chain = setup.acceptance.chain;
+        sim::DraftAcceptance none = setup.acceptance, most = setup.acceptance;
         none.chain = chain.continued_with(0.0);
         most.chain = chain.continued_with(chain.highest_continuation());
         inputs.push_back({"acceptance beyond position " + std::to_string(chain.measured_positions()),
@@ -171,22 +172,22 @@ void add_acceptance(const RoundSetup& setup, const CompiledRound& round, int spe
 
 }  // namespace
 
-void move_inputs(const Platform& platform, std::span<const double> places, CompiledRound& round) {
+void move_inputs(const sim::Platform& platform, std::span<const double> places, sim::CompiledRound& round) {
     const std::vector<UncertainInput> inputs = inputs_of(platform);
     for (std::size_t i = 0; i < inputs.size() && i < places.size(); ++i) {
         inputs[i].apply(round, inputs[i].at_low * std::pow(inputs[i].at_high / inputs[i].at_low, places[i]));
     }
 }
 
-std::vector<UncertainRound> uncertain_rounds(const RoundSetup& setup, int speculation) {
-    const CompiledRound round = compile_round(setup);
+std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup, int speculation) {
+    const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<UncertainRound> inputs;
     if (setup.platform.accelerator) {
         for (const UncertainDesign& input : design_inputs) {
-            RoundSetup low = setup, high = setup;
+            sim::RoundSetup low = setup, high = setup;
             input.apply(*low.platform.accelerator, input.low);
             input.apply(*high.platform.accelerator, input.high);
-            inputs.push_back({input.name, input.range, compile_round(low), compile_round(high)});
+            inputs.push_back({input.name, input.range, sim::compile_round(low), sim::compile_round(high)});
         }
     } else {
         for (const UncertainInput& input : inputs_of(setup.platform)) {
@@ -199,12 +200,12 @@ std::vector<UncertainRound> uncertain_rounds(const RoundSetup& setup, int specul
     return inputs;
 }
 
-GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
-    const auto gain = [&](const CompiledRound& round) {
+GainInterval gain_interval(const sim::RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
+    const auto gain = [&](const sim::CompiledRound& round) {
         return outcomes_of(round, {speculation}, traffic, objective).front().gain;
     };
     GainInterval interval;
-    interval.value = gain(compile_round(setup));
+    interval.value = gain(sim::compile_round(setup));
     for (UncertainRound& input : uncertain_rounds(setup, speculation)) {
         const double a = gain(input.low), b = gain(input.high);
         interval.inputs.push_back({std::move(input.input), std::move(input.range), std::min(a, b), std::max(a, b)});
@@ -222,4 +223,4 @@ GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traff
     return interval;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -9,7 +9,7 @@
 
 #include "sweeps/workload.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// One uncertain input and the gain at both ends of its range.
 struct Sensitivity {
@@ -23,7 +23,7 @@ struct Sensitivity {
 inline constexpr std::size_t uncertain_input_count = 4;
 
 /// Moves each of them within its range: 0 is its lower end in time, 1 the upper one, in between evenly in the logarithm.
-void move_inputs(const Platform& platform, std::span<const double> places, CompiledRound& round);
+void move_inputs(const sim::Platform& platform, std::span<const double> places, sim::CompiledRound& round);
 
 struct GainInterval {
     double value = 1.0;  ///< with every input at its stated value
@@ -35,18 +35,18 @@ struct GainInterval {
 /// A round at both ends of one input's range.
 struct UncertainRound {
     std::string input, range;
-    CompiledRound low, high;
+    sim::CompiledRound low, high;
     bool of_acceptance = false;  ///< it changes what is accepted, not what a round takes
 };
 
 /// The round of this setup with each uncertain input moved to both ends of its range, one at a time. An accept length beyond
 /// the measured positions, if the speculation needs it, is an input of its own: from nothing accepted there to the highest rate
 /// that the measured ones suggest.
-std::vector<UncertainRound> uncertain_rounds(const RoundSetup& setup, int speculation);
+std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup, int speculation);
 
 /// The gain in the objective over the traffic (as Outcome::gain) of this setup with one of its speculations, and its interval.
 /// An accept length beyond the measured positions is an input of its own: from nothing accepted there to the highest rate that
 /// the measured ones suggest.
-GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective);
+GainInterval gain_interval(const sim::RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 bool applies_to(const ConditionText& condition, const VariantLabels& labels) {
@@ -14,14 +14,14 @@ bool applies_to(const ConditionText& condition, const VariantLabels& labels) {
 
 }  // namespace
 
-RoundSetup setup_of(const DesignSpace& space, std::size_t variant) {
-    RoundSetup setup = space.variants[variant].setup;
+sim::RoundSetup setup_of(const DesignSpace& space, std::size_t variant) {
+    sim::RoundSetup setup = space.variants[variant].setup;
     setup.speculations = space.speculations;
     return setup;
 }
 
 VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::size_t most_points)
-    : variant(of_variant), round(compile_round(setup_of(space, of_variant))) {
+    : variant(of_variant), round(sim::compile_round(setup_of(space, of_variant))) {
     std::vector<int> choices;
     for (std::size_t i = 0; i < space.speculation.size(); ++i) {
         if (round.runs(space.speculation[i])) {
@@ -29,7 +29,7 @@ VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::
             choices.push_back(space.speculation[i]);
         }
     }
-    grid = std::make_unique<RoundGrid>(round, choices, space.batch, most_points);
+    grid = std::make_unique<sim::RoundGrid>(round, choices, space.batch, most_points);
     std::vector<Condition> conditions;
     for (const ConditionText& condition : space.conditions) {
         if (applies_to(condition, space.variants[variant].labels)) {
@@ -45,7 +45,7 @@ VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::
         return;
     }
     for (const int choice : choices) {
-        const RoundRow& row = round.row(choice);
+        const sim::RoundRow& row = round.row(choice);
         for (const double batch : space.batch) {
             keeps.push_back(std::all_of(conditions.begin(), conditions.end(), [&](Condition& condition) {
                 return condition.holds(row.draft_tokens, row.depth, batch, 0.0, round.tensor);
@@ -71,4 +71,4 @@ std::shared_ptr<const VariantGrid> VariantGrids::of(std::size_t variant) {
     return entry->grid;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -11,23 +11,23 @@
 #include "sim/round_grid.h"
 #include "sweeps/design_space.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A compiled variant as a grid, with its conditions.
 struct VariantGrid {
     VariantGrid(const DesignSpace& space, std::size_t variant, std::size_t most_points);
 
     std::size_t variant = 0;
-    CompiledRound round;
+    sim::CompiledRound round;
     std::vector<std::size_t> shapes;  ///< places on the axis of the shapes that run; rows of the grid
-    std::unique_ptr<RoundGrid> grid;
+    std::unique_ptr<sim::RoundGrid> grid;
     /// Whether conditions that do not name the context keep a point, by row of the grid, then batch. Empty without conditions.
     std::vector<std::uint8_t> keeps;
     std::vector<std::string> of_context;  ///< conditions that name it
 };
 
 /// The variant's setup with the shapes of the space.
-RoundSetup setup_of(const DesignSpace& space, std::size_t variant);
+sim::RoundSetup setup_of(const DesignSpace& space, std::size_t variant);
 
 /// Grids of the variants that are in work; the others are dropped. Safe to use from several threads.
 class VariantGrids {
@@ -50,4 +50,4 @@ private:
     std::map<std::size_t, std::shared_ptr<Entry>> entries_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -6,12 +6,12 @@
 #include "sim/device.h"
 #include "sim/precision.h"
 
-namespace treeline {
+namespace treeline::text {
 
 /// "weights fp8, embeddings bf16, …; products in fp8, of attention in bf16": what differs from the weights, and the formats in
 /// which operations compute.
-std::string text_of(const Precision& precision);
+std::string text_of(const sim::Precision& precision);
 /// The same on a device, with the formats that it has no units for: "…; fp4 computed in bf16, as h100-sxm has no units for it".
-std::string text_of(const Precision& precision, const Device& device);
+std::string text_of(const sim::Precision& precision, const sim::Device& device);
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -2,19 +2,20 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 /// Who waits for the prompts.
-std::string reader_text(const Stack& stack) {
+std::string reader_text(const sim::Stack& stack) {
     const std::string budget =
-        stack.step_tokens < unlimited ? fmt::format(", at most {:.0f} tokens in a step", stack.step_tokens) : "";
-    return (stack.prefill == PrefillPolicy::disaggregated ? "a pool of devices of its own reads" : "others wait for") + budget;
+        stack.step_tokens < sim::unlimited ? fmt::format(", at most {:.0f} tokens in a step", stack.step_tokens) : "";
+    return (stack.prefill == sim::PrefillPolicy::disaggregated ? "a pool of devices of its own reads" : "others wait for") +
+           budget;
 }
 
 }  // namespace
 
-std::string steady_text(const RoundSetup& setup) {
+std::string steady_text(const sim::RoundSetup& setup) {
     if (setup.output_tokens <= 0.0) {
         return "decoding alone; prompts of other requests are not in these times (output_tokens)";
     }
@@ -27,4 +28,4 @@ std::string steady_text(const RoundSetup& setup) {
                        reader_text(setup.platform.stack));
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

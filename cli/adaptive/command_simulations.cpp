@@ -15,7 +15,7 @@
 #include "requests/adaptive/traffic_reader.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct SimulationFlags {
@@ -24,9 +24,11 @@ struct SimulationFlags {
     std::string seed = "1", threads = "0";
 
     [[nodiscard]] std::uint64_t seed_number() const {
-        return static_cast<std::uint64_t>(whole_number("--seed", seed, 0, std::numeric_limits<long long>::max()));
+        return static_cast<std::uint64_t>(requests::whole_number("--seed", seed, 0, std::numeric_limits<long long>::max()));
     }
-    [[nodiscard]] unsigned thread_number() const { return static_cast<unsigned>(whole_number("--threads", threads, 0, 1024)); }
+    [[nodiscard]] unsigned thread_number() const {
+        return static_cast<unsigned>(requests::whole_number("--threads", threads, 0, 1024));
+    }
 };
 
 /// `study`: from document and descriptions to the answer; the writers are those of its kind of answer.
@@ -34,10 +36,10 @@ template <class Study, class Html, class Table, class Json, class Csv>
 void simulate(const SimulationFlags& flags, Study study, Html html, Table table, Json json, Csv csv) {
     const Format format = flags.common.chosen_format();
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
+    requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
     const auto answer = study(document, descriptions);
     if (!flags.html.empty()) {
-        write_file(flags.html, html(answer));
+        text::write_file(flags.html, html(answer));
     }
     flags.common.deliver(format == Format::table  ? table(answer)
                          : format == Format::json ? json(answer).dump(2) + "\n"
@@ -45,36 +47,36 @@ void simulate(const SimulationFlags& flags, Study study, Html html, Table table,
 }
 
 void bandit(const SimulationFlags& flags) {
-    const auto study = [&](json::Document& document, Descriptions& descriptions) {
-        BanditAnswer answer;
+    const auto study = [&](json::Document& document, requests::Descriptions& descriptions) {
+        sweeps::BanditAnswer answer;
         answer.runs.seed = flags.seed_number();
         answer.runs.threads = flags.thread_number();
-        answer.input = read_bandit(document, descriptions);
+        answer.input = requests::read_bandit(document, descriptions);
         answer.runs.repetitions = answer.input.repetitions;
-        answer.outcome = simulate_bandit(answer.input.problem, answer.input.rule, answer.runs);
+        answer.outcome = sweeps::simulate_bandit(answer.input.problem, answer.input.rule, answer.runs);
         return answer;
     };
-    simulate(flags, study, bandit_html, bandit_table, bandit_json, bandit_csv);
+    simulate(flags, study, reports::bandit_html, reports::bandit_table, reports::bandit_json, reports::bandit_csv);
 }
 
 void policies(const SimulationFlags& flags) {
-    const auto study = [&](json::Document& document, Descriptions& descriptions) {
-        PoliciesAnswer answer{read_policies(document, descriptions), {}};
+    const auto study = [&](json::Document& document, requests::Descriptions& descriptions) {
+        sweeps::PoliciesAnswer answer{requests::read_policies(document, descriptions), {}};
         answer.input.runs.seed = flags.seed_number();
-        answer.batches = simulate_policies(answer.input.problem, answer.input.policies, answer.input.runs);
+        answer.batches = sweeps::simulate_policies(answer.input.problem, answer.input.policies, answer.input.runs);
         return answer;
     };
-    simulate(flags, study, policies_html, policies_table, policies_json, policies_csv);
+    simulate(flags, study, reports::policies_html, reports::policies_table, reports::policies_json, reports::policies_csv);
 }
 
 void traffic(const SimulationFlags& flags) {
-    const auto study = [&](json::Document& document, Descriptions& descriptions) {
-        TrafficInput input = read_traffic(document, descriptions);
+    const auto study = [&](json::Document& document, requests::Descriptions& descriptions) {
+        sweeps::TrafficInput input = requests::read_traffic(document, descriptions);
         input.size.seed = flags.seed_number();
         input.size.threads = flags.thread_number();
-        return study_traffic(std::move(input));
+        return sweeps::study_traffic(std::move(input));
     };
-    simulate(flags, study, traffic_html, traffic_table, traffic_json, traffic_csv);
+    simulate(flags, study, reports::traffic_html, reports::traffic_table, reports::traffic_json, reports::traffic_csv);
 }
 
 Run add_simulation(CLI::App& app, const char* file, bool threads, const char* footer, void (*run)(const SimulationFlags&)) {
@@ -121,4 +123,4 @@ Run add_traffic(CLI::App& app) {
         traffic);
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -10,24 +10,25 @@
 #include "requests/loop/diagnosis_request.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct DiagnoseFlags {
     CommonFlags common;
     std::string run, plain, input, html;
-    FlagTexts point;
+    requests::FlagTexts point;
 };
 
 void run_diagnosis(const DiagnoseFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const Diagnosis result = diagnose(read_diagnosis(flags.run, flags.plain, flags.input, flags.point, flags.common.find()));
+    const sweeps::Diagnosis result =
+        sweeps::diagnose(requests::read_diagnosis(flags.run, flags.plain, flags.input, flags.point, flags.common.find()));
     if (!flags.html.empty()) {
-        write_file(flags.html, diagnosis_html(result));
+        text::write_file(flags.html, reports::diagnosis_html(result));
     }
-    flags.common.deliver(format == Format::json  ? diagnosis_json(result).dump(2) + "\n"
-                         : format == Format::csv ? diagnosis_csv(result)
-                                                 : diagnosis_table(result));
+    flags.common.deliver(format == Format::json  ? reports::diagnosis_json(result).dump(2) + "\n"
+                         : format == Format::csv ? reports::diagnosis_csv(result)
+                                                 : reports::diagnosis_table(result));
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ Run add_diagnose(CLI::App& app) {
     app.add_option("PLAIN_RUN", flags->plain, "The same deployment without a drafter (default: plain steps of RUN)");
     app.add_option("--input", flags->input, "Design point (JSON) that says what was served; flags override its keys")
         ->type_name("FILE");
-    add_key_flags(app, served_flags(), flags->point);
+    add_key_flags(app, requests::served_flags(), flags->point);
     app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
@@ -49,4 +50,4 @@ Run add_diagnose(CLI::App& app) {
     return [flags] { run_diagnosis(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

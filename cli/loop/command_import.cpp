@@ -12,24 +12,26 @@
 #include "runs/own_file.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct ImportFlags {
     CommonFlags common;
     std::vector<std::string> files;
-    FlagTexts texts;
+    requests::FlagTexts texts;
 };
 
 /// --output names the run that is written, and people get its summary beside it.
 void import_run(const ImportFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const MeasuredRun run = import_requested(flags.files, flags.texts);
-    const std::string json = run_json(run).dump(2) + "\n";
+    const runs::MeasuredRun run = requests::import_requested(flags.files, flags.texts);
+    const std::string json = runs::run_json(run).dump(2) + "\n";
     if (flags.common.output != "-") {
-        write_file(flags.common.output, json);
+        text::write_file(flags.common.output, json);
     }
-    write_file("-", format == Format::json ? json : format == Format::csv ? run_csv(run) : run_table(run));
+    text::write_file("-", format == Format::json  ? json
+                          : format == Format::csv ? reports::run_csv(run)
+                                                  : reports::run_table(run));
 }
 
 }  // namespace
@@ -37,10 +39,10 @@ void import_run(const ImportFlags& flags) {
 Run add_import(CLI::App& app) {
     auto flags = std::make_shared<ImportFlags>();
     app.add_option("RUN", flags->files, "Files of one deployment, in any of these formats; - is standard input");
-    add_key_flags(app, import_flags(), flags->texts);
+    add_key_flags(app, requests::import_flags(), flags->texts);
     add_common_flags(app, flags->common);
     std::string formats;
-    for (const std::string& format : run_formats()) {
+    for (const std::string& format : runs::run_formats()) {
         formats += "  " + format + "\n";
     }
     app.footer("Reads, told apart by their content:\n" + formats +
@@ -52,4 +54,4 @@ Run add_import(CLI::App& app) {
     return [flags] { import_run(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -9,22 +9,23 @@
 #include "cli/recommend/workload_options.h"
 #include "reports/run/plan_output.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 void plan_for(const CommonFlags& common, const WorkloadOptions& options, const std::string& most) {
     const Format format = common.chosen_format();
-    const int runs = static_cast<int>(whole_number("--runs", most, 1, 20));
+    const int runs = static_cast<int>(requests::whole_number("--runs", most, 1, 20));
     AnsweredFile found = answer_file(options, common.find());
-    const std::string problem = why_not_planned(found.answer);
+    const std::string problem = sweeps::why_not_planned(found.answer);
     if (!problem.empty()) {
-        throw InputError({"plan: " + problem});
+        throw text::InputError({"plan: " + problem});
     }
-    MeasurementPlan plan = plan_measurements(*found.answer.result.recommendation, found.answer.input.workload, runs);
-    const PlanAnswer result{std::move(found.answer), std::move(plan), found.engines.front()};
-    common.deliver(format == Format::json  ? plan_json(result).dump(2) + "\n"
-                   : format == Format::csv ? plan_csv(result)
-                                           : plan_table(result));
+    sweeps::MeasurementPlan plan =
+        sweeps::plan_measurements(*found.answer.result.recommendation, found.answer.input.workload, runs);
+    const reports::PlanAnswer result{std::move(found.answer), std::move(plan), found.engines.front()};
+    common.deliver(format == Format::json  ? reports::plan_json(result).dump(2) + "\n"
+                   : format == Format::csv ? reports::plan_csv(result)
+                                           : reports::plan_table(result));
 }
 
 }  // namespace
@@ -43,4 +44,4 @@ Run add_plan(CLI::App& app) {
     return [common, options, most] { plan_for(*common, *options, *most); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

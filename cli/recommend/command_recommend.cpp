@@ -10,21 +10,22 @@
 #include "reports/recommend/export_output.h"
 #include "reports/recommend/recommendation_output.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
     const Format format = common.chosen_format();
     if (options.print_input) {
-        return common.deliver(workload_text(read_workload(options, common.find()).raw));
+        return common.deliver(requests::workload_text(read_workload(options, common.find()).raw));
     }
     const AnsweredFile result = answer_file(options, common.find());
     if (!options.export_as.empty()) {
-        return common.deliver(exported_text(result.answer, options.export_as));
+        return common.deliver(reports::exported_text(result.answer, options.export_as));
     }
-    common.deliver(format == Format::json  ? recommendation_json(result.answer, result.raw, result.engines).dump(2) + "\n"
-                   : format == Format::csv ? recommendation_csv(result.answer)
-                                           : recommendation_table(result.answer, result.engines));
+    common.deliver(format == Format::json
+                       ? reports::recommendation_json(result.answer, result.raw, result.engines).dump(2) + "\n"
+                   : format == Format::csv ? reports::recommendation_csv(result.answer)
+                                           : reports::recommendation_table(result.answer, result.engines));
 }
 
 }  // namespace
@@ -33,8 +34,9 @@ Run add_recommend(CLI::App& app) {
     auto common = std::make_shared<CommonFlags>();
     auto options = std::make_shared<WorkloadOptions>();
     add_workload_options(app, options);
-    app.add_option("--export", options->export_as,
-                   "Instead of the answer, a file for an engine or planner: " + listed(names_of<ExportKind>(), "or"))
+    app.add_option(
+           "--export", options->export_as,
+           "Instead of the answer, a file for an engine or planner: " + text::listed(names_of<engines::ExportKind>(), "or"))
         ->type_name("FORM");
     add_common_flags(app, *common);
     app.footer(
@@ -47,4 +49,4 @@ Run add_recommend(CLI::App& app) {
     return [common, options] { recommend_for(*common, *options); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -7,13 +7,13 @@
 #include "cli/common_flags.h"
 #include "store/results.h"
 
-namespace treeline {
+namespace treeline::cli {
 
 Run add_results(CLI::App& app) {
     auto common = std::make_shared<CommonFlags>();
-    auto request = std::make_shared<ResultsRequest>();
+    auto request = std::make_shared<store::ResultsRequest>();
     std::string verbs;
-    for (const ResultsVerb& verb : results_verbs()) {
+    for (const store::ResultsVerb& verb : store::results_verbs()) {
         verbs += "\n  " + verb.name + ": " + verb.summary + (verb.arguments.empty() ? "" : "; takes " + verb.arguments);
     }
     app.add_option("COMMAND", request->verb, "list, show, query, diff, export or merge")->required();
@@ -26,8 +26,8 @@ Run add_results(CLI::App& app) {
         "  treeline results query 'SELECT device, batch, speedup FROM rows WHERE run = 1' --store results.sqlite");
     return [common, request] {
         request->format = common->format;
-        common->deliver(results_text(*request, request->needs_catalogue() ? common->find() : Catalogue{}));
+        common->deliver(store::results_text(*request, request->needs_catalogue() ? common->find() : requests::Catalogue{}));
     };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

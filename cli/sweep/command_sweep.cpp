@@ -22,103 +22,104 @@
 #include "store/stored_sweep.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct SweepFlags {
     CommonFlags common;
-    FlagTexts texts;
+    requests::FlagTexts texts;
     std::string file;
     bool ignore_memory = false;
 };
 
 /// The summary, in the requested format.
-void deliver(SweepFlags flags, const SweepOutputs& outputs, const SweepAnswer& answer) {
+void deliver(SweepFlags flags, const requests::SweepOutputs& outputs, const sweeps::SweepAnswer& answer) {
     flags.common.output = outputs.summary;
     switch (flags.common.chosen_format()) {
         case Format::table:
-            flags.common.deliver(sweep_table(answer));
+            flags.common.deliver(reports::sweep_table(answer));
             return;
         case Format::json:
-            flags.common.deliver(sweep_summary_json(answer));
+            flags.common.deliver(reports::sweep_summary_json(answer));
             return;
         case Format::csv:
-            flags.common.deliver(sweep_csv(answer));
+            flags.common.deliver(reports::sweep_csv(answer));
             return;
     }
 }
 
 /// A space of accelerator designs: the best ones under a board's resources.
 void explore_designs(const SweepFlags& flags) {
-    const FlagTexts& texts = flags.texts;
+    const requests::FlagTexts& texts = flags.texts;
     if (flags.ignore_memory || std::any_of(texts.begin(), texts.end(), [](const auto& given) {
             return given.first != "threads" && !given.second.empty();
         })) {
-        throw InputError(
+        throw text::InputError(
             {"this file searches designs of an accelerator, for which only --threads and --format are; --csv, --top and the "
              "others are for axes of a design space"});
     }
     const Format format = flags.common.chosen_format();
-    const unsigned threads = sweep_options(texts, false).threads;
-    const Catalogue catalogue = flags.common.find();
+    const unsigned threads = requests::sweep_options(texts, false).threads;
+    const requests::Catalogue catalogue = flags.common.find();
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
+    requests::Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
     const nlohmann::ordered_json input = document.root().raw();
-    FpgaExploration exploration = read_fpga_exploration(document, descriptions, catalogue.hardware);
-    explore(exploration, threads);
-    flags.common.deliver(format == Format::json  ? exploration_json(exploration, input).dump(2) + "\n"
-                         : format == Format::csv ? exploration_csv(exploration)
-                                                 : exploration_table(exploration));
+    sweeps::FpgaExploration exploration = requests::read_fpga_exploration(document, descriptions, catalogue.hardware);
+    sweeps::explore(exploration, threads);
+    flags.common.deliver(format == Format::json  ? reports::exploration_json(exploration, input).dump(2) + "\n"
+                         : format == Format::csv ? reports::exploration_csv(exploration)
+                                                 : reports::exploration_table(exploration));
 }
 
 /// What a store adds to the answer goes to the log, so that the answer itself stays the same.
-SweepSummary stored_summary(const std::string& file, const SweepRequest& request, const RunSweep& run) try {
-    Store store(file, Access::write);
-    const StoredAnswer answer = answer_from(store, request, run);
-    static_cast<void>(std::fprintf(stderr, "treeline: %s\n", log_line(answer, file).c_str()));
+sweeps::SweepSummary stored_summary(const std::string& file, const store::SweepRequest& request,
+                                    const store::RunSweep& run) try {
+    store::Store store(file, store::Access::write);
+    const store::StoredAnswer answer = store::answer_from(store, request, run);
+    static_cast<void>(std::fprintf(stderr, "treeline: %s\n", store::log_line(answer, file).c_str()));
     return answer.summary;
 } catch (const Interrupted& interrupted) {
     throw Interrupted{interrupted.signal, "the same command goes on from what the store holds"};
 }
 
 /// The processes that an MPI launcher started; none without one. They live until the program ends.
-Ranks* ranks_of(const SweepFiles& files) {
-    static std::unique_ptr<Ranks> ranks;
-    if (launched_ranks() > 1) {
-        if (!ranks_problem().empty() || files.any()) {
-            throw InputError({files.any()
-                                  ? "--csv and --json hold every point in order, which processes cannot share; ask for lists"
-                                  : ranks_problem()});
+store::Ranks* ranks_of(const reports::SweepFiles& files) {
+    static std::unique_ptr<store::Ranks> ranks;
+    if (store::launched_ranks() > 1) {
+        if (!store::ranks_problem().empty() || files.any()) {
+            throw text::InputError(
+                {files.any() ? "--csv and --json hold every point in order, which processes cannot share; ask for lists"
+                             : store::ranks_problem()});
         }
-        ranks = std::make_unique<Ranks>();
+        ranks = std::make_unique<store::Ranks>();
     }
     return ranks.get();
 }
 
 void sweep(const SweepFlags& flags) {
-    if (describes_a_run(flags.file)) {
+    if (requests::describes_a_run(flags.file)) {
         return explore_designs(flags);
     }
     static_cast<void>(flags.common.chosen_format());
-    const SweepOutputs outputs = sweep_outputs(flags.texts, flags.common.format, flags.common.output);
-    SweepRequest request = sweep_request(flags.file, flags.texts, flags.ignore_memory, flags.common.find());
-    const SweepInput& input = request.input;
-    SweepOptions& options = request.options;
-    const std::string& store = given(flags.texts, "store");
-    SweepFiles files(outputs.csv, outputs.json, input);
+    const requests::SweepOutputs outputs = requests::sweep_outputs(flags.texts, flags.common.format, flags.common.output);
+    store::SweepRequest request = store::sweep_request(flags.file, flags.texts, flags.ignore_memory, flags.common.find());
+    const sweeps::SweepInput& input = request.input;
+    sweeps::SweepOptions& options = request.options;
+    const std::string& store = requests::given(flags.texts, "store");
+    reports::SweepFiles files(outputs.csv, outputs.json, input);
     if (files.any()) {
-        options.format = [&files](const SweepChunk& chunk) { return files.format(chunk); };
+        options.format = [&files](const sweeps::SweepChunk& chunk) { return files.format(chunk); };
         options.write = [&files](const std::string& packed) { files.write(packed); };
     }
-    Ranks* const ranks = ranks_of(files);
-    const RunSweep run = [&](const DesignSpace& space, const SweepOptions& with) {
-        return ranks != nullptr ? ranks->run(space, with) : run_sweep(space, with);
+    store::Ranks* const ranks = ranks_of(files);
+    const store::RunSweep run = [&](const sweeps::DesignSpace& space, const sweeps::SweepOptions& with) {
+        return ranks != nullptr ? ranks->run(space, with) : sweeps::run_sweep(space, with);
     };
     if (ranks != nullptr && !ranks->leads()) {
         static_cast<void>(run(input.space, options));
         return;
     }
-    SweepSummary summary;
+    sweeps::SweepSummary summary;
     {
         const InterruptGuard guard;
         Progress progress;
@@ -128,10 +129,10 @@ void sweep(const SweepFlags& flags) {
         };
         summary = store.empty() ? run(input.space, options) : stored_summary(store, request, run);
     }
-    const SweepAnswer answer{input, options, summary, outputs.lists_best, outputs.lists_pareto};
+    const sweeps::SweepAnswer answer{input, options, summary, outputs.lists_best, outputs.lists_pareto};
     files.finish(answer);
-    if (const std::string& page = given(flags.texts, "report"); !page.empty()) {
-        write_file(page, sweep_page(answer));
+    if (const std::string& page = requests::given(flags.texts, "report"); !page.empty()) {
+        text::write_file(page, reports::sweep_page(answer));
     }
     if (!outputs.summary.empty()) {
         deliver(flags, outputs, answer);
@@ -143,11 +144,11 @@ void sweep(const SweepFlags& flags) {
 Run add_sweep(CLI::App& app) {
     auto flags = std::make_shared<SweepFlags>();
     app.add_option("FILE", flags->file, "Axes of the design space, or designs of an accelerator to search (JSON)")->required();
-    add_key_flags(app, sweep_flags(), flags->texts);
+    add_key_flags(app, requests::sweep_flags(), flags->texts);
     app.add_flag("--ignore-memory", flags->ignore_memory, "Also list points that do not fit in memory");
     add_common_flags(app, flags->common);
-    app.footer(sweep_footer());
+    app.footer(requests::sweep_footer());
     return [flags] { sweep(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -12,7 +12,7 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 std::string gain_text(double share) {
@@ -21,38 +21,40 @@ std::string gain_text(double share) {
 }
 
 /// The policy that gains the most at a batch; the fixed length, which is first, where none does.
-const ServedByPolicy& best_of(const PolicyBatchOutcome& batch) {
-    return *std::max_element(batch.policies.begin(), batch.policies.end(),
-                             [](const ServedByPolicy& a, const ServedByPolicy& b) { return a.gain.mean < b.gain.mean; });
+const sweeps::ServedByPolicy& best_of(const sweeps::PolicyBatchOutcome& batch) {
+    return *std::max_element(
+        batch.policies.begin(), batch.policies.end(),
+        [](const sweeps::ServedByPolicy& a, const sweeps::ServedByPolicy& b) { return a.gain.mean < b.gain.mean; });
 }
 
-std::string batches_table(const PoliciesAnswer& answer) {
-    TextTable table({{"Batch"},
-                     {"policy", Align::left},
-                     {"tokens/s"},
-                     {"against the best fixed length (95 %)"},
-                     {"drafted"},
-                     {"verified"},
-                     {"accepted"}});
-    for (const PolicyBatchOutcome& batch : answer.batches) {
+std::string batches_table(const sweeps::PoliciesAnswer& answer) {
+    text::TextTable table({{"Batch"},
+                           {"policy", text::Align::left},
+                           {"tokens/s"},
+                           {"against the best fixed length (95 %)"},
+                           {"drafted"},
+                           {"verified"},
+                           {"accepted"}});
+    for (const sweeps::PolicyBatchOutcome& batch : answer.batches) {
         for (std::size_t i = 0; i < batch.policies.size(); ++i) {
-            const ServedByPolicy& policy = batch.policies[i];
+            const sweeps::ServedByPolicy& policy = batch.policies[i];
             table.add({i == 0 ? std::to_string(batch.batch) : "", policy.name + (i == 0 ? " (the best fixed)" : ""),
-                       short_text(policy.tokens_per_second.mean),
+                       text::short_text(policy.tokens_per_second.mean),
                        i == 0 ? ""
                               : fmt::format("{} ({} to {})", gain_text(policy.gain.mean), gain_text(policy.gain.low()),
                                             gain_text(policy.gain.high())),
-                       fixed_text(policy.drafted, 2), fixed_text(policy.verified, 2), fixed_text(policy.accepted, 2)});
+                       text::fixed_text(policy.drafted, 2), text::fixed_text(policy.verified, 2),
+                       text::fixed_text(policy.accepted, 2)});
         }
     }
     return table.text();
 }
 
-nlohmann::ordered_json span_json(const Interval& interval) {
+nlohmann::ordered_json span_json(const sweeps::Interval& interval) {
     return {{"mean", interval.mean}, {"low", interval.low()}, {"high", interval.high()}};
 }
 
-Figure gain_figure(const PoliciesAnswer& answer) {
+Figure gain_figure(const sweeps::PoliciesAnswer& answer) {
     Figure figure;
     figure.id = "policy-gain";
     figure.title = "Gain over the best fixed length";
@@ -68,8 +70,8 @@ Figure gain_figure(const PoliciesAnswer& answer) {
         return figure;
     }
     for (std::size_t i = 1; i < answer.batches.front().policies.size(); ++i) {
-        for (const PolicyBatchOutcome& batch : answer.batches) {
-            const ServedByPolicy& policy = batch.policies[i];
+        for (const sweeps::PolicyBatchOutcome& batch : answer.batches) {
+            const sweeps::ServedByPolicy& policy = batch.policies[i];
             figure.rows.push_back({{"batch", batch.batch},
                                    {"policy", policy.name},
                                    {"gain", 100.0 * policy.gain.mean},
@@ -83,10 +85,10 @@ Figure gain_figure(const PoliciesAnswer& answer) {
 
 }  // namespace
 
-std::string sentence_of(const PoliciesAnswer& answer) {
+std::string sentence_of(const sweeps::PoliciesAnswer& answer) {
     std::string text;
-    for (const PolicyBatchOutcome& batch : answer.batches) {
-        const ServedByPolicy& best = best_of(batch);
+    for (const sweeps::PolicyBatchOutcome& batch : answer.batches) {
+        const sweeps::ServedByPolicy& best = best_of(batch);
         const bool gains = best.gain.low() > 0.0;
         text += fmt::format("{} batch {} {}", text.empty() ? "At" : "; at", batch.batch,
                             gains ? fmt::format("{} gains {} over {} throughout", best.name, gain_text(best.gain.mean),
@@ -96,23 +98,24 @@ std::string sentence_of(const PoliciesAnswer& answer) {
     return text + ".";
 }
 
-std::string policies_table(const PoliciesAnswer& answer) {
-    const PoliciesInput& input = answer.input;
-    FactList facts;
+std::string policies_table(const sweeps::PoliciesAnswer& answer) {
+    const sweeps::PoliciesInput& input = answer.input;
+    text::FactList facts;
     facts.add("Round times", "by the simulator: " + input.priced);
     facts.add("Acceptance", input.acceptance);
-    facts.add("Spread", fmt::format("{} logits between drafts, which confidence shows; {} between requests",
-                                    short_text(input.problem.draft_spread), short_text(input.problem.request_spread)));
+    facts.add("Spread",
+              fmt::format("{} logits between drafts, which confidence shows; {} between requests",
+                          text::short_text(input.problem.draft_spread), text::short_text(input.problem.request_spread)));
     facts.add("Simulated", fmt::format("{} runs, seed {}", input.runs.repetitions, input.runs.seed));
-    return (input.title.empty() ? "" : input.title + "\n\n") + wrapped(sentence_of(answer), 120) + "\n\n" + facts.text() +
+    return (input.title.empty() ? "" : input.title + "\n\n") + text::wrapped(sentence_of(answer), 120) + "\n\n" + facts.text() +
            "\n" + batches_table(answer) +
            "\nTokens are drafted, verified and accepted in a round of a sequence. Confidence is taken as calibrated, so gains "
            "of\n"
            "policies that read it are upper bounds.\n" +
-           (input.source.empty() ? "" : "\n" + wrapped("Source: " + input.source, 120) + "\n");
+           (input.source.empty() ? "" : "\n" + text::wrapped("Source: " + input.source, 120) + "\n");
 }
 
-nlohmann::ordered_json policies_json(const PoliciesAnswer& answer) {
+nlohmann::ordered_json policies_json(const sweeps::PoliciesAnswer& answer) {
     nlohmann::ordered_json json = {{"format", "treeline-policies"}, {"version", 1}};
     json["title"] = answer.input.title;
     json["source"] = answer.input.source;
@@ -124,9 +127,9 @@ nlohmann::ordered_json policies_json(const PoliciesAnswer& answer) {
     json["repetitions"] = answer.input.runs.repetitions;
     json["seed"] = answer.input.runs.seed;
     json["batches"] = nlohmann::ordered_json::array();
-    for (const PolicyBatchOutcome& batch : answer.batches) {
+    for (const sweeps::PolicyBatchOutcome& batch : answer.batches) {
         nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-        for (const ServedByPolicy& policy : batch.policies) {
+        for (const sweeps::ServedByPolicy& policy : batch.policies) {
             rows.push_back({{"name", policy.name},
                             {"tokens_per_second", span_json(policy.tokens_per_second)},
                             {"gain_over_best_fixed", span_json(policy.gain)},
@@ -139,7 +142,7 @@ nlohmann::ordered_json policies_json(const PoliciesAnswer& answer) {
     return json;
 }
 
-std::string policies_html(const PoliciesAnswer& answer) {
+std::string policies_html(const sweeps::PoliciesAnswer& answer) {
     return render_figures({answer.input.title.empty() ? "Policies while decoding" : answer.input.title,
                            answer.input.priced,
                            "What policies gain",
@@ -147,17 +150,18 @@ std::string policies_html(const PoliciesAnswer& answer) {
                            {{"gain", "Gain by batch", "Confidence is taken as calibrated.", {gain_figure(answer)}}}});
 }
 
-std::string policies_csv(const PoliciesAnswer& answer) {
-    std::string csv =
-        csv_line({"batch", "policy", "tokens_per_second", "gain", "gain_low", "gain_high", "drafted", "verified", "accepted"});
-    for (const PolicyBatchOutcome& batch : answer.batches) {
-        for (const ServedByPolicy& policy : batch.policies) {
-            csv += csv_line({std::to_string(batch.batch), policy.name, exact_text(policy.tokens_per_second.mean),
-                             exact_text(policy.gain.mean), exact_text(policy.gain.low()), exact_text(policy.gain.high()),
-                             exact_text(policy.drafted), exact_text(policy.verified), exact_text(policy.accepted)});
+std::string policies_csv(const sweeps::PoliciesAnswer& answer) {
+    std::string csv = text::csv_line(
+        {"batch", "policy", "tokens_per_second", "gain", "gain_low", "gain_high", "drafted", "verified", "accepted"});
+    for (const sweeps::PolicyBatchOutcome& batch : answer.batches) {
+        for (const sweeps::ServedByPolicy& policy : batch.policies) {
+            csv += text::csv_line({std::to_string(batch.batch), policy.name, text::exact_text(policy.tokens_per_second.mean),
+                                   text::exact_text(policy.gain.mean), text::exact_text(policy.gain.low()),
+                                   text::exact_text(policy.gain.high()), text::exact_text(policy.drafted),
+                                   text::exact_text(policy.verified), text::exact_text(policy.accepted)});
         }
     }
     return csv;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -8,18 +8,18 @@
 #include "reports/shape_text.h"
 #include "text/precision_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
-nlohmann::ordered_json training_json(const PointEstimate& estimate) {
+nlohmann::ordered_json training_json(const sweeps::PointEstimate& estimate) {
     if (!estimate.input.training) {
         return {};
     }
-    const TrainingCost& cost = *estimate.input.training;
+    const sim::TrainingCost& cost = *estimate.input.training;
     const double multiplier = estimate.speculative.throughput_multiplier;
-    const std::optional<double> pays_from = break_even_decoding(cost, multiplier);
-    return {{"decoding_saved", decoding_saved(cost, multiplier)},
-            {"net_saving", net_saving(cost, multiplier)},
+    const std::optional<double> pays_from = sim::break_even_decoding(cost, multiplier);
+    return {{"decoding_saved", sim::decoding_saved(cost, multiplier)},
+            {"net_saving", sim::net_saving(cost, multiplier)},
             {"pays_from_decoding_budget", pays_from ? nlohmann::ordered_json(*pays_from) : nlohmann::ordered_json()}};
 }
 
@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 double milliseconds(Seconds time) { return 1e3 * time.value(); }
 double gigabytes(Bytes bytes) { return 1e-9 * bytes.value(); }
 
-Json rates_json(const PointEstimate& estimate, const RoundEstimate& round, Seconds first_token) {
+Json rates_json(const sweeps::PointEstimate& estimate, const sim::RoundEstimate& round, Seconds first_token) {
     return {{"tpot_ms", milliseconds(round.time_per_token)},
             {"ttft_ms", milliseconds(first_token)},
             {"itl_ms", milliseconds(round.round)},
@@ -39,11 +39,11 @@ Json rates_json(const PointEstimate& estimate, const RoundEstimate& round, Secon
             {"usd_per_million_tokens", estimate.knows_price ? Json(1e6 * round.price_per_token.value()) : Json()}};
 }
 
-Json passes_json(const PointEstimate& estimate) {
+Json passes_json(const sweeps::PointEstimate& estimate) {
     Json passes = Json::array();
-    for (const ExplainedPass& pass : estimate.passes) {
+    for (const sim::ExplainedPass& pass : estimate.passes) {
         Json operations = Json::array();
-        for (const OperationEstimate& operation : pass.operations) {
+        for (const sim::OperationEstimate& operation : pass.operations) {
             operations.push_back({{"name", operation.name},
                                   {"kind", name_of(operation.kind)},
                                   {"count", operation.count},
@@ -65,9 +65,9 @@ Json passes_json(const PointEstimate& estimate) {
     return passes;
 }
 
-Json memory_json(const PointEstimate& estimate) {
+Json memory_json(const sweeps::PointEstimate& estimate) {
     Json parts = Json::array();
-    for (const MemoryPart& part : estimate.memory) {
+    for (const sim::MemoryPart& part : estimate.memory) {
         parts.push_back({{"part", part.part}, {"gb", gigabytes(part.bytes)}});
     }
     const Bytes capacity = estimate.round.memory.capacity;
@@ -78,10 +78,10 @@ Json memory_json(const PointEstimate& estimate) {
             {"parts", std::move(parts)}};
 }
 
-Json policies_json(const PointEstimate& estimate) {
+Json policies_json(const sweeps::PointEstimate& estimate) {
     Json tried = Json::array();
-    for (const PolicyTrial& trial : estimate.trials) {
-        const Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
+    for (const sweeps::PolicyTrial& trial : estimate.trials) {
+        const sim::Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
         Json row = {{"rollback", name_of(trial.rollback)}, {"verification", name_of(speculation.verification)}};
         if (trial.problem.empty()) {
             row["speedup"] = trial.estimate.throughput_multiplier;
@@ -95,11 +95,11 @@ Json policies_json(const PointEstimate& estimate) {
     return tried;
 }
 
-Json configuration_json(const PointEstimate& estimate) {
-    const PointInput& input = estimate.input;
+Json configuration_json(const sweeps::PointEstimate& estimate) {
+    const sweeps::PointInput& input = estimate.input;
     Json json = {{"target", input.target.label},
-                 {"precision", text_of(input.target.precision, input.platform.device)},
-                 {"platform", label_of(input.platform)},
+                 {"precision", text::text_of(input.target.precision, input.platform.device)},
+                 {"platform", sweeps::label_of(input.platform)},
                  {"mode", name_of(input.platform.mode)},
                  {"drafter", input.drafter ? Json(input.drafter->label) : Json()}};
     if (input.drafter) {
@@ -108,10 +108,10 @@ Json configuration_json(const PointEstimate& estimate) {
         json["acceptance_basis"] = name_of(row_of(estimate).accepted.basis);
     }
     json["draft_tokens"] = static_cast<int>(row_of(estimate).draft_tokens);
-    json["shape"] = speculation_of(estimate).label;
-    json["verification"] = name_of(speculation_of(estimate).verification);
+    json["shape"] = sweeps::speculation_of(estimate).label;
+    json["verification"] = name_of(sweeps::speculation_of(estimate).verification);
     json["batch"] = input.batch;
-    for (const LoadKind kind : {LoadKind::concurrency, LoadKind::arrival_rate}) {
+    for (const sweeps::LoadKind kind : {sweeps::LoadKind::concurrency, sweeps::LoadKind::arrival_rate}) {
         json[std::string(name_of(kind))] = input.load.kind == kind ? Json(input.load.value) : Json();
     }
     json["queued"] = estimate.load.queued;
@@ -127,8 +127,8 @@ Json configuration_json(const PointEstimate& estimate) {
 
 }  // namespace
 
-Json estimate_json(const PointEstimate& estimate, const Json& echo) {
-    const RoundEstimate& round = estimate.speculative;
+Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
+    const sim::RoundEstimate& round = estimate.speculative;
     return {{"format", "treeline-estimate"},
             {"version", 1},
             {"input", echo},
@@ -159,4 +159,4 @@ Json estimate_json(const PointEstimate& estimate, const Json& echo) {
             {"notes", estimate.input.target.model.notes}};
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

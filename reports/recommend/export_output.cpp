@@ -5,21 +5,22 @@
 #include "json/wording.h"
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string exported_text(const Answer& answer, const std::string& form) {
-    const auto kind = value_named<ExportKind>(form);
+std::string exported_text(const sweeps::Answer& answer, const std::string& form) {
+    const auto kind = value_named<engines::ExportKind>(form);
     if (!kind) {
-        throw InputError({fmt::format("--export: must be {}, not \"{}\"{}", listed(names_of<ExportKind>(), "or"), form,
-                                      did_you_mean(form, names_of<ExportKind>()))});
+        throw text::InputError(
+            {fmt::format("--export: must be {}, not \"{}\"{}", text::listed(names_of<engines::ExportKind>(), "or"), form,
+                         text::did_you_mean(form, names_of<engines::ExportKind>()))});
     }
-    if (const std::string problem = why_not_planned(answer); !problem.empty()) {
-        throw InputError({fmt::format("--export {}: {}", form, problem)});
+    if (const std::string problem = sweeps::why_not_planned(answer); !problem.empty()) {
+        throw text::InputError({fmt::format("--export {}: {}", form, problem)});
     }
-    const Exported exported =
-        export_recommendation(*kind, *answer.result.recommendation, answer.input.workload, answer.input.target.model.name);
+    const engines::Exported exported = engines::export_recommendation(*kind, *answer.result.recommendation,
+                                                                      answer.input.workload, answer.input.target.model.name);
     const bool is_json = exported.text.starts_with("{");
     return is_json ? exported.text : fmt::format("# {}\n{}", exported.remark, exported.text);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -11,7 +11,7 @@
 #include "reports/run/diagnosis_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 constexpr double half_of_90_percent = 1.645;
 constexpr std::size_t most_causes = 2;
 
-Figure waterfall(const DiagnosedLoad& load) {
+Figure waterfall(const sweeps::DiagnosedLoad& load) {
     Figure figure;
     figure.id = "waterfall";
     figure.title = fmt::format("The round at batch {:g} with {} draft tokens, from predicted to measured", load.cell.batch,
@@ -33,7 +33,7 @@ Figure waterfall(const DiagnosedLoad& load) {
     figure.columns = {{"part", "Part"}, {"ms", "Time", "ms"}, {"kind", "From"}};
     double sum = 0.0;
     const auto add = [&](const std::string& part, Seconds time, const char* kind) {
-        const double change = to_ms * time.value();
+        const double change = text::to_ms * time.value();
         figure.rows.push_back({{"part", part},
                                {"ms", change},
                                {"kind", kind},
@@ -41,7 +41,7 @@ Figure waterfall(const DiagnosedLoad& load) {
                                {"to", std::max(sum, sum + change)}});
         sum += change;
     };
-    for (const RoundPart part : values_of<RoundPart>()) {
+    for (const sweeps::RoundPart part : values_of<sweeps::RoundPart>()) {
         if (const Seconds time = load.parts[static_cast<std::size_t>(part)]; time > Seconds(0.0)) {
             add(std::string(name_of(part)), time, "predicted");
         }
@@ -55,7 +55,7 @@ Figure waterfall(const DiagnosedLoad& load) {
     return figure;
 }
 
-Figure parity(const Diagnosis& diagnosis) {
+Figure parity(const sweeps::Diagnosis& diagnosis) {
     Figure figure;
     figure.id = "parity";
     figure.title = "Measured against expected rounds";
@@ -71,16 +71,16 @@ Figure parity(const Diagnosis& diagnosis) {
                       {"draft_tokens", "Draft tokens"},
                       {"expected_ms", "Expected", "ms"},
                       {"measured_ms", "Measured", "ms"}};
-    for (const DiagnosedLoad& load : diagnosis.loads) {
+    for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         figure.rows.push_back({{"batch", load.cell.batch},
                                {"draft_tokens", fmt::format("{} draft tokens", load.cell.draft_tokens)},
-                               {"expected_ms", to_ms * load.expected.value()},
-                               {"measured_ms", to_ms * load.measured.value()}});
+                               {"expected_ms", text::to_ms * load.expected.value()},
+                               {"measured_ms", text::to_ms * load.measured.value()}});
     }
     return figure;
 }
 
-Figure speedups(const Diagnosis& diagnosis) {
+Figure speedups(const sweeps::Diagnosis& diagnosis) {
     Figure figure;
     figure.id = "speed-up";
     figure.title = "Speed-up, and what a perfect drafter would reach";
@@ -91,7 +91,7 @@ Figure speedups(const Diagnosis& diagnosis) {
     figure.series = "what";
     figure.rules = {{1.0, "plain decoding"}};
     figure.columns = {{"batch", "Batch"}, {"what", "What"}, {"speedup", "Speed-up", "", 2}};
-    for (const DiagnosedLoad& load : diagnosis.loads) {
+    for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         const auto row = [&](const std::string& what, double value) {
             figure.rows.push_back({{"batch", load.cell.batch},
                                    {"what", fmt::format("{}, {} drafts", what, load.cell.draft_tokens)},
@@ -105,7 +105,7 @@ Figure speedups(const Diagnosis& diagnosis) {
     return figure;
 }
 
-Figure positions(const Diagnosis& diagnosis) {
+Figure positions(const sweeps::Diagnosis& diagnosis) {
     Figure figure;
     figure.id = "positions";
     figure.title = "Acceptance by position, with 90 % sampling intervals";
@@ -121,7 +121,7 @@ Figure positions(const Diagnosis& diagnosis) {
                       {"accepted", "Accepted", "", 3},
                       {"low", "from", "", 3},
                       {"high", "to", "", 3}};
-    for (const DiagnosedLoad& load : diagnosis.loads) {
+    for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         const std::vector<double> rates = load.cell.acceptance.positions(), errors = load.cell.acceptance.position_errors();
         for (std::size_t i = 0; i < rates.size(); ++i) {
             figure.rows.push_back({{"load", fmt::format("batch {:g}", load.cell.batch)},
@@ -136,12 +136,12 @@ Figure positions(const Diagnosis& diagnosis) {
 
 }  // namespace
 
-std::string diagnosis_html(const Diagnosis& diagnosis) {
+std::string diagnosis_html(const sweeps::Diagnosis& diagnosis) {
     std::vector<FigureSection> sections;
     // Sections are shown with their charts, so the likeliest causes stand above the waterfall; the table has them all.
     std::string causes;
     for (std::size_t i = 0; i < std::min<std::size_t>(most_causes, diagnosis.causes.size()); ++i) {
-        const Cause& cause = diagnosis.causes[i];
+        const sweeps::Cause& cause = diagnosis.causes[i];
         std::string name(name_of(cause.kind));
         name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
         causes += fmt::format("{}{}. {} Try: {}.", causes.empty() ? "" : " ", name, cause.evidence, cause.remedy);
@@ -162,9 +162,9 @@ std::string diagnosis_html(const Diagnosis& diagnosis) {
     if (!loads.figures.empty()) {
         sections.push_back(std::move(loads));
     }
-    const DiagnosisInput& input = diagnosis.input;
+    const sweeps::DiagnosisInput& input = diagnosis.input;
     return render_figures({"Diagnosis of a run", input.target + " on " + input.platform, "Why it is as fast as it is",
                            diagnosis_sentence(diagnosis) + (diagnosis.loads.empty() ? " " + causes : ""), std::move(sections)});
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

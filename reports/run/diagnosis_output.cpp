@@ -10,97 +10,97 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t width = 110;
 
-std::string signed_ms(Seconds time) { return fmt::format("{:+.2f}", to_ms * time.value()); }
-std::string plain_ms(Seconds time) { return time > Seconds(0.0) ? fmt::format("{:.2f}", to_ms * time.value()) : ""; }
-std::string ratio_or_blank(double value) { return value > 0.0 ? ratio_text(value) : ""; }
+std::string signed_ms(Seconds time) { return fmt::format("{:+.2f}", text::to_ms * time.value()); }
+std::string plain_ms(Seconds time) { return time > Seconds(0.0) ? fmt::format("{:.2f}", text::to_ms * time.value()) : ""; }
+std::string ratio_or_blank(double value) { return value > 0.0 ? text::ratio_text(value) : ""; }
 
-std::string where(const RunCell& cell) {
+std::string where(const runs::RunCell& cell) {
     return fmt::format("batch {:g} with {} draft token{}", cell.batch, cell.draft_tokens, cell.draft_tokens == 1 ? "" : "s");
 }
 
 /// From plain decoding as predicted to the round as measured, each step in milliseconds.
-std::string waterfall_text(const DiagnosedLoad& load) {
-    TextTable table({{"Part of the round", Align::left}, {"predicted, ms"}, {"share"}});
-    for (const RoundPart part : values_of<RoundPart>()) {
+std::string waterfall_text(const sweeps::DiagnosedLoad& load) {
+    text::TextTable table({{"Part of the round", text::Align::left}, {"predicted, ms"}, {"share"}});
+    for (const sweeps::RoundPart part : values_of<sweeps::RoundPart>()) {
         const Seconds time = load.parts[static_cast<std::size_t>(part)];
         if (time > Seconds(0.0)) {
-            table.add({std::string(name_of(part)), plain_ms(time), percent_text(time / load.measured)});
+            table.add({std::string(name_of(part)), plain_ms(time), text::percent_text(time / load.measured)});
         }
     }
     table.add_rule();
-    table.add({"predicted", plain_ms(load.predicted), percent_text(load.predicted / load.measured)});
+    table.add({"predicted", plain_ms(load.predicted), text::percent_text(load.predicted / load.measured)});
     if (load.plain_measured > Seconds(0.0)) {
         table.add({"plain decoding is off by as much", signed_ms(load.expected - load.predicted),
-                   percent_text((load.expected - load.predicted) / load.measured)});
+                   text::percent_text((load.expected - load.predicted) / load.measured)});
     }
     table.add({"not explained by the model", signed_ms(load.measured - load.expected),
-               percent_text((load.measured - load.expected) / load.measured)});
+               text::percent_text((load.measured - load.expected) / load.measured)});
     table.add({"measured", plain_ms(load.measured), ""});
     return table.text();
 }
 
-std::string loads_text(const Diagnosis& diagnosis) {
-    TextTable table({{"Batch"},
-                     {"draft tokens"},
-                     {"accept length"},
-                     {"round, ms"},
-                     {"expected"},
-                     {"error"},
-                     {"plain, ms"},
-                     {"break-even"},
-                     {"speed-up"},
-                     {"at most"}});
-    for (const DiagnosedLoad& load : diagnosis.loads) {
-        table.add({short_text(load.cell.batch), std::to_string(load.cell.draft_tokens),
-                   load.accept_length > 0.0 ? fixed_text(load.accept_length, 2) : "", plain_ms(load.measured),
+std::string loads_text(const sweeps::Diagnosis& diagnosis) {
+    text::TextTable table({{"Batch"},
+                           {"draft tokens"},
+                           {"accept length"},
+                           {"round, ms"},
+                           {"expected"},
+                           {"error"},
+                           {"plain, ms"},
+                           {"break-even"},
+                           {"speed-up"},
+                           {"at most"}});
+    for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
+        table.add({text::short_text(load.cell.batch), std::to_string(load.cell.draft_tokens),
+                   load.accept_length > 0.0 ? text::fixed_text(load.accept_length, 2) : "", plain_ms(load.measured),
                    plain_ms(load.expected), fmt::format("{:+.0f} %", 100.0 * (load.expected / load.measured - 1.0)),
-                   load.plain_measured > Seconds(0.0) ? plain_ms(load.plain_measured) : "", fixed_text(load.break_even, 2),
-                   ratio_or_blank(load.speedup), ratio_text(load.ceiling)});
+                   load.plain_measured > Seconds(0.0) ? plain_ms(load.plain_measured) : "",
+                   text::fixed_text(load.break_even, 2), ratio_or_blank(load.speedup), text::ratio_text(load.ceiling)});
     }
     return table.text();
 }
 
-std::string laws_text(const Diagnosis& diagnosis) {
-    TextTable table(
+std::string laws_text(const sweeps::Diagnosis& diagnosis) {
+    text::TextTable table(
         {{"Batch"}, {"lengths"}, {"at k = 0, ms"}, {"predicted"}, {"each draft, ms"}, {"predicted"}, {"plain, ms"}});
-    for (const DraftLaw& law : diagnosis.laws) {
-        table.add({short_text(law.batch), std::to_string(law.lengths), plain_ms(law.intercept),
-                   plain_ms(law.predicted_intercept), fmt::format("{:.3f}", to_ms * law.slope.value()),
-                   fmt::format("{:.3f}", to_ms * law.predicted_slope.value()), plain_ms(law.plain)});
+    for (const sweeps::DraftLaw& law : diagnosis.laws) {
+        table.add({text::short_text(law.batch), std::to_string(law.lengths), plain_ms(law.intercept),
+                   plain_ms(law.predicted_intercept), fmt::format("{:.3f}", text::to_ms * law.slope.value()),
+                   fmt::format("{:.3f}", text::to_ms * law.predicted_slope.value()), plain_ms(law.plain)});
     }
     return table.empty() ? "" : "\nA round's time over its draft tokens: step(k) = a + b k\n\n" + table.text();
 }
 
-std::string causes_text(const Diagnosis& diagnosis) {
+std::string causes_text(const sweeps::Diagnosis& diagnosis) {
     std::string text;
     int number = 0;
-    for (const Cause& cause : diagnosis.causes) {
+    for (const sweeps::Cause& cause : diagnosis.causes) {
         text += fmt::format("\n{}. {} ({} of the round)\n", ++number, name_of(cause.kind),
-                            percent_text(std::min(1.0, cause.share)));
-        text += "   " + wrapped(cause.evidence, width, "   ") + "\n   " + wrapped("Try: " + cause.remedy + ".", width, "   ") +
-                "\n";
+                            text::percent_text(std::min(1.0, cause.share)));
+        text += "   " + text::wrapped(cause.evidence, width, "   ") + "\n   " +
+                text::wrapped("Try: " + cause.remedy + ".", width, "   ") + "\n";
     }
     return text;
 }
 
-Json load_json(const DiagnosedLoad& load) {
+Json load_json(const sweeps::DiagnosedLoad& load) {
     const auto known = [](double value) { return value > 0.0 ? Json(value) : Json(); };
     Json json = {{"batch", load.cell.batch},
                  {"draft_tokens", load.cell.draft_tokens},
                  {"context", known(load.cell.context)},
                  {"accept_length", known(load.accept_length)},
-                 {"round_ms", to_ms * load.measured.value()},
-                 {"predicted_ms", to_ms * load.predicted.value()},
-                 {"expected_ms", to_ms * load.expected.value()},
-                 {"plain_ms", known(to_ms * load.plain_measured.value())},
-                 {"predicted_plain_ms", to_ms * load.plain_predicted.value()},
+                 {"round_ms", text::to_ms * load.measured.value()},
+                 {"predicted_ms", text::to_ms * load.predicted.value()},
+                 {"expected_ms", text::to_ms * load.expected.value()},
+                 {"plain_ms", known(text::to_ms * load.plain_measured.value())},
+                 {"predicted_plain_ms", text::to_ms * load.plain_predicted.value()},
                  {"break_even_accept_length", load.break_even},
                  {"speedup", known(load.speedup)},
                  {"ceiling", load.ceiling}};
@@ -109,8 +109,8 @@ Json load_json(const DiagnosedLoad& load) {
 
 }  // namespace
 
-std::string diagnosis_sentence(const Diagnosis& diagnosis) {
-    const DiagnosisInput& input = diagnosis.input;
+std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
+    const sweeps::DiagnosisInput& input = diagnosis.input;
     const std::string what =
         fmt::format("{} on {}{}", input.target, input.platform, input.drafter.empty() ? "" : " with " + input.drafter);
     if (diagnosis.loads.empty()) {
@@ -118,25 +118,25 @@ std::string diagnosis_sentence(const Diagnosis& diagnosis) {
                            diagnosis.causes.empty() ? "a loaded drafter that drafts nothing costs nothing measurable"
                                                     : "a drafter that drafts nothing is not free");
     }
-    const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
+    const sweeps::DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
     std::string text = fmt::format("{}: at {} a round takes {}; ", what, where(focus.cell), text_of(focus.measured));
     const double off = focus.measured / focus.expected - 1.0;
     text += std::abs(off) < 0.05 ? "the model expects the same. " : fmt::format("{} were expected. ", text_of(focus.expected));
     if (focus.speedup > 0.0) {
-        text += fmt::format("It runs at {} of plain decoding, and at most at {}. ", ratio_text(focus.speedup),
-                            ratio_text(focus.ceiling));
+        text += fmt::format("It runs at {} of plain decoding, and at most at {}. ", text::ratio_text(focus.speedup),
+                            text::ratio_text(focus.ceiling));
     }
     text += diagnosis.causes.empty() ? "Nothing stands out."
                                      : fmt::format("Likeliest: {}.", name_of(diagnosis.causes.front().kind));
     return text;
 }
 
-std::string diagnosis_table(const Diagnosis& diagnosis) {
-    std::string text = wrapped(diagnosis_sentence(diagnosis), width) + "\n" + causes_text(diagnosis);
+std::string diagnosis_table(const sweeps::Diagnosis& diagnosis) {
+    std::string text = text::wrapped(diagnosis_sentence(diagnosis), width) + "\n" + causes_text(diagnosis);
     if (diagnosis.loads.empty()) {
         return text;
     }
-    const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
+    const sweeps::DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
     text += fmt::format("\nThe round at {}\n\n", where(focus.cell)) + waterfall_text(focus);
     text +=
         "\nEvery load (expected: predicted, times what plain decoding is measured over predicted; at most: every draft "
@@ -145,24 +145,24 @@ std::string diagnosis_table(const Diagnosis& diagnosis) {
     return text + laws_text(diagnosis);
 }
 
-Json diagnosis_json(const Diagnosis& diagnosis) {
+Json diagnosis_json(const sweeps::Diagnosis& diagnosis) {
     Json loads = Json::array(), laws = Json::array(), causes = Json::array();
-    for (const DiagnosedLoad& load : diagnosis.loads) {
+    for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         Json json = load_json(load);
-        for (const RoundPart part : values_of<RoundPart>()) {
-            json["parts_ms"][std::string(name_of(part))] = to_ms * load.parts[static_cast<std::size_t>(part)].value();
+        for (const sweeps::RoundPart part : values_of<sweeps::RoundPart>()) {
+            json["parts_ms"][std::string(name_of(part))] = text::to_ms * load.parts[static_cast<std::size_t>(part)].value();
         }
         loads.push_back(std::move(json));
     }
-    for (const DraftLaw& law : diagnosis.laws) {
+    for (const sweeps::DraftLaw& law : diagnosis.laws) {
         laws.push_back({{"batch", law.batch},
                         {"lengths", law.lengths},
-                        {"intercept_ms", to_ms * law.intercept.value()},
-                        {"slope_ms", to_ms * law.slope.value()},
-                        {"predicted_intercept_ms", to_ms * law.predicted_intercept.value()},
-                        {"predicted_slope_ms", to_ms * law.predicted_slope.value()}});
+                        {"intercept_ms", text::to_ms * law.intercept.value()},
+                        {"slope_ms", text::to_ms * law.slope.value()},
+                        {"predicted_intercept_ms", text::to_ms * law.predicted_intercept.value()},
+                        {"predicted_slope_ms", text::to_ms * law.predicted_slope.value()}});
     }
-    for (const Cause& cause : diagnosis.causes) {
+    for (const sweeps::Cause& cause : diagnosis.causes) {
         causes.push_back({{"cause", name_of(cause.kind)},
                           {"share", cause.share},
                           {"beyond_prediction", cause.beyond_prediction},
@@ -181,9 +181,9 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
             {"laws", laws}};
 }
 
-std::string diagnosis_csv(const Diagnosis& diagnosis) {
+std::string diagnosis_csv(const sweeps::Diagnosis& diagnosis) {
     Json rows = Json::array();
-    for (const DiagnosedLoad& load : diagnosis.loads) {
+    for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         rows.push_back(load_json(load));
     }
     return csv_of({"batch", "draft_tokens", "context", "accept_length", "round_ms", "predicted_ms", "expected_ms", "plain_ms",
@@ -191,4 +191,4 @@ std::string diagnosis_csv(const Diagnosis& diagnosis) {
                   rows);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

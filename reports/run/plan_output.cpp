@@ -10,60 +10,61 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string title_of(const CandidateRun& run) {
+std::string title_of(const sweeps::CandidateRun& run) {
     return run.of_acceptance ? fmt::format("real requests, {} draft tokens: acceptance", run.draft_tokens)
            : run.draft_tokens == 0
                ? fmt::format("plain decoding at batch {:g}", run.batch)
                : fmt::format("{} draft tokens at batch {:g}, simulated acceptance", run.draft_tokens, run.batch);
 }
 
-RunCommands commands_of(const PlanAnswer& answer, const CandidateRun& run) {
-    const Candidate& best = answer.answer.result.recommendation->candidates.front();
-    return commands_for(run, answer.engine, recommended_variant(answer.answer).setup.drafter,
-                        answer.answer.input.target.model.name, best.accept_length);
+engines::RunCommands commands_of(const PlanAnswer& answer, const sweeps::CandidateRun& run) {
+    const sweeps::Candidate& best = answer.answer.result.recommendation->candidates.front();
+    return engines::commands_for(run, answer.engine, sweeps::recommended_variant(answer.answer).setup.drafter,
+                                 answer.answer.input.target.model.name, best.accept_length);
 }
 
 std::string range_text(double low, double high, const char* between = "to") {
-    return fmt::format("{} {} {}", ratio_text(low), between, ratio_text(high));
+    return fmt::format("{} {} {}", text::ratio_text(low), between, text::ratio_text(high));
 }
 
 }  // namespace
 
 std::string plan_table(const PlanAnswer& answer) {
-    const MeasurementPlan& plan = answer.plan;
-    const Candidate& best = answer.answer.result.recommendation->candidates.front();
+    const sweeps::MeasurementPlan& plan = answer.plan;
+    const sweeps::Candidate& best = answer.answer.result.recommendation->candidates.front();
     std::string text =
-        wrapped(
+        text::wrapped(
             fmt::format("{} draft tokens are recommended, for a gain of {} that lies between {} (80 %). Knowing every input "
                         "exactly would raise the expected gain by {}.",
-                        best.draft_tokens, ratio_text(plan.gain), range_text(plan.low, plan.high, "and"),
-                        percent_text(plan.perfect)),
+                        best.draft_tokens, text::ratio_text(plan.gain), range_text(plan.low, plan.high, "and"),
+                        text::percent_text(plan.perfect)),
             110) +
         "\n\n";
     if (plan.runs.empty()) {
         return text + "No run of the engine would narrow that by more than 1 %.\n";
     }
-    TextTable table({{"Run", Align::left}, {"interval then"}, {"worth"}, {"settles", Align::left}});
-    for (const PlannedRun& run : plan.runs) {
-        table.add({title_of(run.run), range_text(run.low, run.high), percent_text(run.value), listed(run.settles, "and")});
+    text::TextTable table({{"Run", text::Align::left}, {"interval then"}, {"worth"}, {"settles", text::Align::left}});
+    for (const sweeps::PlannedRun& run : plan.runs) {
+        table.add({title_of(run.run), range_text(run.low, run.high), text::percent_text(run.value),
+                   text::listed(run.settles, "and")});
     }
     text += table.text() +
             "\nThe interval is what is expected after the run and those above it; worth is the expected rise of the gain by "
             "choosing "
             "then.\n";
     int number = 0;
-    for (const PlannedRun& run : plan.runs) {
-        const RunCommands commands = commands_of(answer, run.run);
+    for (const sweeps::PlannedRun& run : plan.runs) {
+        const engines::RunCommands commands = commands_of(answer, run.run);
         text += fmt::format("\n{}. {} ({})\n", ++number, title_of(run.run), answer.engine.label());
         for (const std::string& line : commands.lines) {
             text += "   " + line + "\n";
         }
-        text += commands.remark.empty() ? "" : "   " + wrapped("(" + commands.remark + ")", 110, "   ") + "\n";
+        text += commands.remark.empty() ? "" : "   " + text::wrapped("(" + commands.remark + ")", 110, "   ") + "\n";
     }
     return text +
            "\nThen:  treeline import *-drafts-*.json* --output my-run.json\n"
@@ -76,7 +77,7 @@ namespace {
 
 Json runs_json(const PlanAnswer& answer, bool with_commands) {
     Json runs = Json::array();
-    for (const PlannedRun& run : answer.plan.runs) {
+    for (const sweeps::PlannedRun& run : answer.plan.runs) {
         Json row = {{"run", run.run.of_acceptance ? "acceptance" : "time"},
                     {"draft_tokens", run.run.draft_tokens},
                     {"batch", run.run.batch},
@@ -85,7 +86,7 @@ Json runs_json(const PlanAnswer& answer, bool with_commands) {
                     {"high", run.high},
                     {"value", run.value}};
         if (with_commands) {
-            const RunCommands commands = commands_of(answer, run.run);
+            const engines::RunCommands commands = commands_of(answer, run.run);
             row["settles"] = run.settles;
             row["commands"] = commands.lines;
             row["remark"] = commands.remark;
@@ -112,4 +113,4 @@ std::string plan_csv(const PlanAnswer& answer) {
     return csv_of({"run", "draft_tokens", "batch", "context", "low", "high", "value"}, runs_json(answer, false));
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

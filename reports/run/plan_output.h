@@ -9,13 +9,13 @@
 #include "sweeps/measurement_plan.h"
 #include "sweeps/recommend_answer.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// A plan with the recommendation that it is for.
 struct PlanAnswer {
-    Answer answer;
-    MeasurementPlan plan;
-    Engine engine;
+    sweeps::Answer answer;
+    sweeps::MeasurementPlan plan;
+    engines::Engine engine;
 };
 
 /// The runs, what each settles, and the commands for the engine.
@@ -25,4 +25,4 @@ nlohmann::ordered_json plan_json(const PlanAnswer& answer);
 /// A line for each run.
 std::string plan_csv(const PlanAnswer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -10,7 +10,7 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -19,19 +19,20 @@ using Json = nlohmann::ordered_json;
 constexpr double half_of_90 = 1.645;
 
 std::string with_error(double value, double error, int decimals) {
-    return error > 0.0 ? fmt::format("{} ± {}", fixed_text(value, decimals), fixed_text(half_of_90 * error, decimals))
-                       : fixed_text(value, decimals);
+    return error > 0.0
+               ? fmt::format("{} ± {}", text::fixed_text(value, decimals), text::fixed_text(half_of_90 * error, decimals))
+               : text::fixed_text(value, decimals);
 }
 
-std::string time_cell(const MeasuredMean& mean) {
+std::string time_cell(const runs::MeasuredMean& mean) {
     return mean.known() ? with_error(1e3 * mean.mean(), 1e3 * mean.standard_error(), 2) : "";
 }
 
-std::string count_text(double value) { return value > 0.0 ? short_text(value) : ""; }
+std::string count_text(double value) { return value > 0.0 ? text::short_text(value) : ""; }
 
-std::string identity_text(const MeasuredRun& run) {
-    FactList facts;
-    const RunIdentity& identity = run.identity;
+std::string identity_text(const runs::MeasuredRun& run) {
+    text::FactList facts;
+    const runs::RunIdentity& identity = run.identity;
     const auto add = [&](const char* name, const std::string& value) {
         if (!value.empty()) {
             facts.add(name, value);
@@ -42,20 +43,20 @@ std::string identity_text(const MeasuredRun& run) {
     add("drafter", identity.drafter);
     add("method", identity.method);
     add("device", identity.device);
-    for (const RunSource& source : run.sources) {
+    for (const runs::RunSource& source : run.sources) {
         facts.add(source.file, source.format);
     }
     return facts.text();
 }
 
-std::string acceptance_text(const MeasuredRun& run) {
-    TextTable table({{"Draft tokens"}, {"rounds"}, {"accept length"}, {"by position", Align::left}});
+std::string acceptance_text(const runs::MeasuredRun& run) {
+    text::TextTable table({{"Draft tokens"}, {"rounds"}, {"accept length"}, {"by position", text::Align::left}});
     for (const int length : run.draft_lengths()) {
-        const AcceptanceCounts counts = run.acceptance(length);
+        const runs::AcceptanceCounts counts = run.acceptance(length);
         if (!counts.known()) {
-            for (const RunCell& cell : run.cells) {
+            for (const runs::RunCell& cell : run.cells) {
                 if (cell.draft_tokens == length && cell.stated_length > 0.0) {
-                    table.add({std::to_string(length), "", fixed_text(cell.stated_length, 2),
+                    table.add({std::to_string(length), "", text::fixed_text(cell.stated_length, 2),
                                "printed by the engine, without counts"});
                     break;
                 }
@@ -67,44 +68,45 @@ std::string acceptance_text(const MeasuredRun& run) {
         for (std::size_t i = 0; i < positions.size(); ++i) {
             by_position += (i > 0 ? ", " : "") + with_error(positions[i], errors[i], 3);
         }
-        table.add({std::to_string(length), grouped_text(std::llround(counts.drafts)),
+        table.add({std::to_string(length), text::grouped_text(std::llround(counts.drafts)),
                    with_error(counts.accept_length(), counts.accept_length_error(), 3), by_position});
     }
     return table.empty() ? ""
                          : "\nAcceptance, with 90 % sampling intervals (bonus token in the accept length)\n\n" + table.text();
 }
 
-std::string times_text(const MeasuredRun& run) {
-    TextTable table({{"Batch"},
-                     {"draft tokens"},
-                     {"context"},
-                     {"accept length"},
-                     {"round, ms"},
-                     {"TPOT, ms"},
-                     {"TTFT, ms"},
-                     {"tokens/s"},
-                     {"drafting, ms"}});
-    for (const RunCell& cell : run.cells) {
+std::string times_text(const runs::MeasuredRun& run) {
+    text::TextTable table({{"Batch"},
+                           {"draft tokens"},
+                           {"context"},
+                           {"accept length"},
+                           {"round, ms"},
+                           {"TPOT, ms"},
+                           {"TTFT, ms"},
+                           {"tokens/s"},
+                           {"drafting, ms"}});
+    for (const runs::RunCell& cell : run.cells) {
         if (cell.round_seconds() <= 0.0) {
             continue;
         }
         table.add({count_text(cell.batch), std::to_string(cell.draft_tokens), count_text(std::round(cell.context)),
-                   cell.draft_tokens > 0 && cell.accept_length() > 0.0 ? fixed_text(cell.accept_length(), 2) : "",
+                   cell.draft_tokens > 0 && cell.accept_length() > 0.0 ? text::fixed_text(cell.accept_length(), 2) : "",
                    time_cell(cell.round), time_cell(cell.tpot), time_cell(cell.ttft),
-                   cell.tokens_per_second.known() ? short_text(cell.tokens_per_second.mean()) : "", time_cell(cell.drafting)});
+                   cell.tokens_per_second.known() ? text::short_text(cell.tokens_per_second.mean()) : "",
+                   time_cell(cell.drafting)});
     }
     return table.empty() ? "" : "\nTimes (batch: running requests, or requests in flight)\n\n" + table.text();
 }
 
-std::string passes_text(const MeasuredRun& run) {
-    TextTable table({{"Tokens of a pass"}, {"context"}, {"time, ms"}});
-    for (const PassTime& pass : run.passes) {
-        table.add({short_text(pass.tokens), short_text(pass.context), time_cell(pass.seconds)});
+std::string passes_text(const runs::MeasuredRun& run) {
+    text::TextTable table({{"Tokens of a pass"}, {"context"}, {"time, ms"}});
+    for (const runs::PassTime& pass : run.passes) {
+        table.add({text::short_text(pass.tokens), text::short_text(pass.context), time_cell(pass.seconds)});
     }
     return table.empty() ? "" : "\nPasses over several tokens\n\n" + table.text();
 }
 
-Json row_of(const RunCell& cell) {
+Json row_of(const runs::RunCell& cell) {
     const auto known = [](double value) { return value > 0.0 ? Json(value) : Json(); };
     return {{"batch", known(cell.batch)},
             {"draft_tokens", cell.draft_tokens},
@@ -121,17 +123,17 @@ Json row_of(const RunCell& cell) {
 
 }  // namespace
 
-std::string run_table(const MeasuredRun& run) {
+std::string run_table(const runs::MeasuredRun& run) {
     std::string text = identity_text(run) + acceptance_text(run) + times_text(run) + passes_text(run);
     for (const std::string& remark : run.remarks) {
-        text += "\n" + wrapped(remark, 110) + "\n";
+        text += "\n" + text::wrapped(remark, 110) + "\n";
     }
     return text;
 }
 
-std::string run_csv(const MeasuredRun& run) {
+std::string run_csv(const runs::MeasuredRun& run) {
     Json rows = Json::array();
-    for (const RunCell& cell : run.cells) {
+    for (const runs::RunCell& cell : run.cells) {
         rows.push_back(row_of(cell));
     }
     return csv_of({"batch", "draft_tokens", "context", "rounds", "accept_length", "accept_length_error", "round_ms", "tpot_ms",
@@ -139,4 +141,4 @@ std::string run_csv(const MeasuredRun& run) {
                   rows);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

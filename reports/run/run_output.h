@@ -5,11 +5,11 @@
 
 #include "runs/run.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// The deployment, its acceptance with sampling errors, and its times at each load.
-std::string run_table(const MeasuredRun& run);
+std::string run_table(const runs::MeasuredRun& run);
 /// A line for each load.
-std::string run_csv(const MeasuredRun& run);
+std::string run_csv(const runs::MeasuredRun& run);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -14,7 +14,7 @@
 #include "reports/sweep/sweep_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -25,11 +25,11 @@ constexpr std::size_t most_points = 100'000;     ///< of the parallel coordinate
 constexpr std::size_t most_on_front = 2'000;
 
 /// Each value of an axis once, in the order of the space.
-std::vector<std::string> values_of(const DesignSpace& space, const std::string& axis) {
-    const Groups groups(space, {axis});
+std::vector<std::string> values_of(const sweeps::DesignSpace& space, const std::string& axis) {
+    const sweeps::Groups groups(space, {axis});
     std::vector<std::string> values;
     std::set<std::string> known;
-    const auto add = [&](const Place& place) {
+    const auto add = [&](const sweeps::Place& place) {
         std::string value = groups.values(place).front();
         if (known.insert(value).second) {
             values.push_back(std::move(value));
@@ -55,9 +55,9 @@ struct Axis {
     }
 };
 
-std::vector<Axis> axes_of(const DesignSpace& space) {
+std::vector<Axis> axes_of(const sweeps::DesignSpace& space) {
     std::vector<Axis> axes;
-    for (const std::string& name : group_axis_names()) {
+    for (const std::string& name : sweeps::group_axis_names()) {
         if (std::vector<std::string> values = values_of(space, name); values.size() > 1) {
             axes.push_back({name, std::move(values)});
         }
@@ -65,27 +65,27 @@ std::vector<Axis> axes_of(const DesignSpace& space) {
     return axes;
 }
 
-std::string configuration_of(const SweepAnswer& answer, const SweepPoint& point) {
-    const VariantLabels& labels = answer.input.space.variants[point.variant].labels;
+std::string configuration_of(const sweeps::SweepAnswer& answer, const sweeps::SweepPoint& point) {
+    const sweeps::VariantLabels& labels = answer.input.space.variants[point.variant].labels;
     return fmt::format("{}, {}, {}, {}", labels.text(), labels.stack, labels.target,
-                       text_of(speculation_of(answer.input, point)));
+                       text_of(sweeps::speculation_of(answer.input, point)));
 }
 
 /// What maps and points share: axes, and texts of configurations, once each.
 class PageData {
 public:
-    explicit PageData(const SweepAnswer& answer) : answer_(answer), axes_(axes_of(answer.input.space)) {}
+    explicit PageData(const sweeps::SweepAnswer& answer) : answer_(answer), axes_(axes_of(answer.input.space)) {}
 
     [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
     [[nodiscard]] Json map_of(std::size_t list) {
-        const GroupBest& group = answer_.options.groups[list];
+        const sweeps::GroupBest& group = answer_.options.groups[list];
         const auto axis = [&](const std::string& name) {
             return static_cast<std::size_t>(
                 std::find_if(axes_.begin(), axes_.end(), [&](const Axis& a) { return a.name == name; }) - axes_.begin());
         };
         const std::size_t x = axis(group.axes[0]), y = axis(group.axes[1]);
         Json cells = Json::array();
-        for (const GroupList::Entry& entry : answer_.summary.groups[list].entries) {
+        for (const sweeps::GroupList::Entry& entry : answer_.summary.groups[list].entries) {
             cells.push_back({axes_[x].place(entry.values[0]), axes_[y].place(entry.values[1]),
                              group.by->value(entry.point.figures(answer_.input.space)), configuration(entry.point)});
         }
@@ -94,7 +94,7 @@ public:
     [[nodiscard]] Json configurations() const { return texts_; }
 
 private:
-    std::size_t configuration(const SweepPoint& point) {
+    std::size_t configuration(const sweeps::SweepPoint& point) {
         const std::string text = configuration_of(answer_, point);
         const auto [at, is_new] = places_.emplace(text, texts_.size());
         if (is_new) {
@@ -103,26 +103,26 @@ private:
         return at->second;
     }
 
-    const SweepAnswer& answer_;
+    const sweeps::SweepAnswer& answer_;
     std::vector<Axis> axes_;
     std::map<std::string, std::size_t> places_;
     std::vector<std::string> texts_;
 };
 
 /// Every kept point once, in the order of the space.
-std::vector<const SweepPoint*> kept_points(const SweepSummary& summary) {
-    std::map<std::uint64_t, const SweepPoint*> kept;
-    for (const std::vector<SweepPoint>* list : {&summary.best, &summary.pareto}) {
-        for (const SweepPoint& point : *list) {
+std::vector<const sweeps::SweepPoint*> kept_points(const sweeps::SweepSummary& summary) {
+    std::map<std::uint64_t, const sweeps::SweepPoint*> kept;
+    for (const std::vector<sweeps::SweepPoint>* list : {&summary.best, &summary.pareto}) {
+        for (const sweeps::SweepPoint& point : *list) {
             kept.emplace(point.order, &point);
         }
     }
-    for (const GroupList& list : summary.groups) {
-        for (const GroupList::Entry& entry : list.entries) {
+    for (const sweeps::GroupList& list : summary.groups) {
+        for (const sweeps::GroupList::Entry& entry : list.entries) {
             kept.emplace(entry.point.order, &entry.point);
         }
     }
-    std::vector<const SweepPoint*> points;
+    std::vector<const sweeps::SweepPoint*> points;
     for (const auto& [order, point] : kept) {
         if (points.size() < most_points) {
             points.push_back(point);
@@ -131,12 +131,12 @@ std::vector<const SweepPoint*> kept_points(const SweepSummary& summary) {
     return points;
 }
 
-Json points_json(const SweepAnswer& answer) {
-    const DesignSpace& space = answer.input.space;
-    std::vector<const SweepColumn*> columns;
+Json points_json(const sweeps::SweepAnswer& answer) {
+    const sweeps::DesignSpace& space = answer.input.space;
+    std::vector<const sweeps::SweepColumn*> columns;
     for (const char* name :
          {"draft_tokens", "batch", "context", "speedup", "tpot_ms", "tokens_per_s_user", "tokens_per_s_device", "memory_gb"}) {
-        columns.push_back(find_sweep_column(name));
+        columns.push_back(sweeps::find_sweep_column(name));
     }
     if (std::find(columns.begin(), columns.end(), answer.options.best_by) == columns.end()) {
         columns.push_back(answer.options.best_by);
@@ -152,13 +152,13 @@ Json points_json(const SweepAnswer& answer) {
         }
         return place;
     };
-    for (const SweepColumn* column : columns) {
+    for (const sweeps::SweepColumn* column : columns) {
         titles.push_back(column->name);
     }
-    for (const SweepPoint* point : kept_points(answer.summary)) {
-        const VariantLabels& labels = space.variants[point->variant].labels;
+    for (const sweeps::SweepPoint* point : kept_points(answer.summary)) {
+        const sweeps::VariantLabels& labels = space.variants[point->variant].labels;
         Json row = {category("device", labels.platform()), category("drafter", labels.drafter)};
-        for (const SweepColumn* column : columns) {
+        for (const sweeps::SweepColumn* column : columns) {
             row.push_back(static_cast<float>(column->value(point->figures(space))));
         }
         rows.push_back(std::move(row));
@@ -170,9 +170,9 @@ Json points_json(const SweepAnswer& answer) {
 }
 
 /// How far the best falls when an axis is held at each of its values.
-FigureSection sensitivity(const SweepAnswer& answer, const std::vector<Axis>& axes) {
-    const DesignSpace& space = answer.input.space;
-    const SweepColumn& by = *answer.options.best_by;
+FigureSection sensitivity(const sweeps::SweepAnswer& answer, const std::vector<Axis>& axes) {
+    const sweeps::DesignSpace& space = answer.input.space;
+    const sweeps::SweepColumn& by = *answer.options.best_by;
     Figure figure;
     figure.id = "sensitivity";
     figure.title = fmt::format("Best {} with one axis held", by.name);
@@ -185,13 +185,13 @@ FigureSection sensitivity(const SweepAnswer& answer, const std::vector<Axis>& ax
     figure.columns = {{"axis", "Axis"}, {"value", "Value"}, {"best", std::string(by.name)}};
     FigureSection section{"sensitivity", "What each axis changes", "", {}};
     for (std::size_t i = 0; i < answer.summary.groups.size(); ++i) {
-        const GroupBest& group = answer.options.groups[i];
+        const sweeps::GroupBest& group = answer.options.groups[i];
         if (!group.for_page || group.axes.size() != 1) {
             continue;
         }
         const auto axis = std::find_if(axes.begin(), axes.end(), [&](const Axis& a) { return a.name == group.axes[0]; });
         double least = INFINITY, most = -INFINITY;
-        for (const GroupList::Entry& entry : answer.summary.groups[i].entries) {
+        for (const sweeps::GroupList::Entry& entry : answer.summary.groups[i].entries) {
             const double best = by.value(entry.point.figures(space));
             const double last = static_cast<double>(axis->values.size() - 1);
             figure.rows.push_back({{"axis", group.axes[0]},
@@ -202,8 +202,8 @@ FigureSection sensitivity(const SweepAnswer& answer, const std::vector<Axis>& ax
             most = std::max(most, best);
         }
         if (most >= least) {
-            section.text += fmt::format("{}{}: {} to {}", section.text.empty() ? "" : "; ", group.axes[0], short_text(least),
-                                        short_text(most));
+            section.text += fmt::format("{}{}: {} to {}", section.text.empty() ? "" : "; ", group.axes[0],
+                                        text::short_text(least), text::short_text(most));
         }
     }
     section.text = fmt::format("Best {} by the value at which an axis is held, all others free: {}.", by.name, section.text);
@@ -211,8 +211,8 @@ FigureSection sensitivity(const SweepAnswer& answer, const std::vector<Axis>& ax
     return section;
 }
 
-FigureSection front(const SweepAnswer& answer) {
-    const std::vector<const SweepColumn*>& columns = answer.options.pareto_of;
+FigureSection front(const sweeps::SweepAnswer& answer) {
+    const std::vector<const sweeps::SweepColumn*>& columns = answer.options.pareto_of;
     Figure figure;
     figure.id = "front";
     figure.title = fmt::format("{} against {}", columns[1]->name, columns[0]->name);
@@ -229,10 +229,10 @@ FigureSection front(const SweepAnswer& answer) {
     for (std::size_t c = 2; c < columns.size(); ++c) {
         figure.columns.push_back({std::string(columns[c]->name), std::string(columns[c]->name)});
     }
-    const std::vector<SweepPoint>& points = answer.summary.pareto;
+    const std::vector<sweeps::SweepPoint>& points = answer.summary.pareto;
     const std::size_t step = points.size() / most_on_front + 1;
     for (std::size_t i = 0; i < points.size(); i += step) {
-        const SweepFigures at = points[i].figures(answer.input.space);
+        const sweeps::SweepFigures at = points[i].figures(answer.input.space);
         Json row = {{"configuration", configuration_of(answer, points[i])},
                     {"platform", at.variant.labels.platform()},
                     {"batch", at.batch},
@@ -247,21 +247,21 @@ FigureSection front(const SweepAnswer& answer) {
     return {"front", "The Pareto set", "", {figure}};
 }
 
-std::string sentence_of(const SweepAnswer& answer) {
-    const SweepSummary& summary = answer.summary;
-    const std::string count = grouped_text(static_cast<long long>(summary.points));
+std::string sentence_of(const sweeps::SweepAnswer& answer) {
+    const sweeps::SweepSummary& summary = answer.summary;
+    const std::string count = text::grouped_text(static_cast<long long>(summary.points));
     if (summary.best.empty()) {
         return fmt::format("{} points were priced; none fits.", count);
     }
-    const SweepPoint& best = summary.best.front();
+    const sweeps::SweepPoint& best = summary.best.front();
     return fmt::format("Of {} points the best by {} is {} at batch {} and context {}: {}.", count, answer.options.best_by->name,
-                       configuration_of(answer, best), short_text(best.point.batch), short_text(best.point.context),
-                       short_text(answer.options.best_by->value(best.figures(answer.input.space))));
+                       configuration_of(answer, best), text::short_text(best.point.batch), text::short_text(best.point.context),
+                       text::short_text(answer.options.best_by->value(best.figures(answer.input.space))));
 }
 
 }  // namespace
 
-void add_page_groups(const DesignSpace& space, SweepOptions& options) {
+void add_page_groups(const sweeps::DesignSpace& space, sweeps::SweepOptions& options) {
     const std::vector<Axis> axes = axes_of(space);
     std::size_t all = 0;
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -279,7 +279,7 @@ void add_page_groups(const DesignSpace& space, SweepOptions& options) {
     }
 }
 
-std::string sweep_page(const SweepAnswer& answer) {
+std::string sweep_page(const sweeps::SweepAnswer& answer) {
     PageData data(answer);
     Json axes = Json::array(), maps = Json::array();
     for (const Axis& axis : data.axes()) {
@@ -291,13 +291,13 @@ std::string sweep_page(const SweepAnswer& answer) {
             maps.push_back(data.map_of(i));
         }
     }
-    const SweepColumn& by = *answer.options.best_by;
+    const sweeps::SweepColumn& by = *answer.options.best_by;
     const std::string title = answer.input.title.empty() ? "A design space" : answer.input.title;
     Json page = {{"title", title},
                  {"generator", "treeline " TREELINE_VERSION},
                  {"summary", {{"heading", "The best point"}, {"sentence", sentence_of(answer)}}}};
     page["sections"] = {section_json(front(answer)), section_json(sensitivity(answer, data.axes()))};
-    page["space"] = {{"by", {{"column", by.name}, {"better", by.better == Better::higher ? "higher" : "lower"}}},
+    page["space"] = {{"by", {{"column", by.name}, {"better", by.better == sweeps::Better::higher ? "higher" : "lower"}}},
                      {"axes", std::move(axes)},
                      {"maps", std::move(maps)},
                      {"configurations", data.configurations()},
@@ -305,4 +305,4 @@ std::string sweep_page(const SweepAnswer& answer) {
     return render_html(page);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

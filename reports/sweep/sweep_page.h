@@ -5,12 +5,12 @@
 
 #include "sweeps/sweep_answer.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// Adds the groups that the page is made of: every axis with several values, and every pair of them that makes a readable map.
-void add_page_groups(const DesignSpace& space, SweepOptions& options);
+void add_page_groups(const sweeps::DesignSpace& space, sweeps::SweepOptions& options);
 
 /// The page, of an answer whose options went through add_page_groups().
-std::string sweep_page(const SweepAnswer& answer);
+std::string sweep_page(const sweeps::SweepAnswer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -15,19 +15,21 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* direction(const SweepColumn& column) { return column.better == Better::higher ? "higher" : "lower"; }
+const char* direction(const sweeps::SweepColumn& column) {
+    return column.better == sweeps::Better::higher ? "higher" : "lower";
+}
 
-std::string with_direction(const SweepColumn& column) {
+std::string with_direction(const sweeps::SweepColumn& column) {
     return fmt::format("{} ({} is better)", column.name, direction(column));
 }
 
 /// Columns that every list shows in the units that suit them.
-bool always_shown(const SweepColumn& column) {
+bool always_shown(const sweeps::SweepColumn& column) {
     constexpr std::array<std::string_view, 9> shown = {
         "draft_tokens",        "batch",    "context", "speedup", "tpot_ms", "accept_length", "tokens_per_s_user",
         "tokens_per_s_device", "memory_gb"};
@@ -35,46 +37,46 @@ bool always_shown(const SweepColumn& column) {
 }
 
 /// `columns` are those that the points were chosen by.
-std::string table_of(const SweepAnswer& answer, const std::vector<SweepPoint>& points,
-                     const std::vector<const SweepColumn*>& columns) {
-    const DesignSpace& space = answer.input.space;
-    std::vector<Column> titles = {{"Configuration", Align::left},
-                                  {"shape", Align::left},
-                                  {"draft tokens"},
-                                  {"batch"},
-                                  {"context"},
-                                  {"speed-up"},
-                                  {"accept length"},
-                                  {"TPOT"},
-                                  {"tokens/s/user"},
-                                  {"tokens/s/device"},
-                                  {"memory"}};
-    std::vector<const SweepColumn*> further;
-    for (const SweepColumn* column : columns) {
+std::string table_of(const sweeps::SweepAnswer& answer, const std::vector<sweeps::SweepPoint>& points,
+                     const std::vector<const sweeps::SweepColumn*>& columns) {
+    const sweeps::DesignSpace& space = answer.input.space;
+    std::vector<text::Column> titles = {{"Configuration", text::Align::left},
+                                        {"shape", text::Align::left},
+                                        {"draft tokens"},
+                                        {"batch"},
+                                        {"context"},
+                                        {"speed-up"},
+                                        {"accept length"},
+                                        {"TPOT"},
+                                        {"tokens/s/user"},
+                                        {"tokens/s/device"},
+                                        {"memory"}};
+    std::vector<const sweeps::SweepColumn*> further;
+    for (const sweeps::SweepColumn* column : columns) {
         if (!always_shown(*column)) {
             further.push_back(column);
             titles.push_back({std::string(column->name)});
         }
     }
     if (answer.options.ignore_memory) {
-        titles.push_back({"fits", Align::left});
+        titles.push_back({"fits", text::Align::left});
     }
-    TextTable table(titles);
-    for (const SweepPoint& point : points) {
-        const RoundEstimate& e = point.estimate;
+    text::TextTable table(titles);
+    for (const sweeps::SweepPoint& point : points) {
+        const sim::RoundEstimate& e = point.estimate;
         std::vector<std::string> cells = {text_of(space.variants[point.variant], space.variants),
-                                          text_of(speculation_of(answer.input, point)),
+                                          text_of(sweeps::speculation_of(answer.input, point)),
                                           std::to_string(point.draft_tokens),
-                                          short_text(point.point.batch),
-                                          short_text(point.point.context),
-                                          ratio_text(e.throughput_multiplier),
-                                          fixed_text(e.accept_length, 2),
+                                          text::short_text(point.point.batch),
+                                          text::short_text(point.point.context),
+                                          text::ratio_text(e.throughput_multiplier),
+                                          text::fixed_text(e.accept_length, 2),
                                           text_of(e.time_per_token),
-                                          short_text(e.tokens_per_second_user),
-                                          short_text(e.tokens_per_second_device),
+                                          text::short_text(e.tokens_per_second_user),
+                                          text::short_text(e.tokens_per_second_device),
                                           text_of(e.memory)};
-        for (const SweepColumn* column : further) {
-            cells.push_back(short_text(column->value(point.figures(space))));
+        for (const sweeps::SweepColumn* column : further) {
+            cells.push_back(text::short_text(column->value(point.figures(space))));
         }
         if (answer.options.ignore_memory) {
             cells.emplace_back(e.fits ? "yes" : "no");
@@ -84,53 +86,53 @@ std::string table_of(const SweepAnswer& answer, const std::vector<SweepPoint>& p
     return table.text();
 }
 
-std::vector<std::string_view> names_of_columns(const std::vector<const SweepColumn*>& columns) {
+std::vector<std::string_view> names_of_columns(const std::vector<const sweeps::SweepColumn*>& columns) {
     std::vector<std::string_view> names;
-    for (const SweepColumn* column : columns) {
+    for (const sweeps::SweepColumn* column : columns) {
         names.push_back(column->name);
     }
     return names;
 }
 
 /// The best point of each group.
-std::string group_table(const SweepAnswer& answer, std::size_t list) {
-    std::vector<SweepPoint> points;
-    for (const GroupList::Entry& entry : answer.summary.groups[list].entries) {
+std::string group_table(const sweeps::SweepAnswer& answer, std::size_t list) {
+    std::vector<sweeps::SweepPoint> points;
+    for (const sweeps::GroupList::Entry& entry : answer.summary.groups[list].entries) {
         points.push_back(entry.point);
     }
-    const GroupBest& asked = answer.options.groups[list];
+    const sweeps::GroupBest& asked = answer.options.groups[list];
     const std::string title =
-        fmt::format("\nThe best by {} of each {}\n\n", with_direction(*asked.by), listed(asked.axes, "and"));
+        fmt::format("\nThe best by {} of each {}\n\n", with_direction(*asked.by), text::listed(asked.axes, "and"));
     return title + (points.empty() ? "  no point fits\n" : table_of(answer, points, {asked.by}));
 }
 
-std::string distribution_table(const SweepAnswer& answer) {
-    TextTable table({{"Distribution", Align::left},
-                     {"points"},
-                     {"least"},
-                     {"10 %"},
-                     {"25 %"},
-                     {"median"},
-                     {"75 %"},
-                     {"90 %"},
-                     {"99 %"},
-                     {"most"}});
+std::string distribution_table(const sweeps::SweepAnswer& answer) {
+    text::TextTable table({{"Distribution", text::Align::left},
+                           {"points"},
+                           {"least"},
+                           {"10 %"},
+                           {"25 %"},
+                           {"median"},
+                           {"75 %"},
+                           {"90 %"},
+                           {"99 %"},
+                           {"most"}});
     for (std::size_t i = 0; i < answer.summary.distributions.size(); ++i) {
-        const Distribution& values = answer.summary.distributions[i];
+        const sweeps::Distribution& values = answer.summary.distributions[i];
         std::vector<std::string> cells = {std::string(answer.options.distributions[i]->name),
-                                          grouped_text(static_cast<long long>(values.count()))};
-        cells.push_back(values.count() > 0 ? short_text(values.least()) : "");
+                                          text::grouped_text(static_cast<long long>(values.count()))};
+        cells.push_back(values.count() > 0 ? text::short_text(values.least()) : "");
         for (const double share : {0.1, 0.25, 0.5, 0.75, 0.9, 0.99}) {
-            cells.push_back(values.count() > 0 ? short_text(values.quantile(share)) : "");
+            cells.push_back(values.count() > 0 ? text::short_text(values.quantile(share)) : "");
         }
-        cells.push_back(values.count() > 0 ? short_text(values.most()) : "");
+        cells.push_back(values.count() > 0 ? text::short_text(values.most()) : "");
         table.add(std::move(cells));
     }
     return "\n" + table.text();
 }
 
-std::string too_large_text(const SweepAnswer& answer) {
-    const std::string count = grouped_text(static_cast<long long>(answer.summary.too_large));
+std::string too_large_text(const sweeps::SweepAnswer& answer) {
+    const std::string count = text::grouped_text(static_cast<long long>(answer.summary.too_large));
     if (answer.summary.too_large == 0) {
         return count;
     }
@@ -138,33 +140,33 @@ std::string too_large_text(const SweepAnswer& answer) {
 }
 
 /// A sentence for each column that some device's description cannot fill.
-std::string gaps_text(const SweepAnswer& answer, const std::vector<const SweepColumn*>& columns) {
+std::string gaps_text(const sweeps::SweepAnswer& answer, const std::vector<const sweeps::SweepColumn*>& columns) {
     std::string text;
-    for (const SweepColumn* column : columns) {
-        const std::vector<std::string> devices = devices_without(*column, answer.input);
+    for (const sweeps::SweepColumn* column : columns) {
+        const std::vector<std::string> devices = sweeps::devices_without(*column, answer.input);
         if (!devices.empty()) {
-            text += wrapped(fmt::format("Not listed: points on {}, whose description lacks what {} needs.",
-                                        listed(devices, "and"), column->name),
-                            110, "  ") +
+            text += text::wrapped(fmt::format("Not listed: points on {}, whose description lacks what {} needs.",
+                                              text::listed(devices, "and"), column->name),
+                                  110, "  ") +
                     "\n";
         }
     }
     return text;
 }
 
-Json column_json(const SweepColumn& column) { return {{"column", column.name}, {"better", direction(column)}}; }
+Json column_json(const sweeps::SweepColumn& column) { return {{"column", column.name}, {"better", direction(column)}}; }
 
-Json groups_json(const SweepAnswer& answer) {
+Json groups_json(const sweeps::SweepAnswer& answer) {
     Json lists = Json::array();
     for (std::size_t i = 0; i < answer.summary.groups.size(); ++i) {
         if (answer.options.groups[i].for_page) {
             continue;
         }
         Json best = Json::array();
-        for (const GroupList::Entry& entry : answer.summary.groups[i].entries) {
+        for (const sweeps::GroupList::Entry& entry : answer.summary.groups[i].entries) {
             best.push_back(sweep_point_json(answer.input, entry.point));
         }
-        const GroupBest& asked = answer.options.groups[i];
+        const sweeps::GroupBest& asked = answer.options.groups[i];
         lists.push_back({{"group_by", asked.axes}, {"best_by", column_json(*asked.by)}, {"best", std::move(best)}});
     }
     return lists;
@@ -173,10 +175,10 @@ Json groups_json(const SweepAnswer& answer) {
 constexpr std::array shown_quantiles = {0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99};
 constexpr std::size_t bars_of_histogram = 40;
 
-Json distributions_json(const SweepAnswer& answer) {
+Json distributions_json(const sweeps::SweepAnswer& answer) {
     Json list = Json::array();
     for (std::size_t i = 0; i < answer.summary.distributions.size(); ++i) {
-        const Distribution& distribution = answer.summary.distributions[i];
+        const sweeps::Distribution& distribution = answer.summary.distributions[i];
         Json json = {{"column", answer.options.distributions[i]->name}, {"points", distribution.count()}};
         if (distribution.count() > 0) {
             json["least"] = distribution.least();
@@ -184,7 +186,7 @@ Json distributions_json(const SweepAnswer& answer) {
             for (const double share : shown_quantiles) {
                 json["quantiles"].push_back({{"share", share}, {"value", distribution.quantile(share)}});
             }
-            for (const Distribution::Bar& bar : distribution.histogram(bars_of_histogram)) {
+            for (const sweeps::Distribution::Bar& bar : distribution.histogram(bars_of_histogram)) {
                 json["histogram"].push_back({{"from", bar.from}, {"to", bar.to}, {"points", bar.count}});
             }
         }
@@ -193,19 +195,19 @@ Json distributions_json(const SweepAnswer& answer) {
     return list;
 }
 
-Json summary_json(const SweepAnswer& answer) {
-    const SweepSummary& summary = answer.summary;
+Json summary_json(const sweeps::SweepAnswer& answer) {
+    const sweeps::SweepSummary& summary = answer.summary;
     Json best = Json::array(), pareto = Json::array(), excluded = Json::array(), pareto_of = Json::array();
-    for (const SweepPoint& point : summary.best) {
+    for (const sweeps::SweepPoint& point : summary.best) {
         best.push_back(sweep_point_json(answer.input, point));
     }
-    for (const SweepPoint& point : summary.pareto) {
+    for (const sweeps::SweepPoint& point : summary.pareto) {
         pareto.push_back(sweep_point_json(answer.input, point));
     }
-    for (const Exclusion& exclusion : summary.excluded) {
+    for (const sweeps::Exclusion& exclusion : summary.excluded) {
         excluded.push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
     }
-    for (const SweepColumn* column : answer.options.pareto_of) {
+    for (const sweeps::SweepColumn* column : answer.options.pareto_of) {
         pareto_of.push_back(column_json(*column));
     }
     Json json = {{"points", summary.points},
@@ -231,9 +233,11 @@ Json summary_json(const SweepAnswer& answer) {
 
 }  // namespace
 
-std::string sweep_json_tail(const SweepAnswer& answer) { return "\n],\n\"summary\": " + summary_json(answer).dump() + "}\n"; }
+std::string sweep_json_tail(const sweeps::SweepAnswer& answer) {
+    return "\n],\n\"summary\": " + summary_json(answer).dump() + "}\n";
+}
 
-std::string sweep_summary_json(const SweepAnswer& answer) {
+std::string sweep_summary_json(const sweeps::SweepAnswer& answer) {
     const Json json = {{"format", "treeline-sweep-summary"},
                        {"version", 1},
                        {"title", answer.input.title},
@@ -243,33 +247,33 @@ std::string sweep_summary_json(const SweepAnswer& answer) {
     return json.dump(2) + "\n";
 }
 
-std::string sweep_table(const SweepAnswer& answer) {
-    const SweepSummary& summary = answer.summary;
-    const SweepOptions& options = answer.options;
-    std::string text = answer.input.title.empty() ? "" : wrapped(answer.input.title, 110) + "\n\n";
-    FactList facts;
-    facts.add("Points", grouped_text(static_cast<long long>(summary.points)));
-    facts.add("Left out by conditions", grouped_text(static_cast<long long>(summary.dropped)));
+std::string sweep_table(const sweeps::SweepAnswer& answer) {
+    const sweeps::SweepSummary& summary = answer.summary;
+    const sweeps::SweepOptions& options = answer.options;
+    std::string text = answer.input.title.empty() ? "" : text::wrapped(answer.input.title, 110) + "\n\n";
+    text::FactList facts;
+    facts.add("Points", text::grouped_text(static_cast<long long>(summary.points)));
+    facts.add("Left out by conditions", text::grouped_text(static_cast<long long>(summary.dropped)));
     facts.add("Do not fit in memory", too_large_text(answer));
     if (!options.limits.empty()) {
-        facts.add("Beyond the limits", grouped_text(static_cast<long long>(summary.beyond_limits)));
+        facts.add("Beyond the limits", text::grouped_text(static_cast<long long>(summary.beyond_limits)));
     }
-    facts.add("On the Pareto front", fmt::format("{} ({})", grouped_text(static_cast<long long>(summary.pareto.size())),
+    facts.add("On the Pareto front", fmt::format("{} ({})", text::grouped_text(static_cast<long long>(summary.pareto.size())),
                                                  fmt::join(names_of_columns(options.pareto_of), " against ")));
     text += facts.text();
     if (answer.lists_best && !summary.best.empty()) {
-        text += fmt::format("\nThe best {} by {}\n\n", grouped_text(static_cast<long long>(summary.best.size())),
+        text += fmt::format("\nThe best {} by {}\n\n", text::grouped_text(static_cast<long long>(summary.best.size())),
                             with_direction(*options.best_by)) +
                 table_of(answer, summary.best, {options.best_by}) + gaps_text(answer, {options.best_by});
     }
     if (answer.lists_pareto && !summary.pareto.empty()) {
-        const std::vector<const SweepColumn*> columns(options.pareto_of.begin(), options.pareto_of.end());
+        const std::vector<const sweeps::SweepColumn*> columns(options.pareto_of.begin(), options.pareto_of.end());
         std::vector<std::string> names;
-        for (const SweepColumn* column : columns) {
+        for (const sweeps::SweepColumn* column : columns) {
             names.push_back(with_direction(*column));
         }
-        text += fmt::format("\nThe Pareto set of {}\n\n", listed(names, "and")) + table_of(answer, summary.pareto, columns) +
-                gaps_text(answer, columns);
+        text += fmt::format("\nThe Pareto set of {}\n\n", text::listed(names, "and")) +
+                table_of(answer, summary.pareto, columns) + gaps_text(answer, columns);
     }
     for (std::size_t i = 0; i < summary.groups.size(); ++i) {
         text += answer.options.groups[i].for_page ? "" : group_table(answer, i);
@@ -277,10 +281,10 @@ std::string sweep_table(const SweepAnswer& answer) {
     if (!summary.distributions.empty()) {
         text += distribution_table(answer);
     }
-    for (const Exclusion& exclusion : summary.excluded) {
-        text += wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), 110, "  ") + "\n";
+    for (const sweeps::Exclusion& exclusion : summary.excluded) {
+        text += text::wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), 110, "  ") + "\n";
     }
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

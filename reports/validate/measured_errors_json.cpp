@@ -7,7 +7,7 @@
 
 #include "reports/validate/serving_output.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using ErrorsJson = nlohmann::ordered_json;
@@ -16,10 +16,10 @@ using ErrorsJson = nlohmann::ordered_json;
 double rounded(double ratio) { return std::round(1e3 * ratio) / 1e3; }
 
 /// By deployment and class of batches, in the order of their names.
-ErrorsJson residuals_json(const std::vector<CaseResidual>& residuals) {
+ErrorsJson residuals_json(const std::vector<numerics::CaseResidual>& residuals) {
     std::map<std::string, std::map<int, ErrorsJson>> ratios;
-    std::map<std::string, const CaseResidual*> first;
-    for (const CaseResidual& residual : residuals) {
+    std::map<std::string, const numerics::CaseResidual*> first;
+    for (const numerics::CaseResidual& residual : residuals) {
         ratios[residual.deployment][residual.traits.level].push_back(rounded(residual.ratio));
         first.try_emplace(residual.deployment, &residual);
     }
@@ -43,7 +43,7 @@ std::string level_text(int level) {
     return texts.at(static_cast<std::size_t>(level));
 }
 
-std::string measured_errors_json(const std::vector<ServingStudy>& studies) {
+std::string measured_errors_json(const std::vector<validation::ServingStudy>& studies) {
     ErrorsJson json = {
         {"format", "treeline-measured-errors"},
         {"version", 1},
@@ -55,7 +55,7 @@ std::string measured_errors_json(const std::vector<ServingStudy>& studies) {
          "treeline validate --serving CSV --speculation JSON --mode roofline --mode calibrated --errors FILE, with "
          "the rows that docs/trust.md names"}};
     json["modes"] = ErrorsJson::array();
-    for (const ServingStudy& study : studies) {
+    for (const validation::ServingStudy& study : studies) {
         json["modes"].push_back({{"mode", name_of(study.input.mode)},
                                  {"speed_ups", residuals_json(study.speed_up_residuals)},
                                  {"times_per_token", residuals_json(study.time_residuals)}});
@@ -63,4 +63,4 @@ std::string measured_errors_json(const std::vector<ServingStudy>& studies) {
     return json.dump() + "\n";
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

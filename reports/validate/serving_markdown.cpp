@@ -3,30 +3,30 @@
 #include "reports/validate/serving_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
-std::string markdown_line(const std::string& name, const std::string& mode, const ErrorSummary& errors,
+std::string markdown_line(const std::string& name, const std::string& mode, const validation::ErrorSummary& errors,
                           const std::string& covered) {
-    return fmt::format("| {} | {} | {} | {} | {} | {:+.1f} % | {} |\n", name, mode, errors.rows, percent_text(errors.median),
-                       percent_text(errors.p90), 100.0 * errors.bias, covered);
+    return fmt::format("| {} | {} | {} | {} | {} | {:+.1f} % | {} |\n", name, mode, errors.rows,
+                       text::percent_text(errors.median), text::percent_text(errors.p90), 100.0 * errors.bias, covered);
 }
 
 /// Least and largest coverage over the ways of leaving families out, and the widest interval (upper end / lower end).
-std::string covered_text(const ErrorTable& table) {
+std::string covered_text(const validation::ErrorTable& table) {
     double least = 1.0, largest = 0.0, width = 0.0;
-    for (const FamilyCoverage& family : table.coverage) {
+    for (const validation::FamilyCoverage& family : table.coverage) {
         least = family.covered < least ? family.covered : least;
         largest = family.covered > largest ? family.covered : largest;
         width = family.width > width ? family.width : width;
     }
-    return fmt::format("{:.0f} to {:.0f} %, {} wide", 100.0 * least, 100.0 * largest, ratio_text(width));
+    return fmt::format("{:.0f} to {:.0f} %, {} wide", 100.0 * least, 100.0 * largest, text::ratio_text(width));
 }
 
-std::string kinds_of(const ErrorTable& table, const std::string& mode) {
+std::string kinds_of(const validation::ErrorTable& table, const std::string& mode) {
     std::string text;
-    for (const GroupScore& score : table.groups) {
-        if (score.grouping == Grouping::kind) {
+    for (const validation::GroupScore& score : table.groups) {
+        if (score.grouping == validation::Grouping::kind) {
             text += markdown_line("… " + score.group, mode, score.errors, "");
         }
     }
@@ -34,11 +34,11 @@ std::string kinds_of(const ErrorTable& table, const std::string& mode) {
 }
 
 /// Rows beside the kinds of models that have a goal of their own.
-std::string other_groups_of(const ErrorTable& table, const std::string& mode) {
+std::string other_groups_of(const validation::ErrorTable& table, const std::string& mode) {
     std::string text;
-    for (const GroupScore& score : table.groups) {
-        if (score.grouping == Grouping::sources || score.grouping == Grouping::load) {
-            const std::string prefix = score.grouping == Grouping::load ? "batch " : "";
+    for (const validation::GroupScore& score : table.groups) {
+        if (score.grouping == validation::Grouping::sources || score.grouping == validation::Grouping::load) {
+            const std::string prefix = score.grouping == validation::Grouping::load ? "batch " : "";
             text += markdown_line("… " + prefix + score.group, mode, score.errors, "");
         }
     }
@@ -46,12 +46,12 @@ std::string other_groups_of(const ErrorTable& table, const std::string& mode) {
 }
 
 /// Models, engines, devices and kinds of drafters whose median is above 13 %.
-std::string worst_sentence(const ErrorTable& table) {
+std::string worst_sentence(const validation::ErrorTable& table) {
     constexpr double limit = 0.13;
     constexpr std::size_t fewest = 5;
     std::string text;
-    for (const GroupScore& score : table.groups) {
-        using enum Grouping;
+    for (const validation::GroupScore& score : table.groups) {
+        using enum validation::Grouping;
         const bool named = score.grouping == engine || score.grouping == device || score.grouping == model ||
                            score.grouping == kind || score.grouping == drafter;
         if (named && score.errors.rows >= fewest && score.errors.median > limit) {
@@ -62,7 +62,7 @@ std::string worst_sentence(const ErrorTable& table) {
     return text.empty() ? "" : "  Median above 13 % (rows, bias): " + text + ".\n";
 }
 
-std::string verdicts_sentence(const Verdicts& verdicts) {
+std::string verdicts_sentence(const validation::Verdicts& verdicts) {
     return fmt::format(
         "  By the errors on other devices, speculation pays in {} cells with 8 chances in 10 ({} of them lose), loses in {} "
         "({} do),\n"
@@ -71,7 +71,7 @@ std::string verdicts_sentence(const Verdicts& verdicts) {
         verdicts.unsure.losing);
 }
 
-std::string table_lines(const ErrorTable& table, const std::string& mode) {
+std::string table_lines(const validation::ErrorTable& table, const std::string& mode) {
     std::string text = markdown_line(table.what, mode, table.errors, covered_text(table)) + kinds_of(table, mode) +
                        other_groups_of(table, mode) + markdown_line("… one vote a series", mode, table.by_series, "");
     if (table.with_one_run) {
@@ -86,9 +86,9 @@ std::string table_lines(const ErrorTable& table, const std::string& mode) {
     return text;
 }
 
-std::string advice_sentence(const ErrorTable& table) {
-    const Advice& advice = *table.advice;
-    const Advice& naive = *table.advice_by_cost_table;
+std::string advice_sentence(const validation::ErrorTable& table) {
+    const validation::Advice& advice = *table.advice;
+    const validation::Advice& naive = *table.advice_by_cost_table;
     return fmt::format(
                "- {}: speculation loses in {} of {} cells; {} of them are found, with {} false alarms (median step costs: {} "
                "and "
@@ -99,31 +99,31 @@ std::string advice_sentence(const ErrorTable& table) {
                "  length is within one in {} of {} choices, mean regret {} (median step costs: {}, {}).\n",
                table.what, advice.losing, advice.cells, advice.found, advice.false_alarms, naive.found, naive.false_alarms,
                advice.switch_right, advice.series, naive.switch_right, advice.best_within, advice.choices,
-               percent_text(advice.mean_regret), naive.best_within, percent_text(naive.mean_regret)) +
+               text::percent_text(advice.mean_regret), naive.best_within, text::percent_text(naive.mean_regret)) +
            verdicts_sentence(*table.verdicts) + worst_sentence(table);
 }
 
 /// What intervals of recommendations hold, by class of batches.
-std::string interval_lines(const ServingStudy& study) {
+std::string interval_lines(const validation::ServingStudy& study) {
     std::string text;
-    for (const FamilyCoverage& coverage : study.speed_up_intervals) {
+    for (const validation::FamilyCoverage& coverage : study.speed_up_intervals) {
         text += fmt::format("| {} | {} ({}) | {:.0f} % |", name_of(study.input.mode), name_of(coverage.left_out),
                             coverage.families, 100.0 * coverage.covered);
-        for (const LevelCoverage& level : coverage.levels) {
+        for (const validation::LevelCoverage& level : coverage.levels) {
             text += fmt::format(" {:.0f} % of {} |", 100.0 * level.covered, level.rows);
         }
-        text += fmt::format(" {} |\n", ratio_text(coverage.width));
+        text += fmt::format(" {} |\n", text::ratio_text(coverage.width));
     }
     return text;
 }
 
 /// The heading of those lines; nothing where there are none.
-std::string interval_heading(const ServingStudy& study) {
+std::string interval_heading(const validation::ServingStudy& study) {
     if (study.speed_up_intervals.empty()) {
         return "";
     }
     std::string names = "| mode | left out (families) | all |", rule = "|---|---|---|";
-    for (const LevelCoverage& level : study.speed_up_intervals.front().levels) {
+    for (const validation::LevelCoverage& level : study.speed_up_intervals.front().levels) {
         names += fmt::format(" batch {} |", level_text(level.level));
         rule += "---|";
     }
@@ -133,9 +133,9 @@ std::string interval_heading(const ServingStudy& study) {
            names + " width |\n" + rule + "---|\n";
 }
 
-std::string reasons_lines(const char* of_what, const std::vector<ReasonCount>& reasons) {
+std::string reasons_lines(const char* of_what, const std::vector<validation::ReasonCount>& reasons) {
     std::string text;
-    for (const ReasonCount& reason : reasons) {
+    for (const validation::ReasonCount& reason : reasons) {
         text += fmt::format("| {} | {} | {} |\n", of_what, reason.reason, reason.rows);
     }
     return text;
@@ -143,11 +143,11 @@ std::string reasons_lines(const char* of_what, const std::vector<ReasonCount>& r
 
 }  // namespace
 
-std::string serving_markdown(const std::vector<ServingStudy>& studies) {
+std::string serving_markdown(const std::vector<validation::ServingStudy>& studies) {
     if (studies.empty()) {
         return "";
     }
-    const ServingStudy& first = studies.front();
+    const validation::ServingStudy& first = studies.front();
     std::string text = fmt::format(
         "\n## Measured serving rows\n\n"
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
@@ -158,18 +158,18 @@ std::string serving_markdown(const std::vector<ServingStudy>& studies) {
         "whose width comes from other models, devices or engines (one vote a deployment) and the ratio of its ends.\n\n"
         "| rows | mode | cases | median error | p90 | bias | in the interval |\n|---|---|---|---|---|---|---|\n",
         first.serving.points.size(), first.speculation.points.size(), first.speculation.points.size(), first.usable_pairs);
-    for (const ServingStudy& study : studies) {
-        for (const ErrorTable* table : tables_of(study)) {
+    for (const validation::ServingStudy& study : studies) {
+        for (const validation::ErrorTable* table : tables_of(study)) {
             text += table_lines(*table, std::string(name_of(study.input.mode)));
         }
     }
     text += interval_heading(first);
-    for (const ServingStudy& study : studies) {
+    for (const validation::ServingStudy& study : studies) {
         text += interval_lines(study);
     }
     text += "\n";
-    const ServingStudy& last = studies.back();  // as the product prices by default
-    for (const ErrorTable* table : tables_of(last)) {
+    const validation::ServingStudy& last = studies.back();  // as the product prices by default
+    for (const validation::ErrorTable* table : tables_of(last)) {
         text += table->advice ? advice_sentence(*table) : "";
     }
     return text + "\n| left out | why | rows |\n|---|---|---|\n" +
@@ -177,4 +177,4 @@ std::string serving_markdown(const std::vector<ServingStudy>& studies) {
            reasons_lines("speculative", first.speculation_left_out);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -10,7 +10,7 @@
 #include "json/wording.h"
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using acceptance_file::FileJson;
@@ -49,7 +49,7 @@ std::vector<FileJson> objects_in(const std::vector<FileJson>& values) {
 
 }  // namespace
 
-const std::vector<MeasuredAcceptance>& AcceptanceFile::of(const std::string& name) const {
+const std::vector<sim::MeasuredAcceptance>& AcceptanceFile::of(const std::string& name) const {
     std::vector<std::string> names;
     for (const auto& [model, rows] : models) {
         if (model == name || (name.empty() && models.size() == 1)) {
@@ -57,9 +57,9 @@ const std::vector<MeasuredAcceptance>& AcceptanceFile::of(const std::string& nam
         }
         names.push_back(model);
     }
-    throw InputError({name.empty()
-                          ? fmt::format("holds {}: say which with \"of\"", listed(names, "and"))
-                          : fmt::format("holds {}, not \"{}\"{}", listed(names, "and"), name, did_you_mean(name, names))});
+    throw text::InputError({name.empty() ? fmt::format("holds {}: say which with \"of\"", text::listed(names, "and"))
+                                         : fmt::format("holds {}, not \"{}\"{}", text::listed(names, "and"), name,
+                                                       text::did_you_mean(name, names))});
 }
 
 AcceptanceFile acceptance_file_of(const std::string& text, const std::string& name) {
@@ -74,7 +74,7 @@ AcceptanceFile acceptance_file_of(const std::string& text, const std::string& na
         found = found ? found : acceptance_file::golden_curves(text, name);
     }
     if (!found) {
-        throw InputError({fmt::format(
+        throw text::InputError({fmt::format(
             "{}: is none of the files with measured acceptance that Treeline reads: InferenceX golden curves (YAML), a "
             "speculation_profile.json, speculators' acceptance.csv, acceptance histograms of requests, a vector by child rank",
             name)});
@@ -87,9 +87,9 @@ AcceptanceFile read_acceptance_file(const std::filesystem::path& path) {
     std::ostringstream text;
     text << file.rdbuf();
     if (!file) {
-        throw InputError({fmt::format("{}: cannot be read", path.string())});
+        throw text::InputError({fmt::format("{}: cannot be read", path.string())});
     }
     return acceptance_file_of(text.str(), path.filename().string());
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -11,19 +11,19 @@
 
 #include "sim/measured_acceptance.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Such a file. Accept lengths count the bonus token and draft tokens leave the root out, whatever the file counts.
 struct AcceptanceFile {
     std::string format;  ///< "InferenceX golden curves", …
     /// By model, in the file's order; a file of one model may leave its name empty.
-    std::vector<std::pair<std::string, std::vector<MeasuredAcceptance>>> models;
+    std::vector<std::pair<std::string, std::vector<sim::MeasuredAcceptance>>> models;
     std::vector<double> by_rank;  ///< P(the child of rank r is accepted), of files that say so
     bool only_measured = false;   ///< lengths that were not measured are unknown (`measured_per_k`)
     int most_draft_tokens = 0;    ///< a hard limit of the drafter; 0 = none stated
 
     /// The measurements of a model, or of the only one where `name` is empty. Throws InputError: no such model, with the names.
-    [[nodiscard]] const std::vector<MeasuredAcceptance>& of(const std::string& name) const;
+    [[nodiscard]] const std::vector<sim::MeasuredAcceptance>& of(const std::string& name) const;
 };
 
 /// Throws InputError: a file that cannot be read, of none of these formats, or that contradicts itself.
@@ -50,4 +50,4 @@ std::optional<AcceptanceFile> rank_vector(const FileJson& json, const std::strin
 
 }  // namespace acceptance_file
 
-}  // namespace treeline
+}  // namespace treeline::requests

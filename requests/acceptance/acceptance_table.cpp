@@ -12,34 +12,34 @@
 #include "text/input_error.h"
 #include "text/parse_number.h"
 
-namespace treeline::acceptance_file {
+namespace treeline::requests::acceptance_file {
 
 std::optional<AcceptanceFile> acceptance_table(const std::string& text, const std::string& name) {
-    CsvReader csv(text);
+    text::CsvReader csv(text);
     if (!csv.column("acceptance_at_pos_0")) {
         return std::nullopt;
     }
     const std::string category_column = csv.column("subset") ? "subset" : csv.column("category") ? "category" : "";
-    std::vector<MeasuredAcceptance> rows;
+    std::vector<sim::MeasuredAcceptance> rows;
     while (csv.next()) {
         if (!csv.problem().empty()) {
-            throw InputError({fmt::format("{}: line {} {}", name, csv.line(), csv.problem())});
+            throw text::InputError({fmt::format("{}: line {} {}", name, csv.line(), csv.problem())});
         }
-        MeasuredAcceptance row;
+        sim::MeasuredAcceptance row;
         row.category = category_column.empty() || csv[category_column].empty() ? "mixed" : csv[category_column];
         row.source = name;
         if (csv.column("num_drafts")) {  // runs count by their drafts
-            row.runs = std::max(1.0, parse_number<double>(csv["num_drafts"]).value_or(1.0));
+            row.runs = std::max(1.0, text::parse_number<double>(csv["num_drafts"]).value_or(1.0));
         }
         for (int i = 0;; ++i) {
             const std::string column = fmt::format("acceptance_at_pos_{}", i);
             if (!csv.column(column) || csv[column].empty()) {  // a shorter draft than that of other runs
                 break;
             }
-            const double rate = parse_number<double>(csv[column]).value_or(-1.0);
+            const double rate = text::parse_number<double>(csv[column]).value_or(-1.0);
             if (rate < 0.0 || rate > 1.0) {
-                throw InputError({fmt::format("{}: line {}: {} must be a rate between 0 and 1, not \"{}\"", name, csv.line(),
-                                              column, csv[column])});
+                throw text::InputError({fmt::format("{}: line {}: {} must be a rate between 0 and 1, not \"{}\"", name,
+                                                    csv.line(), column, csv[column])});
             }
             row.per_position.push_back(rate);
         }
@@ -47,7 +47,7 @@ std::optional<AcceptanceFile> acceptance_table(const std::string& text, const st
         rows.push_back(row);
     }
     if (rows.empty()) {
-        throw InputError({fmt::format("{}: holds no run", name)});
+        throw text::InputError({fmt::format("{}: holds no run", name)});
     }
     AcceptanceFile file;
     file.format = "acceptance table";
@@ -55,4 +55,4 @@ std::optional<AcceptanceFile> acceptance_table(const std::string& text, const st
     return file;
 }
 
-}  // namespace treeline::acceptance_file
+}  // namespace treeline::requests::acceptance_file

@@ -16,28 +16,28 @@
 #include "text/input_error.h"
 #include "text/parse_number.h"
 
-namespace treeline::acceptance_file {
+namespace treeline::requests::acceptance_file {
 namespace {
 
 bool is_curve(const YAML::Node& node) {
     return node.IsMap() && node.size() > 0 && std::all_of(node.begin(), node.end(), [](const auto& entry) {
                return entry.first.IsScalar() && entry.second.IsScalar() &&
-                      parse_number<int>(entry.first.template as<std::string>()).has_value();
+                      text::parse_number<int>(entry.first.template as<std::string>()).has_value();
            });
 }
 
-std::vector<MeasuredAcceptance> curve_rows(const YAML::Node& node, const std::string& thinking, const std::string& name) {
-    std::vector<MeasuredAcceptance> rows;
+std::vector<sim::MeasuredAcceptance> curve_rows(const YAML::Node& node, const std::string& thinking, const std::string& name) {
+    std::vector<sim::MeasuredAcceptance> rows;
     for (const auto& entry : node) {
-        MeasuredAcceptance row;
+        sim::MeasuredAcceptance row;
         row.category = "mixed";
         row.thinking = thinking;
-        row.draft_tokens = parse_number<int>(entry.first.as<std::string>()).value_or(0);
-        row.accept_length = parse_number<double>(entry.second.as<std::string>()).value_or(0.0);
+        row.draft_tokens = text::parse_number<int>(entry.first.as<std::string>()).value_or(0);
+        row.accept_length = text::parse_number<double>(entry.second.as<std::string>()).value_or(0.0);
         row.source = name;
-        if (row.draft_tokens < 1 || row.draft_tokens > most_draft_tokens || !(row.accept_length >= 1.0) ||
+        if (row.draft_tokens < 1 || row.draft_tokens > sim::most_draft_tokens || !(row.accept_length >= 1.0) ||
             row.accept_length > row.draft_tokens + 1.0) {
-            throw InputError(
+            throw text::InputError(
                 {fmt::format("{}: {} draft tokens yield 1 to {} tokens a round, not {}", name, entry.first.as<std::string>(),
                              row.draft_tokens + 1, entry.second.as<std::string>())});
         }
@@ -64,7 +64,7 @@ std::optional<AcceptanceFile> golden_curves(const std::string& text, const std::
     }
     for (const auto& entry : root) {
         const YAML::Node& node = entry.second;
-        std::vector<MeasuredAcceptance> rows;
+        std::vector<sim::MeasuredAcceptance> rows;
         if (is_curve(node)) {
             rows = curve_rows(node, "", name);
         } else if (node.IsMap()) {
@@ -73,7 +73,7 @@ std::optional<AcceptanceFile> golden_curves(const std::string& text, const std::
                 if (!is_curve(mode.second)) {
                     return std::nullopt;
                 }
-                const std::vector<MeasuredAcceptance> more = curve_rows(mode.second, thinking_of(key), name);
+                const std::vector<sim::MeasuredAcceptance> more = curve_rows(mode.second, thinking_of(key), name);
                 rows.insert(rows.end(), more.begin(), more.end());
             }
         } else {
@@ -84,4 +84,4 @@ std::optional<AcceptanceFile> golden_curves(const std::string& text, const std::
     return file.models.empty() ? std::nullopt : std::optional(file);
 }
 
-}  // namespace treeline::acceptance_file
+}  // namespace treeline::requests::acceptance_file

@@ -13,7 +13,7 @@
 #include "text/input_error.h"
 #include "text/parse_number.h"
 
-namespace treeline::acceptance_file {
+namespace treeline::requests::acceptance_file {
 namespace {
 
 /// Steps by accepted drafts.
@@ -46,9 +46,9 @@ Counts counts_of(const FileJson& histogram, const std::string& name) {
     Counts counts;
     int next = 0;
     for (const auto& [key, value] : histogram.items()) {
-        const int accepted = histogram.is_array() ? next++ : parse_number<int>(key).value_or(-1);
-        if (accepted < 0 || accepted > most_draft_tokens || !value.is_number() || value.get<double>() < 0.0) {
-            throw InputError(
+        const int accepted = histogram.is_array() ? next++ : text::parse_number<int>(key).value_or(-1);
+        if (accepted < 0 || accepted > sim::most_draft_tokens || !value.is_number() || value.get<double>() < 0.0) {
+            throw text::InputError(
                 {fmt::format("{}: a histogram must count steps by accepted drafts, not {}", name, histogram.dump())});
         }
         counts[accepted] += value.get<double>();
@@ -70,7 +70,7 @@ void add_histogram(std::map<int, Counts>& by_length, const FileJson& json, const
     if (json.contains("acceptance_histogram_by_draft_length") && json["acceptance_histogram_by_draft_length"].is_object()) {
         for (const auto& [length, histogram] : json["acceptance_histogram_by_draft_length"].items()) {
             for (const auto& [accepted, steps] : counts_of(histogram, name)) {
-                by_length[parse_number<int>(length).value_or(0)][accepted] += steps;
+                by_length[text::parse_number<int>(length).value_or(0)][accepted] += steps;
             }
         }
         return;
@@ -86,8 +86,8 @@ void add_histogram(std::map<int, Counts>& by_length, const FileJson& json, const
     }
 }
 
-MeasuredAcceptance row_of(int drafts, const Counts& counts, const std::string& name) {
-    MeasuredAcceptance row;
+sim::MeasuredAcceptance row_of(int drafts, const Counts& counts, const std::string& name) {
+    sim::MeasuredAcceptance row;
     row.category = "mixed";
     row.draft_tokens = drafts;
     row.source = name;
@@ -95,7 +95,7 @@ MeasuredAcceptance row_of(int drafts, const Counts& counts, const std::string& n
     for (const auto& [accepted, steps] : counts) {
         total += steps;
         if (accepted > drafts && steps > 0.0) {
-            throw InputError({fmt::format("{}: {} drafts cannot have {} of them accepted", name, drafts, accepted)});
+            throw text::InputError({fmt::format("{}: {} drafts cannot have {} of them accepted", name, drafts, accepted)});
         }
     }
     double left = total;
@@ -122,7 +122,7 @@ std::optional<AcceptanceFile> histograms(const std::vector<FileJson>& objects, c
     if (requests == 0.0) {
         return std::nullopt;
     }
-    std::vector<MeasuredAcceptance> rows;
+    std::vector<sim::MeasuredAcceptance> rows;
     for (const auto& [drafts, counts] : by_length) {
         if (drafts > 0) {
             rows.push_back(row_of(drafts, counts, name));
@@ -130,7 +130,7 @@ std::optional<AcceptanceFile> histograms(const std::vector<FileJson>& objects, c
         }
     }
     if (rows.empty()) {
-        throw InputError({fmt::format("{}: its histograms count no step with a draft", name)});
+        throw text::InputError({fmt::format("{}: its histograms count no step with a draft", name)});
     }
     AcceptanceFile file;
     file.format = "acceptance histograms";
@@ -138,4 +138,4 @@ std::optional<AcceptanceFile> histograms(const std::vector<FileJson>& objects, c
     return file;
 }
 
-}  // namespace treeline::acceptance_file
+}  // namespace treeline::requests::acceptance_file

@@ -7,7 +7,7 @@
 #include "requests/acceptance/acceptance_file.h"
 #include "text/input_error.h"
 
-namespace treeline::acceptance_file {
+namespace treeline::requests::acceptance_file {
 
 std::optional<AcceptanceFile> rank_vector(const FileJson& json, const std::string& name) {
     const bool named = json.is_object() && json.contains("acceptance_by_child_rank");
@@ -21,17 +21,17 @@ std::optional<AcceptanceFile> rank_vector(const FileJson& json, const std::strin
     for (const FileJson& rank : list) {
         const double rate = rank.is_number() ? rank.get<double>() : -1.0;
         if (rate < 0.0 || rate > 1.0) {
-            throw InputError({fmt::format("{}: acceptance by child rank must hold rates between 0 and 1", name)});
+            throw text::InputError({fmt::format("{}: acceptance by child rank must hold rates between 0 and 1", name)});
         }
         sum += rate;
         file.by_rank.push_back(rate);
     }
     constexpr double rounding = 1e-3;
     if (sum > 1.0 + rounding) {
-        throw InputError(
+        throw text::InputError(
             {fmt::format("{}: at most one child is accepted, so the ranks must sum to at most 1, not {:.3g}", name, sum)});
     }
     return file;
 }
 
-}  // namespace treeline::acceptance_file
+}  // namespace treeline::requests::acceptance_file

@@ -10,7 +10,7 @@
 #include "text/input_error.h"
 #include "text/parse_number.h"
 
-namespace treeline::acceptance_file {
+namespace treeline::requests::acceptance_file {
 namespace {
 
 constexpr double rounding = 0.02;  ///< of printed means against the sum of printed rates
@@ -20,7 +20,7 @@ std::vector<double> rates(const FileJson& json, const char* key, const std::stri
     const FileJson list = json.value(key, FileJson::array());
     for (const FileJson& value : list) {
         if (!value.is_number() || value.get<double>() < 0.0 || value.get<double>() > 1.0) {
-            throw InputError({fmt::format("{}: {} must hold rates between 0 and 1", name, key)});
+            throw text::InputError({fmt::format("{}: {} must hold rates between 0 and 1", name, key)});
         }
         values.push_back(value.get<double>());
     }
@@ -39,8 +39,8 @@ std::vector<double> marginal_rates(const FileJson& json, const std::string& name
     return marginal;
 }
 
-MeasuredAcceptance profile_row(const std::string& category, int draft_tokens, const std::string& source) {
-    MeasuredAcceptance row;
+sim::MeasuredAcceptance profile_row(const std::string& category, int draft_tokens, const std::string& source) {
+    sim::MeasuredAcceptance row;
     row.category = category;
     row.draft_tokens = draft_tokens;
     row.source = source;
@@ -54,7 +54,7 @@ void check_mean(const FileJson& json, const std::vector<double>& marginal, const
     }
     const double stated = json.value("mean_accept_length", mean);
     if (!marginal.empty() && std::abs(stated - mean) > rounding * mean) {
-        throw InputError(
+        throw text::InputError(
             {fmt::format("{}: mean_accept_length is {:.3g}, but 1 + the sum of its rates is {:.3g}", name, stated, mean)});
     }
 }
@@ -81,13 +81,13 @@ std::optional<AcceptanceFile> speculation_profile(const FileJson& json, const st
     const int stated = json.contains("num_speculative_tokens") && json["num_speculative_tokens"].is_number_integer()
                            ? json["num_speculative_tokens"].get<int>()
                            : static_cast<int>(marginal.size());
-    std::vector<MeasuredAcceptance> rows;
+    std::vector<sim::MeasuredAcceptance> rows;
     const FileJson by_k = json.value("accept_length_by_k", FileJson::object());
     for (const auto& [k, length] : by_k.items()) {
-        MeasuredAcceptance row = profile_row("mixed", parse_number<int>(k).value_or(0), source);
+        sim::MeasuredAcceptance row = profile_row("mixed", text::parse_number<int>(k).value_or(0), source);
         row.accept_length = length.is_number() ? length.get<double>() : 0.0;
         if (row.draft_tokens < 1 || row.accept_length < 1.0 || row.accept_length > row.draft_tokens + 1.0) {
-            throw InputError({fmt::format("{}: accept_length_by_k says {} at {}", name, length.dump(), k)});
+            throw text::InputError({fmt::format("{}: accept_length_by_k says {} at {}", name, length.dump(), k)});
         }
         rows.push_back(row);
     }
@@ -103,10 +103,10 @@ std::optional<AcceptanceFile> speculation_profile(const FileJson& json, const st
         }
     }
     if (rows.empty()) {
-        throw InputError({fmt::format("{}: holds neither rates by position nor accept lengths", name)});
+        throw text::InputError({fmt::format("{}: holds neither rates by position nor accept lengths", name)});
     }
     file.models.emplace_back(json.value("target_model", ""), rows);
     return file;
 }
 
-}  // namespace treeline::acceptance_file
+}  // namespace treeline::requests::acceptance_file

@@ -8,11 +8,11 @@
 #include "requests/keys/adaptive_keys.h"
 #include "requests/setup_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// The design point of the file, with every chain up to the longest.
-ShapesPoint read_chains(json::Document& document, json::Reader& root, Descriptions& descriptions, int longest) {
+sweeps::ShapesPoint read_chains(json::Document& document, json::Reader& root, Descriptions& descriptions, int longest) {
     json::Reader at = root.object(policies_keys::design_point);
     for (const std::string_view key : {std::string_view("draft_tokens"), std::string_view("shapes")}) {
         if (at.has(key)) {
@@ -23,17 +23,17 @@ ShapesPoint read_chains(json::Document& document, json::Reader& root, Descriptio
     nlohmann::ordered_json chains = at.raw();
     chains["draft_tokens"] = {{"from", 0}, {"to", longest}};
     json::Document changed = json::Document::of(chains, "design_point");
-    ShapesPoint point = read_shapes_point(changed.root(), descriptions);
+    sweeps::ShapesPoint point = read_shapes_point(changed.root(), descriptions);
     changed.throw_if_problems();
     return point;
 }
 
-void set_times(const ShapesPoint& point, const std::vector<int>& batches, PolicyProblem& problem) {
-    const std::vector<PricedShape> shapes = price_shapes(point, point.drafter.acceptance, batches);
+void set_times(const sweeps::ShapesPoint& point, const std::vector<int>& batches, sweeps::PolicyProblem& problem) {
+    const std::vector<sweeps::PricedShape> shapes = sweeps::price_shapes(point, point.drafter.acceptance, batches);
     for (std::size_t b = 0; b < batches.size(); ++b) {
-        PolicyTimes times;
+        sweeps::PolicyTimes times;
         times.batch = batches[b];
-        for (const PricedShape& shape : shapes) {
+        for (const sweeps::PricedShape& shape : shapes) {
             times.draft.push_back(shape.draft[b]);
             times.rest.push_back(shape.round[b] - shape.draft[b]);
         }
@@ -41,13 +41,14 @@ void set_times(const ShapesPoint& point, const std::vector<int>& batches, Policy
     }
 }
 
-std::vector<Policy> policies_of(const std::vector<double>& cut_offs, const std::vector<int>& candidates) {
-    std::vector<Policy> policies;
+std::vector<sweeps::Policy> policies_of(const std::vector<double>& cut_offs, const std::vector<int>& candidates) {
+    std::vector<sweeps::Policy> policies;
     for (const double threshold : cut_offs) {
-        policies.push_back({PolicyKind::cut_off, 0, threshold});
+        policies.push_back({sweeps::PolicyKind::cut_off, 0, threshold});
     }
-    for (const PolicyKind kind :
-         {PolicyKind::ada_edl, PolicyKind::ema_steps, PolicyKind::throughput, PolicyKind::budget, PolicyKind::bandit}) {
+    for (const sweeps::PolicyKind kind :
+         {sweeps::PolicyKind::ada_edl, sweeps::PolicyKind::ema_steps, sweeps::PolicyKind::throughput,
+          sweeps::PolicyKind::budget, sweeps::PolicyKind::bandit}) {
         policies.push_back({kind, 0, 0.0, candidates});
     }
     return policies;
@@ -55,14 +56,14 @@ std::vector<Policy> policies_of(const std::vector<double>& cut_offs, const std::
 
 }  // namespace
 
-PoliciesInput read_policies(json::Document& document, Descriptions& descriptions) {
+sweeps::PoliciesInput read_policies(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
-    PoliciesInput input;
+    sweeps::PoliciesInput input;
     input.title = read(root, policies_keys::title);
     input.source = read(root, policies_keys::source);
     const std::vector<int> batches = read(root, policies_keys::batch);
     const auto longest = read<int>(root, policies_keys::longest);
-    PolicyProblem& problem = input.problem;
+    sweeps::PolicyProblem& problem = input.problem;
     problem.draft_spread = read(root, policies_keys::draft_spread);
     problem.request_spread = read(root, policies_keys::request_spread);
     problem.output_tokens = read<double>(root, policies_keys::output_tokens);
@@ -77,7 +78,7 @@ PoliciesInput read_policies(json::Document& document, Descriptions& descriptions
     }
     input.runs.rounds = read(root, policies_keys::rounds);
     input.runs.repetitions = read(root, policies_keys::repetitions);
-    const ShapesPoint point = read_chains(document, root, descriptions, longest);
+    const sweeps::ShapesPoint point = read_chains(document, root, descriptions, longest);
     root.finish();
     document.throw_if_problems();
     for (int i = 1; i <= longest; ++i) {
@@ -93,4 +94,4 @@ PoliciesInput read_policies(json::Document& document, Descriptions& descriptions
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -4,9 +4,9 @@
 #include "requests/descriptions.h"
 #include "sweeps/adaptive/policies.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Prices chains of 0 to `longest` drafts at every batch. Throws InputError.
-PoliciesInput read_policies(json::Document& document, Descriptions& descriptions);
+sweeps::PoliciesInput read_policies(json::Document& document, Descriptions& descriptions);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// Share of drafts assumed accepted if a round was measured without its accept length: only the rollback depends on it.
 constexpr double assumed_share_accepted = 0.5;
 
-nlohmann::ordered_json served_json(const ServingRow& row, nlohmann::ordered_json point) {
+nlohmann::ordered_json served_json(const calibrate::ServingRow& row, nlohmann::ordered_json point) {
     for (const char* load : {"concurrency", "arrival_rate"}) {
         point.erase(load);
     }
@@ -31,23 +31,24 @@ nlohmann::ordered_json served_json(const ServingRow& row, nlohmann::ordered_json
 
 }  // namespace
 
-PointInput read_served(const ServingRow& row, const nlohmann::ordered_json& point, Descriptions& descriptions) {
+sweeps::PointInput read_served(const calibrate::ServingRow& row, const nlohmann::ordered_json& point,
+                               Descriptions& descriptions) {
     json::Document document = json::Document::of(served_json(row, point), "flags");
     return read_point(document, descriptions);
 }
 
-MeasuredStep measured_step(const ServingRow& row, const PointInput& input) {
-    MeasuredStep fastest;
-    Seconds least(unlimited);
-    for (const Rollback rollback : policies_to_try(input)) {
-        const RoundSetup setup = setup_of(input, rollback);
+calibrate::MeasuredStep measured_step(const calibrate::ServingRow& row, const sweeps::PointInput& input) {
+    calibrate::MeasuredStep fastest;
+    Seconds least(sim::unlimited);
+    for (const sim::Rollback rollback : sweeps::policies_to_try(input)) {
+        const sim::RoundSetup setup = setup_of(input, rollback);
         if (!problems_of(setup).empty()) {
             continue;
         }
-        const CompiledRound round = compile_round(setup);
+        const sim::CompiledRound round = sim::compile_round(setup);
         for (int choice = input.speculates() ? 1 : 0; round.runs(choice); ++choice) {
-            const DesignPoint point{choice, input.batch, input.context};
-            if (const Seconds time = evaluate(round, point).round; time < least) {
+            const sim::DesignPoint point{choice, input.batch, input.context};
+            if (const Seconds time = sim::evaluate(round, point).round; time < least) {
                 least = time;
                 fastest = {setup, point, row.round};
             }
@@ -56,4 +57,4 @@ MeasuredStep measured_step(const ServingRow& row, const PointInput& input) {
     return fastest;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -8,7 +8,7 @@
 #include "requests/loop/diagnosis_request.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 constexpr double absurd_factor = 30.0;
 
 /// "line 3: …" before a sentence about a row; of runs, which have no lines, its load.
-std::vector<std::string> at_line(const ServingTable& table, const ServingRow& row, std::vector<std::string> sentences) {
+std::vector<std::string> at_line(const calibrate::ServingTable& table, const calibrate::ServingRow& row,
+                                 std::vector<std::string> sentences) {
     const std::string place = row.line > 0 ? fmt::format("line {}", row.line)
                                            : fmt::format("batch {:g}, {} draft tokens", row.batch, row.draft_tokens);
     for (std::string& sentence : sentences) {
@@ -26,12 +27,12 @@ std::vector<std::string> at_line(const ServingTable& table, const ServingRow& ro
     return sentences;
 }
 
-void check_plausible(const ServingTable& table, const std::vector<MeasuredStep>& steps) {
+void check_plausible(const calibrate::ServingTable& table, const std::vector<calibrate::MeasuredStep>& steps) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        const Seconds predicted = predicted_time(steps[i], steps[i].setup.platform.stack);
+        const Seconds predicted = calibrate::predicted_time(steps[i], steps[i].setup.platform.stack);
         const double factor = steps[i].time / predicted;
         if (factor > absurd_factor || factor < 1.0 / absurd_factor) {
-            throw InputError(
+            throw text::InputError(
                 at_line(table, table.rows[i],
                         {fmt::format("says {} per round, but the model says {}; check the unit, the batch and the model",
                                      text_of(steps[i].time), text_of(predicted))}));
@@ -41,23 +42,24 @@ void check_plausible(const ServingTable& table, const std::vector<MeasuredStep>&
 
 Json point_of_flags(const FlagTexts& flags, const char* asked_by) {
     if (given(flags, "platform.stack").empty()) {
-        throw InputError({fmt::format("{} needs --stack: the software stack to start from, such as vllm or sglang", asked_by)});
+        throw text::InputError(
+            {fmt::format("{} needs --stack: the software stack to start from, such as vllm or sglang", asked_by)});
     }
     if (given(flags, "target.model").empty()) {
-        throw InputError({fmt::format("{} needs --model: what the deployment serves", asked_by)});
+        throw text::InputError({fmt::format("{} needs --model: what the deployment serves", asked_by)});
     }
     return with_flags(Json::object(), flags);
 }
 
 /// One row of the table at what `point` describes.
-void add_step(const ServingRow& row, const Json& point, Descriptions& descriptions, ServingFit& result) {
+void add_step(const calibrate::ServingRow& row, const Json& point, Descriptions& descriptions, calibrate::ServingFit& result) {
     if (row.draft_tokens > 0 && !point.contains("drafter")) {
-        throw InputError(at_line(result.table, row, {"drafts tokens, so --drafter must name their drafter"}));
+        throw text::InputError(at_line(result.table, row, {"drafts tokens, so --drafter must name their drafter"}));
     }
     try {
-        const PointInput input = read_served(row, point, descriptions);
+        const sweeps::PointInput input = read_served(row, point, descriptions);
         if (input.platform.accelerator) {
-            throw InputError(
+            throw text::InputError(
                 {fmt::format("--device: {} is an accelerator without a software stack to fit", input.platform.device.name)});
         }
         result.target = input.target.label;
@@ -66,53 +68,53 @@ void add_step(const ServingRow& row, const Json& point, Descriptions& descriptio
         result.platform = one ? device : fmt::format("{}x {}", input.platform.ranks, device);
         result.stack = input.platform.stack.name;
         result.steps.push_back(measured_step(row, input));
-    } catch (const InputError& error) {
-        throw InputError(at_line(result.table, row, in_terms_of_flags(error.problems(), point_flags())));
+    } catch (const text::InputError& error) {
+        throw text::InputError(at_line(result.table, row, in_terms_of_flags(error.problems(), point_flags())));
     }
 }
 
-ServingFit fitted(ServingFit result) {
+calibrate::ServingFit fitted(calibrate::ServingFit result) {
     if (std::vector<std::string> problems = problems_of(result.steps); !problems.empty()) {
         for (std::string& problem : problems) {
             problem = fmt::format("{}: {}", result.table.path, problem);
         }
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     check_plausible(result.table, result.steps);
-    result.fit = fit_stack(result.steps);
+    result.fit = calibrate::fit_stack(result.steps);
     return result;
 }
 
 }  // namespace
 
-ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
+calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
     const Json point = point_of_flags(flags, "--serving");
-    ServingFit result;
-    result.table = read_serving_csv(csv);
+    calibrate::ServingFit result;
+    result.table = calibrate::read_serving_csv(csv);
     Descriptions descriptions(catalogue, {});
-    for (const ServingRow& row : result.table.rows) {
+    for (const calibrate::ServingRow& row : result.table.rows) {
         add_step(row, point, descriptions, result);
     }
     return fitted(std::move(result));
 }
 
-ServingFit fit_runs(const std::vector<std::string>& files, const FlagTexts& flags, const Catalogue& catalogue) {
+calibrate::ServingFit fit_runs(const std::vector<std::string>& files, const FlagTexts& flags, const Catalogue& catalogue) {
     const Json point = point_of_flags(flags, "--runs");
-    const MeasuredRun run = import_runs(files);
-    ServingFit result;
+    const runs::MeasuredRun run = runs::import_runs(files);
+    calibrate::ServingFit result;
     result.table.path = files.size() == 1 ? files.front() : fmt::format("{} and {} more", files.front(), files.size() - 1);
     Descriptions descriptions(catalogue, {});
-    for (const RunCell& cell : run.cells) {
+    for (const runs::RunCell& cell : run.cells) {
         if (cell.batch >= 1.0 && cell.round_seconds() > 0.0) {
             result.table.rows.push_back(serving_row(cell));
             add_step(result.table.rows.back(), point_of_load(cell, point), descriptions, result);
         }
     }
-    if (result.table.rows.size() > most_serving_rows) {
-        throw InputError({fmt::format("{}: has {} timed loads; at most {} are allowed", result.table.path,
-                                      result.table.rows.size(), most_serving_rows)});
+    if (result.table.rows.size() > calibrate::most_serving_rows) {
+        throw text::InputError({fmt::format("{}: has {} timed loads; at most {} are allowed", result.table.path,
+                                            result.table.rows.size(), calibrate::most_serving_rows)});
     }
     return fitted(std::move(result));
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

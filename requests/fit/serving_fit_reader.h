@@ -3,22 +3,17 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "calibrate/serving_fit.h"
 #include "requests/point_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Fits the stack that the flags name to the rows of a CSV file. Flags say what the rows leave open: model, device, drafter,
 /// and the context of rows that give none. Throws InputError with every problem.
-ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue);
+calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue);
 
 /// The same to the timed loads of runs, in any format that `treeline import` reads. Where a load was timed as TPOT or
 /// throughput, the prompts of other requests are part of its prediction.
-ServingFit fit_runs(const std::vector<std::string>& files, const FlagTexts& flags, const Catalogue& catalogue);
+calibrate::ServingFit fit_runs(const std::vector<std::string>& files, const FlagTexts& flags, const Catalogue& catalogue);
 
-/// The description of the fitted stack: `base`, the description it started from, with the fitted numbers replaced.
-nlohmann::ordered_json stack_description(const ServingFit& fit, nlohmann::ordered_json base);
-
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -3,7 +3,7 @@
 
 #include "requests/keys/shared_keys.h"
 
-namespace treeline::point_keys {
+namespace treeline::requests::point_keys {
 
 using namespace shared_keys;
 
@@ -14,14 +14,14 @@ inline constexpr PartKey drafter{"drafter", "text or object", "who drafts: a pub
 inline constexpr PartKey traffic{"traffic", "object",
                                  "which requests acceptance is asked for: `categories`, `temperature`, `thinking`",
                                  "all that were measured, alike"};
-inline constexpr CountKey draft_tokens{"draft_tokens",    0, most_draft_tokens, {}, "draft tokens of a round, in a chain",
+inline constexpr CountKey draft_tokens{"draft_tokens",    0, sim::most_draft_tokens, {}, "draft tokens of a round, in a chain",
                                        "5 with a drafter"};
 inline constexpr PartKey shape{"shape", "text or object", "a tree, instead of `draft_tokens`", "none"};
 inline constexpr PartKey verification{"verification", "name, list, `auto`", "how drafts are verified",
                                       "`auto`: the fastest that applies"};
 inline constexpr CountKey concurrency{"concurrency",
                                       1,
-                                      largest_batch,
+                                      sim::largest_batch,
                                       {},
                                       "instead of a batch: requests that clients keep in flight; needs `output_tokens`",
                                       "none",
@@ -35,8 +35,12 @@ inline constexpr NumberKey arrival_rate{"arrival_rate",
                                         "none",
                                         ". The batch follows by Little's law ([formula](cost-model.md#35-prompts))"};
 inline constexpr std::int64_t usual_context = 2048;
-inline constexpr CountKey context{
-    "context", 0, longest_context, {}, "tokens cached for a sequence", "2048; prompt and half the answer if both are given"};
+inline constexpr CountKey context{"context",
+                                  0,
+                                  sim::longest_context,
+                                  {},
+                                  "tokens cached for a sequence",
+                                  "2048; prompt and half the answer if both are given"};
 inline constexpr PartKey training{"training", "object", "also reports whether training the drafter pays", "none"};
 
 inline std::vector<KeyRow> rows() {
@@ -44,9 +48,9 @@ inline std::vector<KeyRow> rows() {
                    arrival_rate, context, prompt_tokens, output_tokens, prefix_hit, rollback, decoding, training);
 }
 
-}  // namespace treeline::point_keys
+}  // namespace treeline::requests::point_keys
 
-namespace treeline::training_keys {
+namespace treeline::requests::training_keys {
 
 using namespace json;
 
@@ -57,4 +61,4 @@ inline constexpr NumberKey draft_training{
 
 inline std::vector<KeyRow> rows() { return rows_of(decoding_budget, draft_training); }
 
-}  // namespace treeline::training_keys
+}  // namespace treeline::requests::training_keys

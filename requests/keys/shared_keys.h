@@ -5,7 +5,7 @@
 #include "sim/input_limits.h"
 #include "sim/round.h"
 
-namespace treeline::shared_keys {
+namespace treeline::requests::shared_keys {
 
 using namespace json;
 
@@ -14,15 +14,16 @@ inline constexpr TextKey source{"source", "text", "", "where its numbers come fr
 inline constexpr PartKey target{"target", "text or object", "the model that is served"};
 inline constexpr PartKey platform{"platform", "text or object", "where it runs"};
 inline constexpr AxisKey draft_tokens{
-    "draft_tokens", 0, most_draft_tokens, "chains to try; 0 is plain decoding", "", ". Optional with `shapes`"};
+    "draft_tokens", 0, sim::most_draft_tokens, "chains to try; 0 is plain decoding", "", ". Optional with `shapes`"};
 inline constexpr PartKey shapes{"shapes", "list", "trees to try", "none"};
 inline constexpr PartKey verification{"verification", "name, list, `auto`", "ways of verifying to try", "`auto`"};
 inline constexpr PartKey rollback{"rollback", "name, `auto`", "how rejected drafts are undone",
                                   "`auto`: the fastest that fits"};
 inline constexpr PartKey rollbacks{"rollback", "list, `auto`", "policies to try", "`auto`: all that the target supports"};
-inline constexpr ChoiceKey<Decoding> decoding{"decoding", Decoding::greedy, "how the target picks tokens; sampling costs more"};
-inline constexpr CountKey batch{"batch", 1, largest_batch, 1, "sequences decoded together"};
-inline constexpr CountKey context{"context", 0, longest_context, 2048, "tokens cached for a sequence"};
+inline constexpr ChoiceKey<sim::Decoding> decoding{"decoding", sim::Decoding::greedy,
+                                                   "how the target picks tokens; sampling costs more"};
+inline constexpr CountKey batch{"batch", 1, sim::largest_batch, 1, "sequences decoded together"};
+inline constexpr CountKey context{"context", 0, sim::longest_context, 2048, "tokens cached for a sequence"};
 
 inline constexpr PartKey prompt_tokens{"prompt_tokens", "number, list or object",
                                        "lengths of prompts: for TTFT, for memory and for `output_tokens`", "the `context`",
@@ -34,18 +35,18 @@ inline constexpr PartKey output_tokens{
 inline constexpr NumberKey prefix_hit{
     "prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds", {}, ", below 1: only the rest is read"};
 
-}  // namespace treeline::shared_keys
+}  // namespace treeline::requests::shared_keys
 
 /// `prompt_tokens` and `output_tokens`: elements of a list, or an object with the log-normal distribution's two numbers.
-namespace treeline::length_keys {
+namespace treeline::requests::length_keys {
 
 using namespace json;
 
-inline constexpr CountKey tokens{"tokens", 1, longest_context, {}, "in a list: length of a prompt or an answer"};
+inline constexpr CountKey tokens{"tokens", 1, sim::longest_context, {}, "in a list: length of a prompt or an answer"};
 inline constexpr NumberKey share{"share", "", 1e-9, 1e9, 1.0, "in a list: its share of requests; shares need not add up to 1"};
 inline constexpr NumberKey mean{"mean", "tokens", 1.0, 1e8, {}, "in an object: mean of a log-normal distribution"};
 inline constexpr NumberKey spread{"spread", "", 0.0, 10.0, {}, "in an object: its standard deviation, as a share of the mean"};
 
 inline std::vector<KeyRow> rows() { return rows_of(tokens, share, mean, spread); }
 
-}  // namespace treeline::length_keys
+}  // namespace treeline::requests::length_keys

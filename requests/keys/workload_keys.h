@@ -7,7 +7,7 @@
 #include "sweeps/goal.h"
 #include "sweeps/traffic.h"
 
-namespace treeline::workload_keys {
+namespace treeline::requests::workload_keys {
 
 using namespace shared_keys;
 
@@ -17,9 +17,9 @@ inline constexpr PartKey drafters{"drafters", "list of names or objects",
                                   "candidate drafters, published ones by name; plain decoding is always included"};
 inline constexpr PartKey traffic{"traffic", "object", "which loads and contexts occur, and how often"};
 inline constexpr PartKey limits{"limits", "object", "what a configuration must meet", "none"};
-inline constexpr ChoiceKey<Objective> objective{
+inline constexpr ChoiceKey<sweeps::Objective> objective{
     "objective",
-    Objective::throughput,
+    sweeps::Objective::throughput,
     "what the best configuration is best in",
     {},
     ": tokens/s per device, TPOT, or money (needs a price) or energy (needs power) per token"};
@@ -29,27 +29,29 @@ inline std::vector<KeyRow> rows() {
                    prompt_tokens, output_tokens, prefix_hit, limits, objective);
 }
 
-}  // namespace treeline::workload_keys
+}  // namespace treeline::requests::workload_keys
 
-namespace treeline::traffic_keys {
+namespace treeline::requests::traffic_keys {
 
 using namespace json;
 
-inline constexpr AxisKey batch{"batch", 1, largest_batch, "sequences decoded together", {}, "; values, or with shares"};
-inline constexpr AxisKey concurrency{
-    "concurrency", 1,
-    largest_batch, "instead: requests that clients keep in flight; needs `output_tokens`",
-    "none",        "; values, or with shares. Those that memory or the token budget do not hold wait"};
+inline constexpr AxisKey batch{"batch", 1, sim::largest_batch, "sequences decoded together", {}, "; values, or with shares"};
+inline constexpr AxisKey concurrency{"concurrency",
+                                     1,
+                                     sim::largest_batch,
+                                     "instead: requests that clients keep in flight; needs `output_tokens`",
+                                     "none",
+                                     "; values, or with shares. Those that memory or the token budget do not hold wait"};
 inline constexpr PartKey arrival_rate{"arrival_rate", "number (1/s), list, or with shares",
                                       "instead: requests that arrive at random; needs `output_tokens`", "none",
                                       ". The batch follows by Little's law ([formula](cost-model.md#35-prompts))"};
 inline constexpr AxisKey context{"context",
                                  0,
-                                 longest_context,
+                                 sim::longest_context,
                                  "tokens cached for a sequence",
                                  "the prompt and half of the answer, if both lengths are given",
                                  "; values, or with shares"};
-inline constexpr ChoiceKey<ShareOf> shares_of{"shares_of", ShareOf::time, "what the shares are shares of"};
+inline constexpr ChoiceKey<sweeps::ShareOf> shares_of{"shares_of", sweeps::ShareOf::time, "what the shares are shares of"};
 
 inline std::vector<KeyRow> rows() {
     std::vector<KeyRow> rows = rows_of(batch, concurrency, arrival_rate, context, shares_of);
@@ -58,10 +60,10 @@ inline std::vector<KeyRow> rows() {
     return rows;
 }
 
-}  // namespace treeline::traffic_keys
+}  // namespace treeline::requests::traffic_keys
 
 /// Elements of `batch`, `concurrency`, `arrival_rate` and `context` with shares.
-namespace treeline::share_keys {
+namespace treeline::requests::share_keys {
 
 using namespace json;
 
@@ -70,9 +72,9 @@ inline constexpr NumberKey share{"share", "", 1e-9, 1e9, {}, "its weight; they n
 
 inline std::vector<KeyRow> rows() { return rows_of(value, share); }
 
-}  // namespace treeline::share_keys
+}  // namespace treeline::requests::share_keys
 
-namespace treeline::limit_keys {
+namespace treeline::requests::limit_keys {
 
 using namespace json;
 
@@ -84,4 +86,4 @@ inline constexpr NumberKey minimum_gain{
 
 inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain); }
 
-}  // namespace treeline::limit_keys
+}  // namespace treeline::requests::limit_keys

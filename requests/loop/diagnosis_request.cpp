@@ -8,7 +8,7 @@
 #include "requests/loop/import_request.h"
 #include "requests/point_file.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -19,29 +19,31 @@ public:
     PointsOfRun(const Json& point, const std::string& file, Descriptions& descriptions)
         : point_(point), file_(file), descriptions_(descriptions) {}
 
-    DiagnosedPoint point(const RunCell& cell, DiagnosisInput& input) {
+    sweeps::DiagnosedPoint point(const runs::RunCell& cell, sweeps::DiagnosisInput& input) {
         try {
-            const PointInput read = read_served(serving_row(cell), point_of_load(cell, point_), descriptions_);
+            const sweeps::PointInput read = read_served(serving_row(cell), point_of_load(cell, point_), descriptions_);
             if (read.platform.accelerator) {
-                throw InputError({"flags: platform.device: is an accelerator; runs of engines are diagnosed on GPUs and CPUs"});
+                throw text::InputError(
+                    {"flags: platform.device: is an accelerator; runs of engines are diagnosed on GPUs and CPUs"});
             }
             input.target = read.target.label;
             input.platform = label_of(read.platform);
             if (read.drafter) {
                 input.drafter = read.drafter->label;
             }
-            const MeasuredStep step = measured_step(serving_row(cell), read);
+            const calibrate::MeasuredStep step = measured_step(serving_row(cell), read);
             if (!(step.point.batch >= 1.0) || step.setup.speculations.empty() ||
-                !compile_round(step.setup).runs(step.point.speculation)) {
-                throw InputError({"flags: no rollback policy and way of verifying that the stack has can run this draft"});
+                !sim::compile_round(step.setup).runs(step.point.speculation)) {
+                throw text::InputError(
+                    {"flags: no rollback policy and way of verifying that the stack has can run this draft"});
             }
             return {cell, step.setup, step.point};
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             std::vector<std::string> problems = in_terms_of_flags(error.problems(), point_flags());
             for (std::string& problem : problems) {
                 problem = fmt::format("{}: batch {:g}, {} draft tokens: {}", file_, cell.batch, cell.draft_tokens, problem);
             }
-            throw InputError(std::move(problems));
+            throw text::InputError(std::move(problems));
         }
     }
 
@@ -51,14 +53,14 @@ private:
     Descriptions& descriptions_;
 };
 
-bool is_timed(const RunCell& cell) { return cell.batch >= 1.0 && cell.round_seconds() > 0.0; }
+bool is_timed(const runs::RunCell& cell) { return cell.batch >= 1.0 && cell.round_seconds() > 0.0; }
 
 /// The acceptance of a load, or else of all loads with its draft length.
-RunCell with_acceptance(RunCell cell, const MeasuredRun& run) {
+runs::RunCell with_acceptance(runs::RunCell cell, const runs::MeasuredRun& run) {
     if (cell.draft_tokens > 0 && cell.accept_length() < 1.0) {
-        const AcceptanceCounts counts = run.acceptance(cell.draft_tokens);
+        const runs::AcceptanceCounts counts = run.acceptance(cell.draft_tokens);
         cell.stated_length = counts.known() ? counts.accept_length() : 0.0;
-        for (const RunCell& other : run.cells) {
+        for (const runs::RunCell& other : run.cells) {
             cell.stated_length =
                 cell.stated_length < 1.0 && other.draft_tokens == cell.draft_tokens ? other.stated_length : cell.stated_length;
         }
@@ -76,8 +78,8 @@ const std::vector<KeyFlag>& served_flags() {
     return flags;
 }
 
-ServingRow serving_row(const RunCell& cell) {
-    ServingRow row;
+calibrate::ServingRow serving_row(const runs::RunCell& cell) {
+    calibrate::ServingRow row;
     row.batch = cell.batch;
     row.draft_tokens = cell.draft_tokens;
     if (cell.context > 0.0) {
@@ -90,7 +92,7 @@ ServingRow serving_row(const RunCell& cell) {
     return row;
 }
 
-Json point_of_load(const RunCell& cell, Json point) {
+Json point_of_load(const runs::RunCell& cell, Json point) {
     if (cell.round.known()) {
         point.erase("output_tokens");
     } else if (cell.output_tokens >= 1.0 && cell.prompt_tokens >= 1.0) {
@@ -100,34 +102,34 @@ Json point_of_load(const RunCell& cell, Json point) {
     return point;
 }
 
-DiagnosisInput read_diagnosis(const std::string& run, const std::string& plain, const std::string& input,
-                              const FlagTexts& flags, const Catalogue& catalogue) {
+sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string& plain, const std::string& input,
+                                      const FlagTexts& flags, const Catalogue& catalogue) {
     const Json point = point_json(input, flags);
     Descriptions descriptions(catalogue, {});
-    const MeasuredRun speculative = import_runs({run});
-    DiagnosisInput result;
+    const runs::MeasuredRun speculative = runs::import_runs({run});
+    sweeps::DiagnosisInput result;
     PointsOfRun of_run(point, run, descriptions);
-    for (const RunCell& cell : speculative.cells) {
-        if (const RunCell known = with_acceptance(cell, speculative); is_timed(known)) {
+    for (const runs::RunCell& cell : speculative.cells) {
+        if (const runs::RunCell known = with_acceptance(cell, speculative); is_timed(known)) {
             auto& to = cell.draft_tokens > 0 ? result.rounds : plain.empty() ? result.plain : result.idle;
             to.push_back(of_run.point(known, result));
         }
     }
     if (!plain.empty()) {
         PointsOfRun of_plain(point, plain, descriptions);
-        for (const RunCell& cell : import_runs({plain}).cells) {
+        for (const runs::RunCell& cell : runs::import_runs({plain}).cells) {
             if (is_timed(cell) && cell.draft_tokens == 0) {
                 result.plain.push_back(of_plain.point(cell, result));
             }
         }
         if (result.plain.empty()) {
-            throw InputError({fmt::format("{}: holds no timed step of plain decoding at a known batch", plain)});
+            throw text::InputError({fmt::format("{}: holds no timed step of plain decoding at a known batch", plain)});
         }
     }
     if (std::vector<std::string> problems = problems_of(result); !problems.empty()) {
-        throw InputError({fmt::format("{}: {}", run, problems.front())});
+        throw text::InputError({fmt::format("{}: {}", run, problems.front())});
     }
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -10,21 +10,21 @@
 #include "requests/point_reader.h"
 #include "sweeps/diagnosis.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Flags that say what was served: model, platform, drafter.
 const std::vector<KeyFlag>& served_flags();
 
 /// A timed load as a row of measured steps; `file` of messages. The time is that of a round; where a run has none, it follows
 /// from TPOT or throughput, and then the prompts of other requests are in it.
-ServingRow serving_row(const RunCell& cell);
+calibrate::ServingRow serving_row(const runs::RunCell& cell);
 
 /// What `point` becomes for a load: its steady state if prompts are in the time that was measured, else decoding alone.
-nlohmann::ordered_json point_of_load(const RunCell& cell, nlohmann::ordered_json point);
+nlohmann::ordered_json point_of_load(const runs::RunCell& cell, nlohmann::ordered_json point);
 
 /// `run` is of the deployment with its drafter, `plain` (empty: none) without one. `input` (empty: none) and the flags say what
 /// was served: model, platform and drafter, as for `treeline estimate`. Throws InputError.
-DiagnosisInput read_diagnosis(const std::string& run, const std::string& plain, const std::string& input,
-                              const FlagTexts& flags, const Catalogue& catalogue);
+sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string& plain, const std::string& input,
+                                      const FlagTexts& flags, const Catalogue& catalogue);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -10,7 +10,7 @@
 #include "text/number_text.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr double longest_wait = 86'400.0;
@@ -20,26 +20,26 @@ double number_of_flag(const FlagTexts& flags, const char* path, const char* name
     if (text.empty()) {
         return fallback;
     }
-    const std::optional<double> value = parse_number(text);
+    const std::optional<double> value = text::parse_number(text);
     if (!value || *value < low || *value > high) {
-        throw InputError(
-            {fmt::format("{}: must be a number from {} to {}, not \"{}\"", name, short_text(low), short_text(high), text)});
+        throw text::InputError({fmt::format("{}: must be a number from {} to {}, not \"{}\"", name, text::short_text(low),
+                                            text::short_text(high), text)});
     }
     return *value;
 }
 
-RunHints hints_of(const FlagTexts& flags) {
-    RunHints hints;
+runs::RunHints hints_of(const FlagTexts& flags) {
+    runs::RunHints hints;
     hints.identity = {given(flags, "run.engine"),  "", given(flags, "run.model"),
                       given(flags, "run.drafter"), "", given(flags, "run.device")};
     hints.draft_tokens =
-        static_cast<int>(number_of_flag(flags, "run.draft_tokens", "--draft-tokens", 0, most_draft_tokens, -1));
-    hints.batch = number_of_flag(flags, "run.batch", "--batch", 1, largest_batch, 0);
-    hints.context = number_of_flag(flags, "run.context", "--context", 1, longest_context, 0);
+        static_cast<int>(number_of_flag(flags, "run.draft_tokens", "--draft-tokens", 0, sim::most_draft_tokens, -1));
+    hints.batch = number_of_flag(flags, "run.batch", "--batch", 1, sim::largest_batch, 0);
+    hints.context = number_of_flag(flags, "run.context", "--context", 1, sim::longest_context, 0);
     return hints;
 }
 
-double three_digits(double value) { return rounded(value, 4); }
+double three_digits(double value) { return text::rounded(value, 4); }
 
 }  // namespace
 
@@ -60,36 +60,37 @@ const std::vector<KeyFlag>& import_flags() {
     return flags;
 }
 
-MeasuredRun import_requested(const std::vector<std::string>& files, const FlagTexts& flags) {
-    const RunHints hints = hints_of(flags);
+runs::MeasuredRun import_requested(const std::vector<std::string>& files, const FlagTexts& flags) {
+    const runs::RunHints hints = hints_of(flags);
     const double seconds = number_of_flag(flags, "run.seconds", "--seconds", 0, longest_wait, 0);
     const std::string& from = given(flags, "run.from");
     if (files.empty() && from.empty()) {
-        throw InputError({"import: needs files of a run, or a server (--from http://host:port); see treeline import --help"});
+        throw text::InputError(
+            {"import: needs files of a run, or a server (--from http://host:port); see treeline import --help"});
     }
     if (!given(flags, "run.seconds").empty() && from.empty()) {
-        throw InputError({"--seconds: is the time between two looks at a server, so it needs --from"});
+        throw text::InputError({"--seconds: is the time between two looks at a server, so it needs --from"});
     }
-    std::vector<MeasuredRun> runs;
+    std::vector<runs::MeasuredRun> runs;
     if (!files.empty()) {
-        runs.push_back(import_runs(files, hints));
+        runs.push_back(runs::import_runs(files, hints));
     }
     if (!from.empty()) {
-        runs.push_back(scrape_run(from, seconds, hints));
+        runs.push_back(runs::scrape_run(from, seconds, hints));
     }
-    return joined(runs);
+    return runs::joined(runs);
 }
 
 bool is_run_file(const std::string& file) {
     try {
-        const FlagJson json = FlagJson::parse(read_file(file), nullptr, false);
-        return json.is_object() && json.value("format", FlagJson()) == run_format;
-    } catch (const InputError&) {
+        const FlagJson json = FlagJson::parse(text::read_file(file), nullptr, false);
+        return json.is_object() && json.value("format", FlagJson()) == runs::run_format;
+    } catch (const text::InputError&) {
         return false;
     }
 }
 
-FlagJson acceptance_of_run(const MeasuredRun& run) {
+FlagJson acceptance_of_run(const runs::MeasuredRun& run) {
     const std::vector<int> lengths = run.draft_lengths();
     for (auto length = lengths.rbegin(); length != lengths.rend(); ++length) {
         const std::vector<double> positions = run.acceptance(*length).positions();
@@ -104,7 +105,7 @@ FlagJson acceptance_of_run(const MeasuredRun& run) {
     FlagJson curve = FlagJson::object();
     for (const int length : lengths) {
         double stated = run.acceptance(length).known() ? run.acceptance(length).accept_length() : 0.0;
-        for (const RunCell& cell : run.cells) {
+        for (const runs::RunCell& cell : run.cells) {
             stated = stated <= 0.0 && cell.draft_tokens == length ? cell.stated_length : stated;
         }
         if (stated >= 1.0) {
@@ -112,10 +113,10 @@ FlagJson acceptance_of_run(const MeasuredRun& run) {
         }
     }
     if (curve.empty()) {
-        throw InputError(
+        throw text::InputError(
             {fmt::format("{}: measured no acceptance", run.sources.empty() ? "the run" : run.sources.front().file)});
     }
     return {{"curve", curve}};
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

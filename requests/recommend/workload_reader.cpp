@@ -14,13 +14,13 @@
 #include "requests/validate/measured_errors_reader.h"
 #include "requests/variant_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// [{"value": 8, "share": 0.5}, ...], or whole numbers with equal shares.
-std::vector<WeightedValue> read_distribution(json::Reader& traffic, const json::AxisKey& axis) {
+std::vector<sweeps::WeightedValue> read_distribution(json::Reader& traffic, const json::AxisKey& axis) {
     const std::string key(axis);
-    std::vector<WeightedValue> values;
+    std::vector<sweeps::WeightedValue> values;
     const auto& raw = traffic.raw();
     const bool weighted = traffic.has(key) && raw.at(key).is_array() && !raw.at(key).empty() && raw.at(key).front().is_object();
     if (!weighted) {
@@ -33,7 +33,8 @@ std::vector<WeightedValue> read_distribution(json::Reader& traffic, const json::
         const auto value = static_cast<double>(element.count(share_keys::value, axis.low, axis.high));
         const double share = read(element, share_keys::share);
         element.finish();
-        if (std::any_of(values.begin(), values.end(), [&](const WeightedValue& other) { return other.value == value; })) {
+        if (std::any_of(values.begin(), values.end(),
+                        [&](const sweeps::WeightedValue& other) { return other.value == value; })) {
             traffic.problem(key, fmt::format("holds {:.0f} twice", value));
         }
         values.push_back({value, share});
@@ -42,10 +43,10 @@ std::vector<WeightedValue> read_distribution(json::Reader& traffic, const json::
 }
 
 /// Requests per second: a number, a list, or a list with shares.
-std::vector<WeightedValue> read_rates(json::Reader& traffic) {
+std::vector<sweeps::WeightedValue> read_rates(json::Reader& traffic) {
     constexpr json::NumberKey rate = point_keys::arrival_rate;
     const auto& raw = traffic.raw().at(std::string(rate));
-    std::vector<WeightedValue> values;
+    std::vector<sweeps::WeightedValue> values;
     if (raw.is_array() && !raw.empty() && raw.front().is_object()) {
         for (json::Reader& element : traffic.objects(rate)) {
             const double value = element.number(share_keys::value, rate.low, rate.high);
@@ -62,37 +63,37 @@ std::vector<WeightedValue> read_rates(json::Reader& traffic) {
     return values;
 }
 
-std::vector<WeightedValue> read_loads(json::Reader& traffic, LoadKind kind) {
+std::vector<sweeps::WeightedValue> read_loads(json::Reader& traffic, sweeps::LoadKind kind) {
     switch (kind) {
-        case LoadKind::batch:
+        case sweeps::LoadKind::batch:
             return read_distribution(traffic, traffic_keys::batch);
-        case LoadKind::concurrency:
+        case sweeps::LoadKind::concurrency:
             return read_distribution(traffic, traffic_keys::concurrency);
-        case LoadKind::arrival_rate:
+        case sweeps::LoadKind::arrival_rate:
             return read_rates(traffic);
     }
     return {};
 }
 
-Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, TrafficKind& of_requests) {
+sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, sim::TrafficKind& of_requests) {
     of_requests = read_traffic_kind(traffic);
-    const LoadKind kind = load_kind_of(traffic, lengths.output_tokens() > 0.0);
-    const std::vector<WeightedValue> load = read_loads(traffic, kind);
+    const sweeps::LoadKind kind = load_kind_of(traffic, lengths.output_tokens() > 0.0);
+    const std::vector<sweeps::WeightedValue> load = read_loads(traffic, kind);
     const std::optional<double> in_the_mean = lengths.context();
-    const std::vector<WeightedValue> context = in_the_mean && !traffic.has(traffic_keys::context)
-                                                   ? std::vector<WeightedValue>{{*in_the_mean, 1.0}}
-                                                   : read_distribution(traffic, traffic_keys::context);
-    const ShareOf shares_of = read(traffic, traffic_keys::shares_of);
+    const std::vector<sweeps::WeightedValue> context = in_the_mean && !traffic.has(traffic_keys::context)
+                                                           ? std::vector<sweeps::WeightedValue>{{*in_the_mean, 1.0}}
+                                                           : read_distribution(traffic, traffic_keys::context);
+    const sweeps::ShareOf shares_of = read(traffic, traffic_keys::shares_of);
     traffic.finish();
     if (static_cast<double>(load.size()) * static_cast<double>(context.size()) > 1e6) {
         traffic.problem({}, "has more than a million combinations of load and context");
         return {};
     }
-    return traffic_from(load, context, shares_of, kind);
+    return sweeps::traffic_from(load, context, shares_of, kind);
 }
 
-Limits read_limits(json::Reader& root) {
-    Limits limits;
+sweeps::Limits read_limits(json::Reader& root) {
+    sweeps::Limits limits;
     std::optional<json::Reader> at = root.optional_object(workload_keys::limits);
     if (!at) {
         return limits;
@@ -112,12 +113,13 @@ Limits read_limits(json::Reader& root) {
 }
 
 /// Under an arrival rate each configuration of a device generates what is asked for: in tokens/s and money all are the same.
-Objective read_objective(json::Reader& root, LoadKind kind) {
-    if (kind == LoadKind::arrival_rate && !root.has(workload_keys::objective)) {
-        return Objective::latency;
+sweeps::Objective read_objective(json::Reader& root, sweeps::LoadKind kind) {
+    if (kind == sweeps::LoadKind::arrival_rate && !root.has(workload_keys::objective)) {
+        return sweeps::Objective::latency;
     }
-    const Objective objective = read(root, workload_keys::objective);
-    if (kind == LoadKind::arrival_rate && (objective == Objective::throughput || objective == Objective::cost)) {
+    const sweeps::Objective objective = read(root, workload_keys::objective);
+    if (kind == sweeps::LoadKind::arrival_rate &&
+        (objective == sweeps::Objective::throughput || objective == sweeps::Objective::cost)) {
         root.problem(workload_keys::objective,
                      fmt::format("is {}, which is the same for all under an arrival rate: each generates what is asked for; it "
                                  "may be latency or energy",
@@ -127,14 +129,14 @@ Objective read_objective(json::Reader& root, LoadKind kind) {
 }
 
 /// An objective that a device's description does not cover would rank that device best.
-void check_objective(json::Reader& root, Objective objective, const std::vector<Platform>& platforms) {
-    for (const Platform& platform : platforms) {
-        const Device& device = platform.device;
-        if (objective == Objective::energy && !device.knows_energy()) {
+void check_objective(json::Reader& root, sweeps::Objective objective, const std::vector<sim::Platform>& platforms) {
+    for (const sim::Platform& platform : platforms) {
+        const sim::Device& device = platform.device;
+        if (objective == sweeps::Objective::energy && !device.knows_energy()) {
             root.problem(workload_keys::objective,
                          "is energy, but the description of " + device.name + " does not state its power and energy");
         }
-        if (objective == Objective::cost && device.price <= DollarsPerSecond(0.0)) {
+        if (objective == sweeps::Objective::cost && device.price <= DollarsPerSecond(0.0)) {
             root.problem(workload_keys::objective,
                          "is cost, but the description of " + device.name + " does not state a price");
         }
@@ -142,30 +144,30 @@ void check_objective(json::Reader& root, Objective objective, const std::vector<
 }
 
 /// A tree that no drafter's acceptance covers would be left out silently.
-void check_shapes(json::Reader& root, const std::vector<Speculation>& speculations,
-                  const std::vector<DrafterChoice>& drafters) {
-    for (const Speculation& speculation : speculations) {
+void check_shapes(json::Reader& root, const std::vector<sim::Speculation>& speculations,
+                  const std::vector<sweeps::DrafterChoice>& drafters) {
+    for (const sim::Speculation& speculation : speculations) {
         std::string why_not;
-        const bool priced =
-            is_chain(speculation) || std::any_of(drafters.begin(), drafters.end(), [&](const DrafterChoice& drafter) {
-                const DraftTree tree =
-                    build_tree(speculation.shape, RankAcceptance::known_or_assumed(drafter.acceptance.siblings));
-                why_not = acceptance_problem(drafter.acceptance, speculation.shape, tree);
-                return why_not.empty();
-            });
+        const bool priced = sim::is_chain(speculation) ||
+                            std::any_of(drafters.begin(), drafters.end(), [&](const sweeps::DrafterChoice& drafter) {
+                                const sim::DraftTree tree = sim::build_tree(
+                                    speculation.shape, sim::RankAcceptance::known_or_assumed(drafter.acceptance.siblings));
+                                why_not = sim::acceptance_problem(drafter.acceptance, speculation.shape, tree);
+                                return why_not.empty();
+                            });
         if (!priced && !drafters.empty()) {
             root.problem(workload_keys::shapes, speculation.label + " cannot be priced with any of the drafters: " + why_not);
         }
     }
 }
 
-VariantLists read_lists(json::Reader& root, Descriptions& descriptions, const TrafficKind& traffic) {
-    VariantLists lists;
+sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, const sim::TrafficKind& traffic) {
+    sweeps::VariantLists lists;
     lists.targets = {read_target(root.object_or_text(workload_keys::target, "model"), descriptions)};
     std::vector<std::string> labels;
     for (json::Reader& element : root.objects_or_texts(workload_keys::platforms, "device")) {
-        for (Platform& platform : read_platforms(std::move(element), descriptions, lists.targets.front().model)) {
-            labels.push_back(label_of(platform));
+        for (sim::Platform& platform : read_platforms(std::move(element), descriptions, lists.targets.front().model)) {
+            labels.push_back(sweeps::label_of(platform));
             lists.platforms.push_back(std::move(platform));
         }
     }
@@ -183,18 +185,18 @@ VariantLists read_lists(json::Reader& root, Descriptions& descriptions, const Tr
 
 }  // namespace
 
-RecommendInput read_workload(json::Document& document, Descriptions& descriptions) {
+sweeps::RecommendInput read_workload(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
-    RecommendInput input;
+    sweeps::RecommendInput input;
     input.title = read(root, workload_keys::title);
     input.source = read(root, workload_keys::source);
-    Workload& workload = input.workload;
+    sweeps::Workload& workload = input.workload;
     const RequestLengths lengths = read_request_lengths(root);
-    TrafficKind kind;
+    sim::TrafficKind kind;
     workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind);
-    const double typical_context = workload.traffic.points.empty() ? 0.0 : typical_point(workload.traffic).context;
+    const double typical_context = workload.traffic.points.empty() ? 0.0 : sweeps::typical_point(workload.traffic).context;
     kind.context = typical_context;
-    const VariantLists lists = read_lists(root, descriptions, kind);
+    const sweeps::VariantLists lists = read_lists(root, descriptions, kind);
     workload.speculations = read_speculations(root, descriptions).speculations;
     workload.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : typical_context;
     workload.limits = read_limits(root);
@@ -203,9 +205,10 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     root.finish();
     if (document.problems().empty()) {
         check_shapes(root, workload.speculations, lists.drafters);
-        document.add_problems(platform_problems(lists));
-        workload.variants = all_variants(lists);
-        for (Variant& variant : workload.variants) {  // memory is that of the prompts if the file says how long they are
+        document.add_problems(sweeps::platform_problems(lists));
+        workload.variants = sweeps::all_variants(lists);
+        for (sweeps::Variant& variant :
+             workload.variants) {  // memory is that of the prompts if the file says how long they are
             lengths.set(variant.setup, lengths.answers ? workload.prompt_tokens : 0.0);
         }
         document.add_problems(problems_of(workload));
@@ -220,4 +223,4 @@ RecommendInput read_workload(json::Document& document, Descriptions& description
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -13,67 +13,69 @@
 #include "text/split.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
-std::vector<const SweepColumn*> columns_of(const std::string& flag, const std::string& text) {
-    std::vector<const SweepColumn*> columns;
-    for (const std::string& name : split(text, ',')) {
+std::vector<const sweeps::SweepColumn*> columns_of(const std::string& flag, const std::string& text) {
+    std::vector<const sweeps::SweepColumn*> columns;
+    for (const std::string& name : text::split(text, ',')) {
         columns.push_back(sweep_column_of(flag, name));
     }
     return columns;
 }
 
 /// "tpot_ms<=20" or "speedup>=1.2".
-FigureLimit limit_of(const std::string& text) {
+sweeps::FigureLimit limit_of(const std::string& text) {
     const std::size_t at = text.find_first_of("<>");
     const bool whole = at != std::string::npos && text.compare(at + 1, 1, "=") == 0;
-    const std::optional<double> bound = whole ? parse_number(std::string_view(text).substr(at + 2)) : std::nullopt;
+    const std::optional<double> bound = whole ? text::parse_number(std::string_view(text).substr(at + 2)) : std::nullopt;
     if (!bound) {
-        throw InputError({fmt::format("--where: cannot read \"{}\"; a limit is a column, <= or >=, and a number: tpot_ms<=20",
-                                      json::shown_key(text))});
+        throw text::InputError({fmt::format(
+            "--where: cannot read \"{}\"; a limit is a column, <= or >=, and a number: tpot_ms<=20", json::shown_key(text))});
     }
-    FigureLimit limit;
+    sweeps::FigureLimit limit;
     limit.column = sweep_column_of("--where", text.substr(0, at));
     (text[at] == '<' ? limit.most : limit.least) = *bound;
     return limit;
 }
 
-GroupBest group_of(const std::string& text, const SweepColumn* by) {
-    GroupBest group{split(text, ','), by, false};
-    const std::vector<std::string> names = group_axis_names();
+sweeps::GroupBest group_of(const std::string& text, const sweeps::SweepColumn* by) {
+    sweeps::GroupBest group{text::split(text, ','), by, false};
+    const std::vector<std::string> names = sweeps::group_axis_names();
     for (std::string& axis : group.axes) {
         axis = axis == "draft_tokens" ? "shape" : axis;
         if (std::find(names.begin(), names.end(), axis) == names.end()) {
-            const std::string hint = did_you_mean(axis, names);
-            throw InputError({fmt::format("--group-by: a sweep has no axis \"{}\"{}", json::shown_key(axis),
-                                          hint.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : hint)});
+            const std::string hint = text::did_you_mean(axis, names);
+            throw text::InputError({fmt::format("--group-by: a sweep has no axis \"{}\"{}", json::shown_key(axis),
+                                                hint.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : hint)});
         }
         if (std::count(group.axes.begin(), group.axes.end(), axis) > 1) {
-            throw InputError({fmt::format("--group-by: names {} twice", axis)});
+            throw text::InputError({fmt::format("--group-by: names {} twice", axis)});
         }
     }
     return group;
 }
 
-SweepPart part_of(const std::string& text) {
-    const std::vector<std::string> numbers = split(text, '/');
-    const auto index = parse_number<std::uint64_t>(numbers.front()), count = parse_number<std::uint64_t>(numbers.back());
+sweeps::SweepPart part_of(const std::string& text) {
+    const std::vector<std::string> numbers = text::split(text, '/');
+    const auto index = text::parse_number<std::uint64_t>(numbers.front()),
+               count = text::parse_number<std::uint64_t>(numbers.back());
     if (numbers.size() != 2 || !index || !count || *index < 1 || *index > *count || *count > 1'000'000) {
-        throw InputError({fmt::format("--part: must be I/N with I from 1 to N, as in 3/8, not \"{}\"", json::shown_key(text))});
+        throw text::InputError(
+            {fmt::format("--part: must be I/N with I from 1 to N, as in 3/8, not \"{}\"", json::shown_key(text))});
     }
     return {*index - 1, *count};
 }
 
 /// The names of the columns for which this direction is better, in lines.
-std::string columns_text(Better better) {
+std::string columns_text(sweeps::Better better) {
     std::string names;
-    for (const SweepColumn& column : sweep_columns) {
+    for (const sweeps::SweepColumn& column : sweeps::sweep_columns) {
         if (column.better == better) {
             names += (names.empty() ? "" : ", ") + std::string(column.name);
         }
     }
-    return "  " + wrapped(names, 110, "  ");
+    return "  " + text::wrapped(names, 110, "  ");
 }
 
 }  // namespace
@@ -106,8 +108,9 @@ std::string sweep_footer() {
            "A condition keeps only points for which its expression of draft_tokens, depth, batch, context and tensor_parallel\n"
            "holds.\n\n"
            "Columns for --by, --pareto, --where and --quantiles where higher is better:\n" +
-           columns_text(Better::higher) + "\nand where lower is better:\n" + columns_text(Better::lower) +
-           "\nAxes for --group-by:\n  " + wrapped(fmt::format("{}", fmt::join(group_axis_names(), ", ")), 110, "  ") +
+           columns_text(sweeps::Better::higher) + "\nand where lower is better:\n" + columns_text(sweeps::Better::lower) +
+           "\nAxes for --group-by:\n  " +
+           text::wrapped(fmt::format("{}", fmt::join(sweeps::group_axis_names(), ", ")), 110, "  ") +
            "\n\nPoints that do not fit in memory are listed only with --ignore-memory. --format json and csv hold every point, "
            "or\n"
            "with --top, --by, --pareto or --group-by the lists; --csv and --json always hold every point.\n"
@@ -130,22 +133,24 @@ SweepOutputs sweep_outputs(const FlagTexts& texts, const std::string& format, co
     if (!lists) {
         std::string& named = format == "csv" ? outputs.csv : outputs.json;
         if (!named.empty()) {
-            throw InputError({fmt::format("--format {0} and --{0} both say where the {0} goes; give one of them", format)});
+            throw text::InputError(
+                {fmt::format("--format {0} and --{0} both say where the {0} goes; give one of them", format)});
         }
         named = output;
     }
     if (!outputs.csv.empty() && outputs.csv == outputs.json && outputs.csv != "-") {
-        throw InputError({fmt::format("--csv and --json both name {}", outputs.csv)});
+        throw text::InputError({fmt::format("--csv and --json both name {}", outputs.csv)});
     }
     if (outputs.csv == "-" && outputs.json == "-") {
-        throw InputError({"--csv and --json cannot both write to standard output"});
+        throw text::InputError({"--csv and --json cannot both write to standard output"});
     }
     if (stored && !(outputs.csv + outputs.json).empty()) {
-        throw InputError({"--store keeps lists, not every point; give --csv or --json without it"});
+        throw text::InputError({"--store keeps lists, not every point; give --csv or --json without it"});
     }
     const bool several_groups = given(texts, "group_by").find(';') != std::string::npos;
     if (format == "csv" && (several_groups || (best && !groups) + front + groups > 1)) {
-        throw InputError({"--format csv holds one list; give --top, --pareto or one --group-by, or use --format json for all"});
+        throw text::InputError(
+            {"--format csv holds one list; give --top, --pareto or one --group-by, or use --format json for all"});
     }
     if ((outputs.csv == "-" || outputs.json == "-") && outputs.summary == "-") {
         outputs.summary.clear();  // the lists must not mix with the data
@@ -153,11 +158,11 @@ SweepOutputs sweep_outputs(const FlagTexts& texts, const std::string& format, co
     return outputs;
 }
 
-SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {
+sweeps::SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {
     const auto number = [&](const char* flag, const char* path, const char* otherwise, long long low, long long high) {
         return whole_number(flag, given(texts, path).empty() ? otherwise : given(texts, path), low, high);
     };
-    SweepOptions options;
+    sweeps::SweepOptions options;
     options.threads = static_cast<unsigned>(number("--threads", "threads", "0", 0, 1024));
     options.best_count = static_cast<std::size_t>(number("--top", "top", "10", 0, 100'000));
     options.ignore_memory = ignore_memory;
@@ -165,15 +170,15 @@ SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {
         options.best_by = sweep_column_of("--by", given(texts, "by"));
     }
     if (!given(texts, "pareto").empty()) {
-        options.pareto_of = tradeoff_columns("--pareto", split(given(texts, "pareto"), ','));
+        options.pareto_of = tradeoff_columns("--pareto", text::split(given(texts, "pareto"), ','));
     }
     if (!given(texts, "group_by").empty()) {
-        for (const std::string& axes : split(given(texts, "group_by"), ';')) {
+        for (const std::string& axes : text::split(given(texts, "group_by"), ';')) {
             options.groups.push_back(group_of(axes, options.best_by));
         }
     }
     if (!given(texts, "where").empty()) {
-        for (const std::string& limit : split(given(texts, "where"), ',')) {
+        for (const std::string& limit : text::split(given(texts, "where"), ',')) {
             options.limits.push_back(limit_of(limit));
         }
     }
@@ -183,20 +188,20 @@ SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {
     if (!given(texts, "part").empty()) {
         options.part = part_of(given(texts, "part"));
         if (given(texts, "store").empty()) {
-            throw InputError({"--part: needs --store, where the share is kept until `treeline results merge` joins all"});
+            throw text::InputError({"--part: needs --store, where the share is kept until `treeline results merge` joins all"});
         }
     }
     return options;
 }
 
-void check_groups(const SweepOptions& options, const SweepInput& input) {
-    for (const GroupBest& group : options.groups) {
+void check_groups(const sweeps::SweepOptions& options, const sweeps::SweepInput& input) {
+    for (const sweeps::GroupBest& group : options.groups) {
         try {
-            const Groups groups(input.space, group.axes);
+            const sweeps::Groups groups(input.space, group.axes);
         } catch (const std::invalid_argument& error) {
-            throw InputError({std::string("--group-by: ") + error.what()});
+            throw text::InputError({std::string("--group-by: ") + error.what()});
         }
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -7,7 +7,7 @@
 #include "requests/flag_values.h"
 #include "sweeps/sweep_answer.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// All flags but --ignore-memory, --format, --output and --catalogue.
 const std::vector<KeyFlag>& sweep_flags();
@@ -25,8 +25,8 @@ struct SweepOutputs {
 SweepOutputs sweep_outputs(const FlagTexts& texts, const std::string& format, const std::string& output);
 
 /// What the flags ask for; throws InputError.
-SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory);
+sweeps::SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory);
 /// Throws InputError where groups cannot be made of this input, or are too many.
-void check_groups(const SweepOptions& options, const SweepInput& input);
+void check_groups(const sweeps::SweepOptions& options, const sweeps::SweepInput& input);
 
-}  // namespace treeline
+}  // namespace treeline::requests

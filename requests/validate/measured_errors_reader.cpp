@@ -2,13 +2,13 @@
 
 #include <system_error>
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr double least_ratio = 1e-3, largest_ratio = 1e3;
 
 /// The rows of a deployment, one list of measured / predicted for each class of batches.
-void read_deployment(json::Reader& at, std::vector<CaseResidual>& residuals) {
+void read_deployment(json::Reader& at, std::vector<numerics::CaseResidual>& residuals) {
     const std::string name = at.text("deployment");
     const std::array<std::string, 3> alike = {at.text("engine"), at.text("device"), at.text("kind")};
     for (json::Reader& level : at.objects("batches")) {
@@ -21,8 +21,8 @@ void read_deployment(json::Reader& at, std::vector<CaseResidual>& residuals) {
     at.finish();
 }
 
-std::vector<CaseResidual> read_residuals(json::Reader& mode, std::string_view key) {
-    std::vector<CaseResidual> residuals;
+std::vector<numerics::CaseResidual> read_residuals(json::Reader& mode, std::string_view key) {
+    std::vector<numerics::CaseResidual> residuals;
     if (mode.has(key)) {
         for (json::Reader& deployment : mode.objects(key)) {
             read_deployment(deployment, residuals);
@@ -33,17 +33,17 @@ std::vector<CaseResidual> read_residuals(json::Reader& mode, std::string_view ke
 
 }  // namespace
 
-MeasuredErrors read_measured_errors(const std::filesystem::path& path) {
+sweeps::MeasuredErrors read_measured_errors(const std::filesystem::path& path) {
     json::Document document = json::Document::load(path);
     json::Reader root = document.root();
-    MeasuredErrors errors;
+    sweeps::MeasuredErrors errors;
     static_cast<void>(root.choice("format", {"treeline-measured-errors"}));
     static_cast<void>(root.count("version", 1, 1));
     errors.source = root.text("source");
     static_cast<void>(root.text("made_by"));
     for (json::Reader& mode : root.objects("modes")) {
-        MeasuredErrors::OfMode of_mode;
-        of_mode.mode = *value_named<CostMode>(mode.choice("mode", {"roofline", "calibrated"}));
+        sweeps::MeasuredErrors::OfMode of_mode;
+        of_mode.mode = *value_named<sim::CostMode>(mode.choice("mode", {"roofline", "calibrated"}));
         of_mode.speed_ups = read_residuals(mode, "speed_ups");
         of_mode.times = read_residuals(mode, "times_per_token");
         mode.finish();
@@ -54,10 +54,10 @@ MeasuredErrors read_measured_errors(const std::filesystem::path& path) {
     return errors;
 }
 
-MeasuredErrors measured_errors_of(const Catalogue& catalogue) {
+sweeps::MeasuredErrors measured_errors_of(const Catalogue& catalogue) {
     std::error_code ignored;
     const std::filesystem::path path = catalogue.measured_errors();
-    return std::filesystem::exists(path, ignored) ? read_measured_errors(path) : MeasuredErrors{};
+    return std::filesystem::exists(path, ignored) ? read_measured_errors(path) : sweeps::MeasuredErrors{};
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -6,12 +6,12 @@
 #include "requests/catalogue.h"
 #include "sweeps/trust.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Throws InputError with every problem of the file.
-MeasuredErrors read_measured_errors(const std::filesystem::path& path);
+sweeps::MeasuredErrors read_measured_errors(const std::filesystem::path& path);
 
 /// Those of a catalogue; empty if it holds none.
-MeasuredErrors measured_errors_of(const Catalogue& catalogue);
+sweeps::MeasuredErrors measured_errors_of(const Catalogue& catalogue);
 
-}  // namespace treeline
+}  // namespace treeline::requests

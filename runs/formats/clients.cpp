@@ -8,7 +8,7 @@
 #include "text/csv.h"
 #include "text/parse_number.h"
 
-namespace treeline::run_formats_of {
+namespace treeline::runs::run_formats_of {
 namespace {
 
 bool is_guidellm(const RunJson& json) {
@@ -95,7 +95,7 @@ bool is_acceptance_table(const std::vector<std::string>& header) {
 }
 
 void read_acceptance_table(const std::string& text, RunBuilder& run) {
-    CsvReader csv(text);
+    text::CsvReader csv(text);
     while (csv.next()) {
         run.at_line(csv.line());
         if (const std::string misfit = csv.problem(); !misfit.empty()) {
@@ -103,8 +103,8 @@ void read_acceptance_table(const std::string& text, RunBuilder& run) {
             continue;
         }
         AcceptanceCounts counts;
-        const auto drafts = parse_number(csv["num_drafts"]), drafted = parse_number(csv["num_draft_tokens"]),
-                   accepted = parse_number(csv["num_accepted_tokens"]);
+        const auto drafts = text::parse_number(csv["num_drafts"]), drafted = text::parse_number(csv["num_draft_tokens"]),
+                   accepted = text::parse_number(csv["num_accepted_tokens"]);
         if (!drafts || !drafted || !accepted) {
             run.problem("num_drafts, num_draft_tokens and num_accepted_tokens must be numbers");
             continue;
@@ -113,7 +113,7 @@ void read_acceptance_table(const std::string& text, RunBuilder& run) {
         counts.drafted = *drafted;
         counts.accepted = *accepted;
         for (int i = 0; csv.column("acceptance_at_pos_" + std::to_string(i)); ++i) {
-            const auto rate = parse_number(csv["acceptance_at_pos_" + std::to_string(i)]);
+            const auto rate = text::parse_number(csv["acceptance_at_pos_" + std::to_string(i)]);
             if (!rate || *rate < 0.0 || *rate > 1.0) {
                 break;
             }
@@ -133,15 +133,15 @@ bool is_speed_table(const std::vector<std::string>& header) {
 }
 
 void read_speed_table(const std::string& text, RunBuilder& run) {
-    CsvReader csv(text);
+    text::CsvReader csv(text);
     while (csv.next()) {
         run.at_line(csv.line());
         if (const std::string misfit = csv.problem(); !misfit.empty()) {
             run.problem(misfit);
             continue;
         }
-        const auto gap = parse_number(csv["itl_median_ms"]), first = parse_number(csv["ttft_median_ms"]),
-                   rate = parse_number(csv["output_tps_median"]);
+        const auto gap = text::parse_number(csv["itl_median_ms"]), first = text::parse_number(csv["ttft_median_ms"]),
+                   rate = text::parse_number(csv["output_tps_median"]);
         const bool one = csv.column("strategy") && csv["strategy"] == "synchronous";
         RunCell& cell = run.cell(one ? 1.0 : 0.0, std::max(0, run.draft_tokens_or(0)));
         cell.concurrency = true;
@@ -163,9 +163,9 @@ std::vector<JsonFormat> clients() {
     return {{"a result of guidellm", is_guidellm, read_guidellm}, {"a result of aiperf", is_aiperf, read_aiperf}};
 }
 
-}  // namespace treeline::run_formats_of
+}  // namespace treeline::runs::run_formats_of
 
-namespace treeline {
+namespace treeline::runs {
 
 const std::vector<TableFormat>& table_formats() {
     static const std::vector<TableFormat> all = {
@@ -174,4 +174,4 @@ const std::vector<TableFormat>& table_formats() {
     return all;
 }
 
-}  // namespace treeline
+}  // namespace treeline::runs

@@ -6,7 +6,7 @@
 
 #include "runs/builder.h"
 
-namespace treeline::run_formats_of {
+namespace treeline::runs::run_formats_of {
 namespace {
 
 constexpr double to_seconds = 1e-3;  // of milliseconds
@@ -190,4 +190,4 @@ std::vector<JsonFormat> llama_cpp() {
 
 std::unique_ptr<LineReader> llama_cpp_log() { return std::make_unique<LlamaCppLog>(); }
 
-}  // namespace treeline::run_formats_of
+}  // namespace treeline::runs::run_formats_of

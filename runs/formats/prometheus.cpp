@@ -9,7 +9,7 @@
 #include "sim/input_limits.h"
 #include "text/parse_number.h"
 
-namespace treeline::run_formats_of {
+namespace treeline::runs::run_formats_of {
 namespace {
 
 /// A counter of one label set in the first and in the last scrape of a file.
@@ -42,7 +42,7 @@ public:
         counts.drafts = drafts;
         counts.drafted = drafted;
         counts.accepted = grown("spec_decode_num_accepted_tokens_total");
-        for (int i = 0; i < most_draft_tokens && positions_.contains(i); ++i) {
+        for (int i = 0; i < sim::most_draft_tokens && positions_.contains(i); ++i) {
             counts.reached.push_back(grown("spec_decode_num_accepted_tokens_per_pos_total/" + std::to_string(i)));
             counts.drafts_with_positions = drafts;
         }
@@ -100,7 +100,7 @@ private:
     void take_sample(std::string_view line, RunBuilder& run) {
         const std::size_t blank = line.rfind(' ');
         const std::size_t brace = std::min(line.find('{'), line.find(' '));
-        const auto value = blank == std::string_view::npos ? std::nullopt : parse_number(line.substr(blank + 1));
+        const auto value = blank == std::string_view::npos ? std::nullopt : text::parse_number(line.substr(blank + 1));
         if (!value) {
             if (line.ends_with("NaN") || line.ends_with("Inf")) {
                 return;
@@ -115,8 +115,8 @@ private:
             return;
         }
         if (name.find("_per_pos") != std::string::npos) {
-            const std::optional<int> position = parse_number<int>(word_after(line, "position="));
-            if (!position || *position < 0 || *position >= most_draft_tokens) {
+            const std::optional<int> position = text::parse_number<int>(word_after(line, "position="));
+            if (!position || *position < 0 || *position >= sim::most_draft_tokens) {
                 return run.problem("must name the position that it counts");
             }
             positions_.insert(*position);
@@ -167,4 +167,4 @@ private:
 
 std::unique_ptr<LineReader> prometheus() { return std::make_unique<Prometheus>(); }
 
-}  // namespace treeline::run_formats_of
+}  // namespace treeline::runs::run_formats_of

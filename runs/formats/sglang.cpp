@@ -5,7 +5,7 @@
 
 #include "runs/builder.h"
 
-namespace treeline::run_formats_of {
+namespace treeline::runs::run_formats_of {
 namespace {
 
 /// Draft tokens without the root, from what the server was started with; below 0 if it does not say.
@@ -166,4 +166,4 @@ std::vector<JsonFormat> sglang() {
             {"/server_info of SGLang", is_server_info, read_server_info}};
 }
 
-}  // namespace treeline::run_formats_of
+}  // namespace treeline::runs::run_formats_of

@@ -5,7 +5,7 @@
 
 #include "runs/builder.h"
 
-namespace treeline::run_formats_of {
+namespace treeline::runs::run_formats_of {
 namespace {
 
 /// Decoding steps between two lines, unless --decode-log-interval says otherwise.
@@ -91,4 +91,4 @@ private:
 
 std::unique_ptr<LineReader> sglang_log() { return std::make_unique<SglangLog>(); }
 
-}  // namespace treeline::run_formats_of
+}  // namespace treeline::runs::run_formats_of

@@ -5,7 +5,7 @@
 
 #include "runs/builder.h"
 
-namespace treeline::run_formats_of {
+namespace treeline::runs::run_formats_of {
 namespace {
 
 bool is_iteration(const RunJson& json) { return json.contains("iterLatencyMS"); }
@@ -93,4 +93,4 @@ std::vector<JsonFormat> tensorrt_llm() {
             {"a report of trtllm-bench", is_bench_report, read_bench_report}};
 }
 
-}  // namespace treeline::run_formats_of
+}  // namespace treeline::runs::run_formats_of

@@ -7,7 +7,7 @@
 #include "numerics/quantile.h"
 #include "runs/builder.h"
 
-namespace treeline::run_formats_of {
+namespace treeline::runs::run_formats_of {
 namespace {
 
 bool is_vllm_bench(const RunJson& json) {
@@ -41,7 +41,7 @@ std::optional<double> median_gap(const RunJson& json) {
         }
     }
     if (!gaps.empty()) {
-        return quantile(gaps, 0.5);
+        return numerics::quantile(gaps, 0.5);
     }
     const auto printed = number_at(json, "median_itl_ms");
     return printed ? std::optional(*printed * 1e-3) : std::nullopt;
@@ -180,4 +180,4 @@ std::vector<JsonFormat> vllm() {
             {"acceptance of single requests (vLLM, TensorRT-LLM, aiperf)", is_request_record, read_request_record}};
 }
 
-}  // namespace treeline::run_formats_of
+}  // namespace treeline::runs::run_formats_of

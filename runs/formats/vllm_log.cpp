@@ -5,7 +5,7 @@
 
 #include "runs/builder.h"
 
-namespace treeline::run_formats_of {
+namespace treeline::runs::run_formats_of {
 namespace {
 
 /// "Running" is a snapshot, and throughput a mean of the interval: they belong together only where the number did not change.
@@ -144,4 +144,4 @@ private:
 
 std::unique_ptr<LineReader> vllm_log() { return std::make_unique<VllmLog>(); }
 
-}  // namespace treeline::run_formats_of
+}  // namespace treeline::runs::run_formats_of

@@ -1,6 +1,6 @@
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 DrafterPlan plan(const CascadeDrafter& drafter, const Model& target, const Precision& target_precision) {
     DrafterPlan result = std::visit([&](const auto& middle) { return plan(middle, target, target_precision); }, drafter.middle);
@@ -15,4 +15,4 @@ DrafterPlan plan(const CascadeDrafter& drafter, const Model& target, const Preci
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

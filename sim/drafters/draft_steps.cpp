@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 std::vector<double> internal_nodes(const DraftTree& tree) {
@@ -130,4 +130,4 @@ DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const
     return steps;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

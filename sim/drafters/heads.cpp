@@ -1,6 +1,6 @@
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// Inputs of a head's first layer, the mean over the heads. Hydra's head i reads the hidden state and i embeddings; the state
@@ -51,4 +51,4 @@ DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precis
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

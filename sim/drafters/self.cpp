@@ -2,7 +2,7 @@
 
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 DrafterPlan plan(const SelfDrafter& drafter, const Model& target, const Precision& target_precision) {
     Model model = with_reach(target, drafter.reach);
@@ -28,4 +28,4 @@ DrafterPlan plan(const SelfDrafter& drafter, const Model& target, const Precisio
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -5,7 +5,7 @@
 
 #include "sim/sampling/round_law.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 /// Token-wise rejection sampling (Leviathan et al., arXiv 2211.17192): draft x is accepted with probability min(1, p(x)/q(x));
 /// the first rejected one is replaced by a token from norm(max(p − q, 0)), and all later drafts are dropped.
@@ -56,4 +56,4 @@ Round dropping_round(const Models& models, int draft_tokens, double threshold);
 Round cascade_round(const Models& models, const NextToken& inner, int draft_tokens, int inner_tokens);
 RoundLaw cascade_law(const Models& models, int draft_tokens);
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

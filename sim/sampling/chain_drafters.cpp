@@ -4,7 +4,7 @@
 #include "numerics/random.h"
 #include "sim/sampling/chain.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 /// Whether the drafter's best token after `last` is likely enough to go on.
@@ -14,7 +14,8 @@ bool goes_on(const NextToken& drafter, int last, double threshold) {
 }
 
 /// Rejection sampling of `draft` ~ q against p. True if it was kept; else the correction is the round's last token.
-bool verify_sampled(std::span<const double> p, std::span<const double> q, int draft, Random& random, DrawnRound& round) {
+bool verify_sampled(std::span<const double> p, std::span<const double> q, int draft, numerics::Random& random,
+                    DrawnRound& round) {
     const auto at = static_cast<std::size_t>(draft);
     if (random.uniform() * q[at] < p[at]) {
         round.tokens.push_back(draft);
@@ -44,7 +45,7 @@ void add_level(ExpectedRound& expected, double accepted) {
 }  // namespace
 
 Round lookup_round(const Models& models, int draft_tokens, double hit_rate) {
-    return [&models, draft_tokens, hit_rate](int root, Random& random, DrawnRound& round) {
+    return [&models, draft_tokens, hit_rate](int root, numerics::Random& random, DrawnRound& round) {
         const int drafted = random.uniform() < hit_rate ? draft_tokens : 0;
         int last = root;
         for (int i = 0; i < drafted; ++i) {
@@ -90,7 +91,7 @@ RoundLaw lookup_law(const Models& models, int draft_tokens, double hit_rate) {
 }
 
 Round cut_off_round(const Models& models, int draft_tokens, double threshold) {
-    return [&models, draft_tokens, threshold](int root, Random& random, DrawnRound& round) {
+    return [&models, draft_tokens, threshold](int root, numerics::Random& random, DrawnRound& round) {
         int last = root;
         for (int i = 0; i < draft_tokens && goes_on(models.drafter, last, threshold); ++i) {
             const std::span<const double> q = models.drafter.after(last);
@@ -132,7 +133,7 @@ RoundLaw cut_off_law(const Models& models, int draft_tokens, double threshold) {
 }
 
 Round dropping_round(const Models& models, int draft_tokens, double threshold) {
-    return [&models, draft_tokens, threshold](int root, Random& random, DrawnRound& round) {
+    return [&models, draft_tokens, threshold](int root, numerics::Random& random, DrawnRound& round) {
         int last = root;
         for (int i = 0; i < draft_tokens; ++i) {
             const std::span<const double> q = models.drafter.after(last);
@@ -151,7 +152,7 @@ Round dropping_round(const Models& models, int draft_tokens, double threshold) {
 
 Round cascade_round(const Models& models, const NextToken& inner, int draft_tokens, int inner_tokens) {
     const Models below{models.drafter, inner};
-    return [&models, below, draft_tokens, inner_tokens](int root, Random& random, DrawnRound& round) {
+    return [&models, below, draft_tokens, inner_tokens](int root, numerics::Random& random, DrawnRound& round) {
         // The middle model's tokens, sped up by the inner drafter: distributed as if it had drafted alone.
         std::vector<int> drafts;
         const Round inside = token_wise_round(below, inner_tokens);
@@ -175,4 +176,4 @@ Round cascade_round(const Models& models, const NextToken& inner, int draft_toke
 
 RoundLaw cascade_law(const Models& models, int draft_tokens) { return token_wise_law(models, draft_tokens); }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

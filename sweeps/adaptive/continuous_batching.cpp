@@ -10,7 +10,7 @@
 #include "sweeps/adaptive/repetitions.h"
 #include "sweeps/parallel.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 struct Request {
@@ -43,7 +43,7 @@ struct Tally {
     double decoding_seconds = 0.0, decoded_tokens = 0.0;
 };
 
-int output_tokens(const Requests& requests, Random& random) {
+int output_tokens(const Requests& requests, numerics::Random& random) {
     if (requests.length == OutputLength::fixed) {
         return static_cast<int>(requests.output_tokens);
     }
@@ -53,7 +53,7 @@ int output_tokens(const Requests& requests, Random& random) {
     return random.geometric(requests.output_tokens);
 }
 
-Request drawn_request(const Requests& requests, Random& random) {
+Request drawn_request(const Requests& requests, numerics::Random& random) {
     Request request;
     if (requests.classes.empty()) {
         request.tokens = output_tokens(requests, random);
@@ -184,7 +184,7 @@ private:
     }
 
     /// Gives every sequence of the batch its tokens; returns how many were wanted.
-    int advance(const CountDistribution& accepted) {
+    int advance(const numerics::CountDistribution& accepted) {
         int wanted = 0;
         for (std::size_t i = 0; i < batch_.size();) {
             Request& request = batch_[i];
@@ -232,8 +232,8 @@ private:
     const SimulationSize& size_;
     /// Arrivals and lengths have a stream apart from acceptance: every schedule sees the same requests, so differences are due
     /// to the schedules.
-    Random coming_, verifying_;
-    std::vector<CountDistribution> accepted_;
+    numerics::Random coming_, verifying_;
+    std::vector<numerics::CountDistribution> accepted_;
     Tally tally_;
     std::priority_queue<Request, std::vector<Request>, JoinsLater> reading_;  ///< those who may not join yet
     std::deque<Request> queue_;
@@ -283,4 +283,4 @@ ServedTraffic simulate_serving(const BatchServer& server, const Requests& reques
     return served;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -20,7 +20,7 @@
 #include "sweeps/adaptive/interval.h"
 #include "sweeps/adaptive/speed_table.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct BatchServer {
     const std::vector<SpeculationSetting>& settings;
@@ -51,4 +51,4 @@ struct ServedTraffic {
 ServedTraffic simulate_serving(const BatchServer& server, const Requests& requests, const SimulationSize& size,
                                double confidence);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

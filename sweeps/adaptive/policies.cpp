@@ -6,7 +6,7 @@
 
 #include "numerics/bisection.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr int quadrature_points = 41;
@@ -76,7 +76,7 @@ std::vector<double> position_logits(const PolicyProblem& problem) {
             }
             return sum;
         };
-        const double logit = bisect({-40.0, 40.0}, 80, [&](double x) { return accepted(x) < target; }).middle();
+        const double logit = numerics::bisect({-40.0, 40.0}, 80, [&](double x) { return accepted(x) < target; }).middle();
         for (std::size_t i = 0; i < grid.at.size(); ++i) {
             reached[i] *= mean_chance(grid, logit + problem.request_spread * grid.at[i], problem.draft_spread);
         }
@@ -107,4 +107,4 @@ std::vector<std::string> problems_of(const PolicyProblem& problem) {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -15,7 +15,7 @@
 #include "sim/units.h"
 #include "sweeps/adaptive/interval.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Round times of one batch size. A draft of k tokens runs k passes, or one where all are drafted at once.
 struct PolicyTimes {
@@ -111,4 +111,4 @@ struct PoliciesAnswer {
     std::vector<PolicyBatchOutcome> batches;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

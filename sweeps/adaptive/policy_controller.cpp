@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// AdaEDL's bound from below on the acceptance of a draft: 1 − sqrt(γ·H), γ = 0.2, of a distribution with `confidence` on its
@@ -186,4 +186,4 @@ void PolicyController::learn(const std::vector<PolicyDraft>& batch, Seconds time
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -9,7 +9,7 @@
 #include "sweeps/adaptive/bandit.h"
 #include "sweeps/adaptive/policies.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// One sequence of the batch in one round.
 struct PolicyDraft {
@@ -50,4 +50,4 @@ private:
     std::optional<UcbBandit> bandit_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -5,13 +5,13 @@
 #include "numerics/random.h"
 #include "sweeps/adaptive/policy_controller.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 double chance_of(double logit) { return 1.0 / (1.0 + std::exp(-logit)); }
 
 /// Box and Muller's normal number.
-double normal(Random& random) {
+double normal(numerics::Random& random) {
     const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
     return radius * std::cos(2.0 * 3.14159265358979323846 * random.uniform());
 }
@@ -24,7 +24,7 @@ struct Tally {
 /// differences between policies are not luck.
 Tally run(const Policy& policy, const PolicyProblem& problem, const PolicyTimes& times, const std::vector<double>& logits,
           std::int64_t rounds, std::uint64_t seed) {
-    Random random(seed);
+    numerics::Random random(seed);
     PolicyController controller(policy, problem, times);
     std::vector<double> level(static_cast<std::size_t>(times.batch));
     for (double& u : level) {
@@ -104,7 +104,7 @@ std::vector<PolicyBatchOutcome> simulate_policies(const PolicyProblem& problem, 
             std::vector<Tally> tallies;
             for (std::int64_t i = 0; i < runs.repetitions; ++i) {
                 tallies.push_back(
-                    run(policy, problem, times, logits, rounds, seed_of(runs.seed, static_cast<std::uint64_t>(i))));
+                    run(policy, problem, times, logits, rounds, numerics::seed_of(runs.seed, static_cast<std::uint64_t>(i))));
             }
             return tallies;
         };
@@ -137,4 +137,4 @@ std::vector<PolicyBatchOutcome> simulate_policies(const PolicyProblem& problem, 
     return outcomes;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

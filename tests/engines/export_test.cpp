@@ -12,6 +12,7 @@
 #include "text/input_error.h"
 
 using namespace treeline;
+using namespace treeline::engines;
 using namespace treeline::testing;
 
 namespace {
@@ -19,14 +20,14 @@ namespace {
 using Json = nlohmann::json;
 
 struct Case {
-    Recommendation recommendation =
-        recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 4}, {33, 0}}, 256));
-    Workload workload;
+    sweeps::Recommendation recommendation =
+        recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 4}, {33, 0}}, 256));
+    sweeps::Workload workload;
 
     Case() {
-        recommendation.variants[0].setup.speculations = chains_up_to(8);
+        recommendation.variants[0].setup.speculations = sim::chains_up_to(8);
         recommendation.candidates[0].accept_length = 2.5;
-        workload.speculations = chains_up_to(8);
+        workload.speculations = sim::chains_up_to(8);
         workload.traffic.points = {{1, 500, 0.25}, {64, 500, 0.25}, {1, 16000, 0.25}, {64, 16000, 0.25}};
     }
     [[nodiscard]] std::string text(ExportKind kind) const {
@@ -60,7 +61,7 @@ TEST_CASE("lengths by batch and context are a grid without gaps") {
 
 TEST_CASE("SGLang's cost tables say what the model says") {
     const Case example;
-    const CompiledRound round = compile_round(example.recommendation.variants[0].setup);
+    const sim::CompiledRound round = sim::compile_round(example.recommendation.variants[0].setup);
     const double context = 0.5 * (500 + 16000);
     const Json table = Json::parse(example.text(ExportKind::sglang_sps));
     const auto tokens = table["sample_batch_tokens"].get<std::vector<int>>();
@@ -68,7 +69,7 @@ TEST_CASE("SGLang's cost tables say what the model says") {
     REQUIRE(tokens.size() == rates.size());
     CHECK(table["max_batch_tokens"].get<int>() == tokens.back());
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-        CHECK(rates[i] == Approx(1.0 / evaluate(round, {3, tokens[i] / 4.0, context}).round.value()).epsilon(1e-3));
+        CHECK(rates[i] == Approx(1.0 / sim::evaluate(round, {3, tokens[i] / 4.0, context}).round.value()).epsilon(1e-3));
         CHECK((i == 0 || tokens[i] > tokens[i - 1]));
     }
     const Json sums = Json::parse(example.text(ExportKind::sglang_sps_model));
@@ -81,7 +82,7 @@ TEST_CASE("SGLang's cost tables say what the model says") {
         for (std::size_t j = 0; j < all.size(); ++j) {
             const double length = static_cast<double>(all[j]) / requests[i] - 1.0;
             if (length == 3.0) {
-                const double step = evaluate(round, {3, static_cast<double>(requests[i]), context}).round.value();
+                const double step = sim::evaluate(round, {3, static_cast<double>(requests[i]), context}).round.value();
                 CHECK(sums["bias_seconds"].get<double>() + alpha[i] + theta[j] == Approx(step).epsilon(0.15));
             }
         }
@@ -93,21 +94,21 @@ TEST_CASE("what cannot be exported is a sentence") {
     plain.recommendation.speculate = false;
     CHECK_THROWS_WITH(plain.text(ExportKind::sglang_sps), Catch::Contains("does not speculate"));
     Case other;
-    other.recommendation.variants[0].setup.drafter = SelfDrafter{};
-    CHECK_THROWS_AS(other.text(ExportKind::aisimulate), InputError);
+    other.recommendation.variants[0].setup.drafter = sim::SelfDrafter{};
+    CHECK_THROWS_AS(other.text(ExportKind::aisimulate), text::InputError);
     CHECK(Case().text(ExportKind::aisimulate).find("expected_accepted_tokens: 1.5") != std::string::npos);
     CHECK(Case().text(ExportKind::check_guidellm).find("--rate 64") != std::string::npos);
 }
 
 TEST_CASE("simulated acceptance counts the bonus token as each engine does") {
-    const CandidateRun run{false, 3, 8, 1024, 0.01};
-    const Drafter drafter = OneLayerDrafter::published_eagle3();
+    const sweeps::CandidateRun run{false, 3, 8, 1024, 0.01};
+    const sim::Drafter drafter = sim::OneLayerDrafter::published_eagle3();
     const auto first = [&](const char* engine) { return commands_for(run, find_engine(engine), drafter, "m", 2.5).lines; };
     CHECK(first("vllm")[0].find("\"synthetic_acceptance_rates\":[1.0,0.5,0.0]") != std::string::npos);
     CHECK(first("sglang")[0].find("SGLANG_SIMULATE_ACC_LEN=2.50") != std::string::npos);
     CHECK(first("sglang")[0].find("--speculative-num-draft-tokens 4") != std::string::npos);
     CHECK(first("tensorrt-llm")[1].find("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.50") != std::string::npos);
     CHECK(commands_for(run, find_engine("llama.cpp"), drafter, "m", 2.5).remark.find("cannot simulate") != std::string::npos);
-    const CandidateRun real{true, 3, 1, 1024, 0.0};
+    const sweeps::CandidateRun real{true, 3, 1, 1024, 0.0};
     CHECK(commands_for(real, find_engine("vllm"), drafter, "m", 2.5).lines[0].find("synthetic") == std::string::npos);
 }

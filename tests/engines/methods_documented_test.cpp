@@ -10,6 +10,7 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::engines;
 
 namespace {
 
@@ -46,7 +47,7 @@ TEST_CASE("every kind of drafter is on the page of inputs, and those beyond engi
     }
     std::ifstream file(testing::source_folder() / "docs" / "inputs.md");
     const std::string inputs{std::istreambuf_iterator<char>(file), {}};
-    for (const std::string& kind : drafter_kinds()) {
+    for (const std::string& kind : requests::drafter_kinds()) {
         INFO(kind);
         CHECK(inputs.find("`" + kind + "`") != std::string::npos);
     }

@@ -7,6 +7,7 @@
 #include "numerics/residual_interval.h"
 
 using namespace treeline;
+using namespace treeline::numerics;
 
 namespace {
 

@@ -30,16 +30,16 @@ constexpr double goal_reduced_per_second = 1e9 / 60.0;
 constexpr double goal_gigabytes = 0.3;
 constexpr double goal_linearity = 1.5;  ///< time per point of the large sweep against the small one
 
-DesignSpace space_of(int contexts, CostMode mode = CostMode::roofline) {
-    DesignSpace space;
-    const char* const third = mode == CostMode::roofline ? "rtx-4090" : "h200";
-    const char* const mode_label = mode == CostMode::roofline ? "roofline" : "calibrated";
+sweeps::DesignSpace space_of(int contexts, sim::CostMode mode = sim::CostMode::roofline) {
+    sweeps::DesignSpace space;
+    const char* const third = mode == sim::CostMode::roofline ? "rtx-4090" : "h200";
+    const char* const mode_label = mode == sim::CostMode::roofline ? "roofline" : "calibrated";
     for (const char* name : {"h100-sxm", "a100-sxm-80", third, "l40s"}) {
-        Variant variant;
+        sweeps::Variant variant;
         variant.labels = {"llama-3-8b", "bf16", name, "cuda-graph", mode_label, "llama-3.2-1b", "truncate", 1};
         variant.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform(name, "cuda-graph"));
         variant.setup.platform.mode = mode;
-        if (mode == CostMode::calibrated) {  // and a steady state, in which prompts are read
+        if (mode == sim::CostMode::calibrated) {  // and a steady state, in which prompts are read
             variant.setup.prompt_tokens = 1000.0;
             variant.setup.output_tokens = 300.0;
         }
@@ -57,8 +57,9 @@ DesignSpace space_of(int contexts, CostMode mode = CostMode::roofline) {
     return space;
 }
 
-Variant tree_variant(const char* target, const char* drafter, Rollback rollback, const std::vector<Speculation>& trees) {
-    Variant variant;
+sweeps::Variant tree_variant(const char* target, const char* drafter, sim::Rollback rollback,
+                             const std::vector<sim::Speculation>& trees) {
+    sweeps::Variant variant;
     variant.labels = {target, "bf16", "h100-sxm", "cuda-graph", "roofline", drafter, std::string(name_of(rollback)), 1};
     variant.setup = pair_setup(target, drafter, platform("h100-sxm", "cuda-graph"));
     variant.setup.acceptance.siblings = sequoia_demo;
@@ -68,19 +69,19 @@ Variant tree_variant(const char* target, const char* drafter, Rollback rollback,
 }
 
 /// Best trees of 4 to 100 nodes and 2 to 9 levels.
-DesignSpace tree_space(int contexts) {
-    DesignSpace space;
-    space.speculations = chains_up_to(0);
+sweeps::DesignSpace tree_space(int contexts) {
+    sweeps::DesignSpace space;
+    space.speculations = sim::chains_up_to(0);
     for (int nodes = 4; nodes <= 100; nodes += 4) {
         for (int depth = 2; depth <= 9; ++depth) {
-            for (const Verification verification : {Verification::packed, Verification::unrolled}) {
+            for (const sim::Verification verification : {sim::Verification::packed, sim::Verification::unrolled}) {
                 space.speculation.push_back(static_cast<int>(space.speculations.size()));
-                space.speculations.push_back({OptimalShape{nodes, depth, 0}, verification, "optimal"});
+                space.speculations.push_back({sim::OptimalShape{nodes, depth, 0}, verification, "optimal"});
             }
         }
     }
-    space.variants = {tree_variant("llama-3-8b", "llama-3.2-1b", Rollback::truncate, space.speculations),
-                      tree_variant("mamba2-2.7b", "mamba2-130m", Rollback::replay, space.speculations)};
+    space.variants = {tree_variant("llama-3-8b", "llama-3.2-1b", sim::Rollback::truncate, space.speculations),
+                      tree_variant("mamba2-2.7b", "mamba2-130m", sim::Rollback::replay, space.speculations)};
     for (int batch = 1; batch <= 64; ++batch) {
         space.batch.push_back(batch);
     }
@@ -99,7 +100,7 @@ double processor_seconds() {
 /// A sweep and the processor time it took, summed over threads. Goals are judged by processor time: a machine that is busy with
 /// something else makes wall time longer, not the program slower.
 struct Run {
-    SweepSummary summary;
+    sweeps::SweepSummary summary;
     double processor_seconds = 0.0;
     unsigned threads = 1;
 
@@ -108,12 +109,12 @@ struct Run {
     [[nodiscard]] double processor_rate() const { return points() * threads / processor_seconds; }
 };
 
-Run run(const DesignSpace& space, unsigned threads, SweepOptions options = {}) {
+Run run(const sweeps::DesignSpace& space, unsigned threads, sweeps::SweepOptions options = {}) {
     options.threads = threads;
     Run result;
     result.threads = threads;
     const double start = processor_seconds();
-    result.summary = run_sweep(space, options);
+    result.summary = sweeps::run_sweep(space, options);
     result.processor_seconds = processor_seconds() - start;
     return result;
 }
@@ -125,11 +126,11 @@ struct BareRates {
 /// Points per second of processor time on one thread: the grid face, the batch face and single points, in calibrated mode. The
 /// three are compared in one run, so that their ratios hold on a busy machine.
 BareRates bare_rates() {
-    const DesignSpace space = space_of(64, CostMode::calibrated);
-    const CompiledRound round = compile_round(space.variants.front().setup);
-    const RoundGrid grid(round, space.speculation, space.batch);
-    auto estimates = std::make_unique<EstimateColumns>();
-    TileWork work;
+    const sweeps::DesignSpace space = space_of(64, sim::CostMode::calibrated);
+    const sim::CompiledRound round = sim::compile_round(space.variants.front().setup);
+    const sim::RoundGrid grid(round, space.speculation, space.batch);
+    auto estimates = std::make_unique<sim::EstimateColumns>();
+    sim::TileWork work;
     BareRates best;
     const auto rate = [](double& fastest, double points, double seconds) { fastest = std::max(fastest, points / seconds); };
     for (int repeat = 0; repeat < 5; ++repeat) {
@@ -151,14 +152,14 @@ BareRates bare_rates() {
             batch.push_back(space.batch[i / 16 % 256]);
             context.push_back(space.context[i / 4096]);
         }
-        std::vector<RoundEstimate> of_columns(shapes.size());
+        std::vector<sim::RoundEstimate> of_columns(shapes.size());
         start = processor_seconds();
-        evaluate(round, {shapes, batch, context}, of_columns);
+        sim::evaluate(round, {shapes, batch, context}, of_columns);
         rate(best.columns, static_cast<double>(shapes.size()), processor_seconds() - start);
         start = processor_seconds();
         double sum = 0.0;
         for (std::size_t i = 0; i < shapes.size(); ++i) {
-            sum += evaluate(round, DesignPoint{shapes[i], batch[i], context[i]}).accept_length;
+            sum += sim::evaluate(round, sim::DesignPoint{shapes[i], batch[i], context[i]}).accept_length;
         }
         rate(best.points, sum > 0.0 ? static_cast<double>(shapes.size()) : 0.0, processor_seconds() - start);
     }
@@ -249,16 +250,16 @@ bool report_rate(const char* what, double rate, double goal) {
 }  // namespace
 
 int main() {
-    const unsigned cores = thread_count(0);
+    const unsigned cores = sweeps::thread_count(0);
     print_bound(bare_rates());
     const Run small = run(space_of(61), cores);   // 10^6 points
     const Run large = run(space_of(611), cores);  // 10^7 points
-    const Run calibrated = run(space_of(611, CostMode::calibrated), cores);
+    const Run calibrated = run(space_of(611, sim::CostMode::calibrated), cores);
     const Run trees = run(tree_space(40), cores);  // 2·10^6 points
-    SweepOptions grouped;
-    grouped.groups = {{{"batch", "device"}, find_sweep_column("speedup"), false},
-                      {{"context"}, find_sweep_column("tpot_ms"), false}};
-    const Run reduced = run(space_of(6104, CostMode::calibrated), cores, grouped);  // 10^8 points
+    sweeps::SweepOptions grouped;
+    grouped.groups = {{{"batch", "device"}, sweeps::find_sweep_column("speedup"), false},
+                      {{"context"}, sweeps::find_sweep_column("tpot_ms"), false}};
+    const Run reduced = run(space_of(6104, sim::CostMode::calibrated), cores, grouped);  // 10^8 points
     const double linearity = small.processor_rate() / large.processor_rate();
 
     fmt::print("sweep, {} threads: {:.1f} M points/s by the clock, {:.1f} M by processor time\n", cores,

@@ -8,20 +8,21 @@
 #include "text/input_error.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 
 namespace {
 
 std::string problem(const std::string& text) {
     try {
         static_cast<void>(acceptance_file_of(text, "in"));
-    } catch (const InputError& failure) {
+    } catch (const text::InputError& failure) {
         return failure.problems().front();
     }
     return "";
 }
 
-AcceptanceOfTraffic found(const std::string& text, const TrafficKind& traffic = {}) {
-    return acceptance_of_traffic(acceptance_file_of(text, "in").of(""), traffic);
+sim::AcceptanceOfTraffic found(const std::string& text, const sim::TrafficKind& traffic = {}) {
+    return sim::acceptance_of_traffic(acceptance_file_of(text, "in").of(""), traffic);
 }
 
 // vllm-project/vllm, docs/…/acceptance_metrics.md @02cf515f
@@ -32,7 +33,7 @@ const std::string vllm_request = R"({"mean_acceptance_length": 1.23, "draft_acce
 }  // namespace
 
 TEST_CASE("a histogram of a request says how often each position is accepted") {
-    const AcceptanceOfTraffic acceptance = found(vllm_request);
+    const sim::AcceptanceOfTraffic acceptance = found(vllm_request);
     // Of 43 steps 4 accepted one draft or more, 3 two or more, 3 three: 1 + 10/43 tokens a step, as the record says.
     CHECK(acceptance.chain.position(1) == Approx(4.0 / 43.0));
     CHECK(acceptance.chain.position(3) == Approx(3.0 / 43.0));
@@ -63,7 +64,7 @@ TEST_CASE("golden curves keep model and thinking apart") {
         "# Actions run\nglm5.2:\n  thinking_on:\n    1: 1.84\n    2: 2.5\nother:\n  thinking_off: {1: 1.5}\n";
     const AcceptanceFile file = acceptance_file_of(text, "glm5.2_mtp.yaml");
     CHECK(file.format == "InferenceX golden curves");
-    CHECK(acceptance_of_traffic(file.of("glm5.2"), {{}, {}, "on", {}}).chain.accept_length(2) == Approx(2.5));
+    CHECK(sim::acceptance_of_traffic(file.of("glm5.2"), {{}, {}, "on", {}}).chain.accept_length(2) == Approx(2.5));
     CHECK(file.of("other").front().thinking == "off");
     CHECK_THROWS_WITH(file.of(""), Catch::Contains("say which with \"of\""));
     CHECK_THROWS_WITH(file.of("glm5.3"), Catch::Contains("did you mean"));

@@ -10,11 +10,12 @@
 #include "sweeps/recommend.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 using treeline::testing::source_folder;
 
 namespace {
 
-RecommendInput example(const char* file, const std::string& category) {
+sweeps::RecommendInput example(const char* file, const std::string& category) {
     json::Document loaded = json::Document::load(source_folder() / "examples" / file);
     nlohmann::ordered_json json = loaded.root().raw();
     json["traffic"]["categories"] = {{category, 1.0}};
@@ -24,17 +25,17 @@ RecommendInput example(const char* file, const std::string& category) {
 }
 
 /// Speed-up of each drafter at a batch, by its label; the fastest of its rollbacks.
-std::map<std::string, double> speedups(const RecommendInput& input, double batch, double context) {
+std::map<std::string, double> speedups(const sweeps::RecommendInput& input, double batch, double context) {
     std::map<std::string, double> found;
-    for (const Variant& variant : input.workload.variants) {
+    for (const sweeps::Variant& variant : input.workload.variants) {
         if (!variant.origin.drafter) {
             continue;
         }
-        RoundSetup setup = variant.setup;
-        setup.speculations = {chains_up_to(0).front(), input.workload.speculations.back()};
-        const CompiledRound round = compile_round(setup);
+        sim::RoundSetup setup = variant.setup;
+        setup.speculations = {sim::chains_up_to(0).front(), input.workload.speculations.back()};
+        const sim::CompiledRound round = sim::compile_round(setup);
         double& best = found[input.drafters[*variant.origin.drafter].label];
-        best = std::max(best, evaluate(round, {1, batch, context}).throughput_multiplier);
+        best = std::max(best, sim::evaluate(round, {1, batch, context}).throughput_multiplier);
     }
     return found;
 }
@@ -68,7 +69,7 @@ TEST_CASE("EAGLE-3, a draft model and n-gram on Qwen3-8B: the measured winner by
     int right = 0;
     double worst_regret = 0.0;
     for (const auto& [category, rows] : measured) {
-        const RecommendInput input = example("qwen3-8b-h100.json", category);
+        const sweeps::RecommendInput input = example("qwen3-8b-h100.json", category);
         for (std::size_t b = 0; b < 4; ++b) {
             std::map<std::string, double> truth;
             for (const auto& [name, values] : rows) {
@@ -89,7 +90,7 @@ TEST_CASE("EAGLE-3, a draft model and n-gram on Qwen3-8B: the measured winner by
 TEST_CASE("MTP, DSpark and DFlash on Nemotron-3.5-Lightning: the measured order at every batch") {
     // vLLM blog, one H100, 3 drafts, tokens/s of a user at 1 … 128 requests (series vllm-nemotron35l-h100): DSpark 1.80
     // to 1.14, MTP 1.45 to 1.06, DFlash 1.32 to 0.91; this order at every batch.
-    const RecommendInput input = example("nemotron-3.5-lightning-h100.json", "agentic");
+    const sweeps::RecommendInput input = example("nemotron-3.5-lightning-h100.json", "agentic");
     for (const double batch : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0}) {
         const std::map<std::string, double> rates = speedups(input, batch, 40'000.0);
         INFO("batch " << batch);

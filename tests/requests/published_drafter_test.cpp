@@ -14,6 +14,7 @@
 #include "requests/setup_reader.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 using treeline::testing::Input;
 using treeline::testing::source_folder;
 
@@ -21,7 +22,7 @@ namespace {
 
 std::filesystem::path folder() { return source_folder() / "models" / "drafters"; }
 
-PointInput point(const std::string& text) {
+sweeps::PointInput point(const std::string& text) {
     json::Document document = json::Document::parse(text, "in");
     Descriptions descriptions({source_folder() / "models", source_folder() / "hardware"}, {});
     return read_point(document, descriptions);
@@ -30,7 +31,7 @@ PointInput point(const std::string& text) {
 std::string point_problem(const std::string& keys, const char* target = "llama-3.1-8b") {
     try {
         point(std::string(R"({"target": ")") + target + R"(", "platform": "h100-sxm", )" + keys + "}");
-    } catch (const InputError& failure) {
+    } catch (const text::InputError& failure) {
         return failure.problems().front();
     }
     return "";
@@ -39,9 +40,9 @@ std::string point_problem(const std::string& keys, const char* target = "llama-3
 const std::string chat_and_code = R"("traffic": {"categories": {"chat": 0.6, "code": 0.4}})";
 
 /// The rate of each draft, from the longest chain measured in a category.
-std::map<std::string, std::vector<MeasuredAcceptance>> chains_by_category(const PublishedDrafter& drafter) {
-    std::map<std::string, std::vector<MeasuredAcceptance>> rows;
-    for (const MeasuredAcceptance& row : drafter.measured) {
+std::map<std::string, std::vector<sim::MeasuredAcceptance>> chains_by_category(const PublishedDrafter& drafter) {
+    std::map<std::string, std::vector<sim::MeasuredAcceptance>> rows;
+    for (const sim::MeasuredAcceptance& row : drafter.measured) {
         if (row.shape.empty() && row.category != "mixed") {
             rows[row.category].push_back(row);
         }
@@ -52,22 +53,23 @@ std::map<std::string, std::vector<MeasuredAcceptance>> chains_by_category(const 
 }  // namespace
 
 TEST_CASE("a name gives kind, architecture and the acceptance of the traffic") {
-    const PointInput input = point(R"({"target": "llama-3.3-70b", "platform": {"device": "h100-sxm", "tensor_parallel": 4},
+    const sweeps::PointInput input =
+        point(R"({"target": "llama-3.3-70b", "platform": {"device": "h100-sxm", "tensor_parallel": 4},
                                        "drafter": "eagle3-llama-3.3-70b", )" +
-                                   chat_and_code + "}");
+              chat_and_code + "}");
     REQUIRE(input.drafter);
     CHECK(input.drafter->label == "eagle3-llama-3.3-70b");
-    CHECK(std::get<OneLayerDrafter>(input.drafter->drafter).draft_vocabulary == 32'000);
+    CHECK(std::get<sim::OneLayerDrafter>(input.drafter->drafter).draft_vocabulary == 32'000);
     // nebius' model card, seven drafts: 2.88 on MT-bench, 3.62 on HumanEval. Of 100 tokens 60/2.88 + 40/3.62 = 31.88 rounds.
     CHECK(input.drafter->acceptance.chain.accept_length(7) == Approx(100.0 / (60.0 / 2.88 + 40.0 / 3.62)).epsilon(0.002));
     CHECK(input.drafter->acceptance.spread == Approx(0.1));
 }
 
 TEST_CASE("the drafter says otherwise where it has keys of its own") {
-    const PointInput input = point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", )" + chat_and_code + R"(,
+    const sweeps::PointInput input = point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", )" + chat_and_code + R"(,
         "drafter": {"published": "eagle3-llama-3.1-8b", "name": "mine", "draft_vocabulary": 16000, "categories": {"math": 1}}})");
     CHECK(input.drafter->label == "mine");
-    CHECK(std::get<OneLayerDrafter>(input.drafter->drafter).draft_vocabulary == 16'000);
+    CHECK(std::get<sim::OneLayerDrafter>(input.drafter->drafter).draft_vocabulary == 16'000);
     CHECK(input.drafter->acceptance.chain.accept_length(1) == Approx(1.699).margin(0.03));
 }
 
@@ -97,11 +99,11 @@ TEST_CASE("every drafter of the catalogue can be read as one, and its name begin
         INFO(name);
         CHECK(looks_published(name));
         Input input(R"({"d": {"published": ")" + name + "\"}}");
-        const DrafterChoice choice = read_drafter(input.root.object("d"), input.descriptions);
+        const sweeps::DrafterChoice choice = read_drafter(input.root.object("d"), input.descriptions);
         CHECK(input.problems().empty());
-        CHECK_FALSE(std::holds_alternative<NoDrafter>(choice.drafter));
+        CHECK_FALSE(std::holds_alternative<sim::NoDrafter>(choice.drafter));
         bool measured = false;
-        for (const MeasuredAcceptance& row : load_published_drafter(folder(), name).measured) {
+        for (const sim::MeasuredAcceptance& row : load_published_drafter(folder(), name).measured) {
             CHECK_FALSE(row.source.empty());
             measured = measured || !row.source.starts_with("derived");
         }
@@ -119,7 +121,7 @@ TEST_CASE("a category that was not measured is predicted from neighbours, within
         const auto by_category = chains_by_category(drafter);
         const auto others = measured_of_others(folder(), name);
         for (const auto& [category, rows] : by_category) {
-            std::vector<MeasuredAcceptance> rest;
+            std::vector<sim::MeasuredAcceptance> rest;
             for (const auto& [other, more] : by_category) {
                 if (other != category) {
                     rest.insert(rest.end(), more.begin(), more.end());
@@ -128,30 +130,32 @@ TEST_CASE("a category that was not measured is predicted from neighbours, within
             if (rest.empty() || drafter.measured.front().source.starts_with("derived")) {
                 continue;
             }
-            const TrafficKind asked{{{category, 1.0}}, {}, "", {}};
-            const int k = std::min(acceptance_of_traffic(rows, asked).chain.measured_positions(),
-                                   acceptance_of_traffic(rest, {}).chain.measured_positions());
-            const auto drafts_accepted = [&](const AcceptanceOfTraffic& found) { return found.chain.accept_length(k) - 1.0; };
-            const double truth = drafts_accepted(acceptance_of_traffic(rows, asked));
-            const AcceptanceOfTraffic predicted = acceptance_of_traffic(rest, asked, others);
-            CHECK(predicted.spread >= spread_of_neighbours);
+            const sim::TrafficKind asked{{{category, 1.0}}, {}, "", {}};
+            const int k = std::min(sim::acceptance_of_traffic(rows, asked).chain.measured_positions(),
+                                   sim::acceptance_of_traffic(rest, {}).chain.measured_positions());
+            const auto drafts_accepted = [&](const sim::AcceptanceOfTraffic& found) {
+                return found.chain.accept_length(k) - 1.0;
+            };
+            const double truth = drafts_accepted(sim::acceptance_of_traffic(rows, asked));
+            const sim::AcceptanceOfTraffic predicted = sim::acceptance_of_traffic(rest, asked, others);
+            CHECK(predicted.spread >= sim::spread_of_neighbours);
             with_neighbours.push_back(std::abs(drafts_accepted(predicted) / truth - 1.0));
-            with_mean.push_back(std::abs(drafts_accepted(acceptance_of_traffic(rest, asked)) / truth - 1.0));
+            with_mean.push_back(std::abs(drafts_accepted(sim::acceptance_of_traffic(rest, asked)) / truth - 1.0));
         }
     }
     REQUIRE(with_neighbours.size() >= 50);
-    INFO(with_neighbours.size() << " categories: with neighbours median " << quantile(with_neighbours, 0.5) << ", p80 "
-                                << quantile(with_neighbours, 0.8) << "; with the mean " << quantile(with_mean, 0.5) << ", "
-                                << quantile(with_mean, 0.8));
-    CHECK(quantile(with_neighbours, 0.5) < 0.7 * quantile(with_mean, 0.5));
-    CHECK(quantile(with_neighbours, 0.8) == Approx(spread_of_neighbours).epsilon(0.25));
-    CHECK(quantile(with_mean, 0.8) == Approx(spread_of_mean).epsilon(0.25));
+    INFO(with_neighbours.size() << " categories: with neighbours median " << numerics::quantile(with_neighbours, 0.5)
+                                << ", p80 " << numerics::quantile(with_neighbours, 0.8) << "; with the mean "
+                                << numerics::quantile(with_mean, 0.5) << ", " << numerics::quantile(with_mean, 0.8));
+    CHECK(numerics::quantile(with_neighbours, 0.5) < 0.7 * numerics::quantile(with_mean, 0.5));
+    CHECK(numerics::quantile(with_neighbours, 0.8) == Approx(sim::spread_of_neighbours).epsilon(0.25));
+    CHECK(numerics::quantile(with_mean, 0.8) == Approx(sim::spread_of_mean).epsilon(0.25));
 }
 
 TEST_CASE("acceptance falls with the context between the measured ones") {
     const PublishedDrafter magic = load_published_drafter(folder(), "sparse-self-llama-3.1-8b");
     const auto rate = [&](double context) {
-        return acceptance_of_traffic(magic.measured, {{}, {}, "", context}).chain.accept_length(1) - 1.0;
+        return sim::acceptance_of_traffic(magic.measured, {{}, {}, "", context}).chain.accept_length(1) - 1.0;
     };
     CHECK(rate(4000.0) == Approx(0.84));
     CHECK(rate(32000.0) == Approx(0.81));
@@ -183,7 +187,8 @@ TEST_CASE("each new key of a drafter is judged in a sentence") {
 }
 
 TEST_CASE("a look-up tried first mixes what both accept, round by round") {
-    const PointInput input = point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", "drafter": {"kind": "lookup-first",
+    const sweeps::PointInput input =
+        point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", "drafter": {"kind": "lookup-first",
         "lookup": {"kind": "suffix", "hit_rate": 0.25, "acceptance": {"per_position": [0.9, 0.8]}},
         "otherwise": {"kind": "eagle3", "acceptance": {"per_position": [0.7, 0.4]}}}})");
     // A quarter of the rounds accepts 0.9 and 0.8, the others 0.7 and 0.4.
@@ -193,11 +198,11 @@ TEST_CASE("a look-up tried first mixes what both accept, round by round") {
 
 TEST_CASE("a curve that forbids it is not carried over to other lengths") {
     Input input(R"({"d": {"kind": "dspark", "acceptance": {"curve": {"3": 2.4, "7": 3.73}, "extrapolate": false}}})");
-    const DrafterChoice choice = read_drafter(input.root.object("d"), input.descriptions);
+    const sweeps::DrafterChoice choice = read_drafter(input.root.object("d"), input.descriptions);
     CHECK(input.problems().empty());
     const auto problem = [&](int k) {
-        const TreeShape shape = ChainShape{k};
-        return acceptance_problem(choice.acceptance, shape, build_tree(shape, RankAcceptance()));
+        const sim::TreeShape shape = sim::ChainShape{k};
+        return sim::acceptance_problem(choice.acceptance, shape, sim::build_tree(shape, sim::RankAcceptance()));
     };
     CHECK(problem(3).empty());
     CHECK(problem(7).empty());

@@ -26,19 +26,21 @@ std::string content(const std::string& name) {
     return text.str();
 }
 
-MeasuredRun imported(const std::string& name, const RunHints& hints = {}) { return import_runs({fixture(name)}, hints); }
+runs::MeasuredRun imported(const std::string& name, const runs::RunHints& hints = {}) {
+    return runs::import_runs({fixture(name)}, hints);
+}
 
-std::string problem_of(const std::string& text, const RunHints& hints = {}) {
+std::string problem_of(const std::string& text, const runs::RunHints& hints = {}) {
     try {
-        static_cast<void>(import_run_text(text, "file", hints));
-    } catch (const InputError& error) {
+        static_cast<void>(runs::import_run_text(text, "file", hints));
+    } catch (const text::InputError& error) {
         return error.what();
     }
     return "";
 }
 
-const RunCell& cell_of(const MeasuredRun& run, double batch, int draft_tokens) {
-    for (const RunCell& cell : run.cells) {
+const runs::RunCell& cell_of(const runs::MeasuredRun& run, double batch, int draft_tokens) {
+    for (const runs::RunCell& cell : run.cells) {
         if (cell.batch == batch && cell.draft_tokens == draft_tokens) {
             return cell;
         }
@@ -75,11 +77,11 @@ const char* const all_fixtures[] = {"vllm_bench_plain.json",
 }  // namespace
 
 TEST_CASE("vllm bench serve: counts without the bonus token, a gap between messages is a round") {
-    const MeasuredRun run = import_runs({fixture("vllm_bench_plain.json"), fixture("vllm_bench_spec.json")});
+    const runs::MeasuredRun run = runs::import_runs({fixture("vllm_bench_plain.json"), fixture("vllm_bench_spec.json")});
     CHECK(run.identity.engine == "vllm");
     CHECK(run.identity.model == "meta-llama/Llama-3.1-8B-Instruct");
     REQUIRE(run.cells.size() == 2);
-    const RunCell& spec = cell_of(run, 8, 3);
+    const runs::RunCell& spec = cell_of(run, 8, 3);
     CHECK(spec.acceptance.drafts == 8000);
     CHECK(spec.accept_length() == Approx(1.0 + 12000.0 / 8000.0));
     CHECK(spec.acceptance.positions() == std::vector<double>{0.75, 0.475, 0.275});
@@ -92,9 +94,9 @@ TEST_CASE("vllm bench serve: counts without the bonus token, a gap between messa
 }
 
 TEST_CASE("vLLM's log: weights are counters, speeds count where the running requests did not change") {
-    const MeasuredRun run = imported("vllm_log_new.txt");
+    const runs::MeasuredRun run = imported("vllm_log_new.txt");
     CHECK(run.identity.version == "0.10.2");
-    const RunCell& steady = cell_of(run, 8, 3);
+    const runs::RunCell& steady = cell_of(run, 8, 3);
     CHECK(steady.acceptance.drafts == 5000);  // 15000 drafted / 3; the interval in which requests came has no batch
     CHECK(steady.round_seconds() == Approx(8 * 2.5 / 1250.0));
     // 1860 + 7500 + 1000 accepted in (3720 + 15000 + 3000)/3 drafts; a mean of the three lengths would be 2.33.
@@ -103,14 +105,14 @@ TEST_CASE("vLLM's log: weights are counters, speeds count where the running requ
 }
 
 TEST_CASE("old lines of vLLM's log") {
-    const MeasuredRun run = imported("vllm_log_old.txt");
+    const runs::MeasuredRun run = imported("vllm_log_old.txt");
     CHECK(run.acceptance(4).drafts == 53716 / 4 + 100);
     CHECK(run.acceptance(4).accepted == 32594 + 240);
 }
 
 TEST_CASE("drafts of varying length are counted by the printed mean") {
     // A line of suffix decoding as users post it (drafts of up to 24 tokens, 2.5 in the mean).
-    const MeasuredRun run = import_run_text(
+    const runs::MeasuredRun run = runs::import_run_text(
         "(APIServer pid=2013781) INFO 02-27 23:14:12 [metrics.py:100] SpecDecoding metrics: Mean acceptance length: 1.78, "
         "Accepted "
         "throughput: 36.40 tokens/s, Drafted throughput: 118.99 tokens/s, Accepted: 364 tokens, Drafted: 1200 tokens, "
@@ -125,8 +127,8 @@ TEST_CASE("drafts of varying length are counted by the printed mean") {
 }
 
 TEST_CASE("Prometheus: sums over engines; two scrapes give differences") {
-    const MeasuredRun run = imported("vllm_metrics.txt");
-    const AcceptanceCounts counts = run.acceptance();
+    const runs::MeasuredRun run = imported("vllm_metrics.txt");
+    const runs::AcceptanceCounts counts = run.acceptance();
     CHECK(counts.drafts == 1000);
     CHECK(counts.accept_length() == Approx(2.5));
     CHECK(counts.positions() == std::vector<double>{0.75, 0.475, 0.275});
@@ -138,18 +140,18 @@ TEST_CASE("Prometheus: sums over engines; two scrapes give differences") {
                "\nvllm:spec_decode_num_accepted_tokens_total" + label + std::to_string(accepted) +
                "\nvllm:num_requests_running" + label + "8\n";
     };
-    const MeasuredRun two = import_run_text(scrape(100, 300, 10) + scrape(130, 390, 55), "metrics");
+    const runs::MeasuredRun two = runs::import_run_text(scrape(100, 300, 10) + scrape(130, 390, 55), "metrics");
     CHECK(cell_of(two, 8, 3).acceptance.drafts == 30);
     CHECK(cell_of(two, 8, 3).accept_length() == Approx(2.5));
     CHECK(problem_of(scrape(100, 300, 10) + scrape(30, 90, 5)).find("restarted") != std::string::npos);
-    const MeasuredRun llama = imported("llama_cpp_metrics.txt");
+    const runs::MeasuredRun llama = imported("llama_cpp_metrics.txt");
     CHECK(llama.identity.engine == "llama.cpp");
     CHECK(llama.acceptance().accept_length() == Approx(1.0 + 167.0 / 87.0));
 }
 
 TEST_CASE("acceptance of single requests is added up as counts") {
-    const MeasuredRun run = imported("requests.jsonl");
-    const AcceptanceCounts counts = run.acceptance(3);
+    const runs::MeasuredRun run = imported("requests.jsonl");
+    const runs::AcceptanceCounts counts = run.acceptance(3);
     CHECK(counts.drafts == 43 + 20 + 10);
     CHECK(counts.accepted == 10 + 30 + 12);
     // At least one accepted: 4 of 43, 12 of 20, 8 of 10.
@@ -159,22 +161,22 @@ TEST_CASE("acceptance of single requests is added up as counts") {
 }
 
 TEST_CASE("SGLang: its draft tokens include the root") {
-    const MeasuredRun log = imported("sglang_log.txt");
+    const runs::MeasuredRun log = imported("sglang_log.txt");
     CHECK(log.identity.method == "EAGLE3");
-    const RunCell& steady = cell_of(log, 8, 3);
+    const runs::RunCell& steady = cell_of(log, 8, 3);
     // The line after a prefill does not count as a step, the other two do: 8 · 2.9/1160 and 8 · 2.7/1080.
     CHECK(steady.round.times() == 2);
     CHECK(steady.round_seconds() == Approx(0.020));
     CHECK(steady.captured_steps == 120);
     CHECK(cell_of(log, 60, 3).eager_steps == 40);
-    const MeasuredRun serving = imported("sglang_bench_serving.jsonl");
+    const runs::MeasuredRun serving = imported("sglang_bench_serving.jsonl");
     CHECK(cell_of(serving, 16, 3).accept_length() == Approx(2.8));
     CHECK(cell_of(serving, 16, 3).acceptance.drafts == Approx(28000 / 2.8));
-    const MeasuredRun points = imported("sglang_bench_speculative.jsonl");
+    const runs::MeasuredRun points = imported("sglang_bench_speculative.jsonl");
     CHECK(cell_of(points, 1, 0).round_seconds() == Approx(0.0075));
     CHECK(cell_of(points, 1, 5).round_seconds() == Approx(0.0116));
     CHECK(cell_of(points, 1, 5).accept_length() == Approx(3.0));
-    const MeasuredRun responses = imported("sglang_responses.jsonl");
+    const runs::MeasuredRun responses = imported("sglang_responses.jsonl");
     CHECK(responses.acceptance(3).drafts == 57);
     CHECK(responses.acceptance(3).drafts_with_positions == 25);
     CHECK(responses.acceptance(3).positions()[0] == Approx(19.0 / 25.0));
@@ -182,30 +184,30 @@ TEST_CASE("SGLang: its draft tokens include the root") {
 }
 
 TEST_CASE("TensorRT-LLM: iterations that read prompts give counts and no times") {
-    const MeasuredRun run = imported("tensorrt_llm_iterations.jsonl");
-    const RunCell& cell = cell_of(run, 8, 3);
+    const runs::MeasuredRun run = imported("tensorrt_llm_iterations.jsonl");
+    const runs::RunCell& cell = cell_of(run, 8, 3);
     CHECK(cell.acceptance.drafts == 32);
     CHECK(cell.acceptance.accepted == 13 + 12 + 14 + 10);
     CHECK(cell.round.times() == 3);
     CHECK(cell.round_seconds() == Approx(0.010));
     CHECK(cell.drafting.mean() == Approx(0.0021));
     CHECK(cell_of(imported("tensorrt_llm_metrics.json"), 8, 3).round.times() == 2);
-    const MeasuredRun bench = imported("trtllm_bench.json");
+    const runs::MeasuredRun bench = imported("trtllm_bench.json");
     CHECK(cell_of(bench, 8, 3).accept_length() == Approx(2.51));  // 306 drafted and 154 accepted in 102 rounds of 3
     CHECK(cell_of(bench, 8, 3).tpot_seconds() == Approx(0.0052));
 }
 
 TEST_CASE("llama.cpp: rounds are generated tokens less accepted drafts") {
-    const MeasuredRun run = imported("llama_cpp_responses.jsonl");
-    const RunCell& cell = cell_of(run, 1, 3);
+    const runs::MeasuredRun run = imported("llama_cpp_responses.jsonl");
+    const runs::RunCell& cell = cell_of(run, 1, 3);
     CHECK(cell.acceptance.drafts == (256 - 167) + (200 - 128));
     CHECK(cell.accept_length() == Approx(456.0 / 161.0));
     CHECK(cell.round_seconds() == Approx((2.29672 + 1.8) / 161));
-    const MeasuredRun log = imported("llama_cpp_log.txt");
+    const runs::MeasuredRun log = imported("llama_cpp_log.txt");
     CHECK(cell_of(log, 1, 3).accept_length() == Approx(256.0 / 89.0));
     CHECK(cell_of(log, 1, 3).drafting.mean() == Approx(0.325555 / 87));
     CHECK(cell_of(log, 1, 0).round_seconds() == Approx(0.017));
-    const MeasuredRun bench = imported("llama_bench.json");
+    const runs::MeasuredRun bench = imported("llama_bench.json");
     REQUIRE(bench.passes.size() == 4);
     CHECK(bench.passes[3].tokens == 8);
     CHECK(bench.passes[3].seconds.mean() == Approx(0.024));
@@ -214,13 +216,13 @@ TEST_CASE("llama.cpp: rounds are generated tokens less accepted drafts") {
 }
 
 TEST_CASE("clients that know no acceptance are joined with files that do") {
-    RunHints hints;
+    runs::RunHints hints;
     hints.draft_tokens = 3;
-    const MeasuredRun run = import_runs({fixture("guidellm.json"), fixture("vllm_metrics.txt")}, hints);
+    const runs::MeasuredRun run = runs::import_runs({fixture("guidellm.json"), fixture("vllm_metrics.txt")}, hints);
     CHECK(cell_of(run, 8, 3).tpot_seconds() == Approx(0.0084));
     CHECK(run.acceptance(3).accept_length() == Approx(2.5));
     CHECK(cell_of(imported("aiperf.json", hints), 8, 3).ttft.mean() == Approx(0.061));
-    const MeasuredRun table = imported("speculators_acceptance.csv");
+    const runs::MeasuredRun table = imported("speculators_acceptance.csv");
     CHECK(table.acceptance(3).accept_length() == Approx(1 + 2000.0 / 1500.0));
     CHECK(imported("speculators_perf.csv").cells.front().tpot_seconds() == Approx(0.0074));
 }
@@ -228,17 +230,17 @@ TEST_CASE("clients that know no acceptance are joined with files that do") {
 TEST_CASE("our own file keeps everything") {
     for (const char* name : all_fixtures) {
         INFO(name);
-        const MeasuredRun run = imported(name);
+        const runs::MeasuredRun run = imported(name);
         const std::string text = run_json(run).dump(1) + "\n";
-        const MeasuredRun again = import_run_text(text, "mine.json");
+        const runs::MeasuredRun again = runs::import_run_text(text, "mine.json");
         CHECK(run_json(again).dump(1) + "\n" == text);
     }
 }
 
 TEST_CASE("several lines of a deployment scatter more than independent rounds") {
-    AcceptanceCounts counts;
+    runs::AcceptanceCounts counts;
     for (int i = 0; i < 10; ++i) {
-        AcceptanceCounts block;
+        runs::AcceptanceCounts block;
         block.drafts = 100;
         block.drafted = 300;
         block.accepted = i % 2 == 0 ? 50 : 250;  // requests of two kinds
@@ -267,13 +269,13 @@ TEST_CASE("impossible files are refused in sentences") {
               "spec_decode_per_position_acceptance_rates": [0.3, 0.7])"))
               .find("a draft that fails at one position is not accepted at the next") != std::string::npos);
     CHECK(problem_of(content("vllm_bench_spec.json").substr(0, 300)).find("seems to be cut off") != std::string::npos);
-    CHECK_THROWS_WITH(import_runs({fixture("vllm_bench_plain.json"), fixture("llama_cpp_plain.json")}),
+    CHECK_THROWS_WITH(runs::import_runs({fixture("vllm_bench_plain.json"), fixture("llama_cpp_plain.json")}),
                       Catch::Contains("is of the engine llama.cpp") && Catch::Contains("is of the model qwen2.5-7b-instruct"));
-    CHECK_THROWS_WITH(import_runs({"/nowhere/run.json"}), Catch::Contains("cannot be opened"));
+    CHECK_THROWS_WITH(runs::import_runs({"/nowhere/run.json"}), Catch::Contains("cannot be opened"));
     const std::string line =
         "[2026-04-08 14:05:21] Decode batch, #running-req: 8, accept len: 2.80, gen throughput (token/s): 912.40\n";
     CHECK(problem_of(line).find("--draft-tokens K") != std::string::npos);
-    RunHints hints;
+    runs::RunHints hints;
     hints.draft_tokens = 3;
     CHECK(problem_of(line, hints).empty());
 }
@@ -312,7 +314,7 @@ TEST_CASE("lines of one load end in one cell") {
         }
         return lines;
     }();
-    const MeasuredRun run = import_run_text(text, "log");
+    const runs::MeasuredRun run = runs::import_run_text(text, "log");
     REQUIRE(run.cells.size() == 1);
     CHECK(run.cells.front().captured_steps == 20000 * 40);
 }

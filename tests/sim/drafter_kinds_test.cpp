@@ -11,6 +11,7 @@
 #include "sim/round.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {
@@ -236,7 +237,7 @@ TEST_CASE("heads of Spec-Bench gain what they gained there, with their measured 
         errors.push_back(std::abs(predicted / row.speedup - 1.0));
         CHECK(errors.back() < 0.4);  // the worst: token recycling on the RTX 3090, 1.94 against 1.4
     }
-    INFO("median error " << quantile(errors, 0.5) << ", p90 " << quantile(errors, 0.9));
-    CHECK(quantile(errors, 0.5) < 0.13);
-    CHECK(quantile(errors, 0.9) < 0.2);
+    INFO("median error " << numerics::quantile(errors, 0.5) << ", p90 " << numerics::quantile(errors, 0.9));
+    CHECK(numerics::quantile(errors, 0.5) < 0.13);
+    CHECK(numerics::quantile(errors, 0.9) < 0.2);
 }

@@ -5,6 +5,7 @@
 #include "sim/round_grid.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {

@@ -10,7 +10,8 @@
 #include "sim/sampling/siblings.h"
 
 using namespace treeline;
-using namespace treeline::sampling;
+using namespace treeline::sim;
+using namespace treeline::sim::sampling;
 
 namespace {
 
@@ -66,7 +67,7 @@ TEST_CASE("every closed form lies within the 99 % interval of decoding") {
                     INFO("world " << each.world.seed << ", tree of " << tree.nodes() << " nodes, " << name_of(method));
                     const std::optional<RoundLaw> law = law_of(method, models, tree);
                     REQUIRE(law.has_value());
-                    Random random(seed++);
+                    numerics::Random random(seed++);
                     const MeasuredAcceptance measured =
                         decode(round_of(method, models, tree), {each.world.vocabulary, rounds_each}, 5000, random);
                     check_agreement(measured, expected_acceptance(*law, {each.world.vocabulary, rounds_each}));
@@ -86,7 +87,7 @@ TEST_CASE("the 99 % interval misses in about one of a hundred decodings") {
             const double expected =
                 expected_acceptance(*law_of(method, models, tree), {each.world.vocabulary, rounds_each}).accept_length();
             for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-                Random random(seed);
+                numerics::Random random(seed);
                 const MeasuredAcceptance measured =
                     decode(round_of(method, models, tree), {each.world.vocabulary, rounds_each}, 500, random);
                 misses += std::abs(measured.accept_length - expected) > measured.margin() ? 1 : 0;
@@ -213,7 +214,7 @@ TEST_CASE("look-ups, cut-offs and cascades accept as their closed forms say") {
                                                       {cut_off_round(models, 4, 0.6), cut_off_law(models, 4, 0.6)},
                                                       {cascade_round(models, inner, 4, 2), cascade_law(models, 4)}};
         for (const auto& [round, law] : methods) {
-            Random random(seed++);
+            numerics::Random random(seed++);
             const MeasuredAcceptance measured = decode(round, requests, 5000, random);
             const ExpectedRound expected = expected_acceptance(law, requests);
             CHECK(std::abs(measured.accept_length - expected.accept_length()) <= measured.margin() + 1e-9);

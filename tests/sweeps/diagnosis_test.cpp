@@ -7,22 +7,23 @@
 #include "sweeps/diagnosis.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
 
 /// Loads of a deployment: the model's own rounds, with `fault` seconds more.
 template <class Fault>
-DiagnosisInput faulty(const RoundSetup& setup, const std::vector<double>& batches, const std::vector<int>& lengths,
+DiagnosisInput faulty(const sim::RoundSetup& setup, const std::vector<double>& batches, const std::vector<int>& lengths,
                       Fault fault) {
-    const CompiledRound round = compile_round(setup);
+    const sim::CompiledRound round = sim::compile_round(setup);
     DiagnosisInput input;
     for (const double batch : batches) {
         for (const int length : lengths) {
             DiagnosedPoint point{{}, setup, {length, batch, 1000.0}};
             point.cell.batch = batch;
             point.cell.draft_tokens = length;
-            const RoundEstimate estimate = evaluate(round, point.point);
+            const sim::RoundEstimate estimate = sim::evaluate(round, point.point);
             point.cell.stated_length = length > 0 ? estimate.accept_length : 0.0;
             point.cell.round.add(estimate.round.value() + (length > 0 ? fault(batch, length) : 0.0));
             (length > 0 ? input.rounds : input.plain).push_back(point);
@@ -34,7 +35,7 @@ DiagnosisInput faulty(const RoundSetup& setup, const std::vector<double>& batche
 }  // namespace
 
 TEST_CASE("a run that is as predicted has no cause beyond the prediction") {
-    const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     const Diagnosis found = diagnose(faulty(setup, {1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.0; }));
     for (const DiagnosedLoad& load : found.loads) {
         CHECK(load.measured / load.expected == Approx(1.0));
@@ -51,7 +52,7 @@ TEST_CASE("a run that is as predicted has no cause beyond the prediction") {
 }
 
 TEST_CASE("faults are told apart by how they grow with batch and draft length") {
-    const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     const std::vector<double> batches = {1, 8, 32};
     const std::vector<int> lengths = {0, 1, 3, 5};
     const auto first_of = [&](auto fault) {
@@ -63,17 +64,17 @@ TEST_CASE("faults are told apart by how they grow with batch and draft length") 
         }
         return CauseKind::ceiling;
     };
-    const double step = evaluate(compile_round(setup), {0, 1, 1000.0}).round.value();
+    const double step = sim::evaluate(sim::compile_round(setup), {0, 1, 1000.0}).round.value();
     CHECK(first_of([&](double, int) { return 0.1 * step; }) == CauseKind::host_per_round);
     CHECK(first_of([&](double batch, int) { return 0.05 * step * batch; }) == CauseKind::host_per_sequence);
     CHECK(first_of([&](double batch, int length) { return 0.02 * step * batch * length; }) == CauseKind::rows_cost_more);
 }
 
 TEST_CASE("step(k) = a + b k is what was put in") {
-    const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     DiagnosisInput input = faulty(setup, {4}, {0, 1, 3, 5}, [](double, int) { return 0.0; });
     for (DiagnosedPoint& point : input.rounds) {
-        point.cell.round = MeasuredMean::of(0.010 + 0.002 * point.cell.draft_tokens, 0.0, 1.0, 1.0);
+        point.cell.round = runs::MeasuredMean::of(0.010 + 0.002 * point.cell.draft_tokens, 0.0, 1.0, 1.0);
     }
     const Diagnosis found = diagnose(input);
     REQUIRE(found.laws.size() == 1);
@@ -83,11 +84,11 @@ TEST_CASE("step(k) = a + b k is what was put in") {
 }
 
 TEST_CASE("a drafter that drafts nothing is compared with none") {
-    const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     DiagnosisInput input = faulty(setup, {2, 64}, {0}, [](double, int) { return 0.0; });
     input.idle = input.plain;
     for (DiagnosedPoint& point : input.idle) {
-        point.cell.round = MeasuredMean::of(1.15 * point.cell.round.mean(), 0.0, 1.0, 1.0);
+        point.cell.round = runs::MeasuredMean::of(1.15 * point.cell.round.mean(), 0.0, 1.0, 1.0);
     }
     REQUIRE(problems_of(input).empty());
     const Diagnosis found = diagnose(input);
@@ -98,9 +99,9 @@ TEST_CASE("a drafter that drafts nothing is compared with none") {
 }
 
 TEST_CASE("a round longer than what it can yield is hopeless for any drafter") {
-    const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     DiagnosisInput input = faulty(setup, {16}, {0, 3}, [](double, int) { return 0.0; });
-    input.rounds[0].cell.round = MeasuredMean::of(4.5 * input.plain[0].cell.round.mean(), 0.0, 1.0, 1.0);
+    input.rounds[0].cell.round = runs::MeasuredMean::of(4.5 * input.plain[0].cell.round.mean(), 0.0, 1.0, 1.0);
     const Diagnosis found = diagnose(input);
     CHECK(found.loads[0].ceiling == Approx(4.0 / 4.5));
     CHECK(std::any_of(found.causes.begin(), found.causes.end(),

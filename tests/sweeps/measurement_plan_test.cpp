@@ -7,16 +7,17 @@
 #include "sweeps/uncertainty.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
 
 Workload workload_of(const std::string& stack_name) {
-    const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", stack_name));
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", stack_name));
     const VariantLabels labels = {"llama-3-8b", "bf16", "h100-sxm", stack_name, "roofline", "draft", "truncate", 1};
     Workload workload;
     workload.variants = {{labels, setup, origin_of(labels)}};
-    workload.speculations = chains_up_to(5);
+    workload.speculations = sim::chains_up_to(5);
     workload.traffic.points = {{1, 1000, 0.5}, {32, 1000, 0.5}};
     return workload;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 using namespace treeline;
+using namespace treeline::sweeps;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "sweeps/sweep.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
@@ -38,18 +39,18 @@ std::vector<SweepPoint> all_points(const DesignSpace& space) {
     for (std::uint64_t order = 0; order < space.size(); ++order) {
         const Place place = place_of(space, order);
         REQUIRE(order_of(space, place) == order);
-        static std::map<std::size_t, CompiledRound> rounds;
+        static std::map<std::size_t, sim::CompiledRound> rounds;
         if (order == 0) {
             rounds.clear();
         }
         const auto known = rounds.find(place.variant);
-        const CompiledRound& round =
+        const sim::CompiledRound& round =
             known != rounds.end()
                 ? known->second
-                : rounds.emplace(place.variant, compile_round(space.variants[place.variant].setup)).first->second;
-        const DesignPoint point{space.speculation[place.shape], space.batch[place.batch], space.context[place.context]};
-        points.push_back(
-            {place.variant, point, static_cast<int>(round.row(point.speculation).draft_tokens), order, evaluate(round, point)});
+                : rounds.emplace(place.variant, sim::compile_round(space.variants[place.variant].setup)).first->second;
+        const sim::DesignPoint point{space.speculation[place.shape], space.batch[place.batch], space.context[place.context]};
+        points.push_back({place.variant, point, static_cast<int>(round.row(point.speculation).draft_tokens), order,
+                          sim::evaluate(round, point)});
     }
     return points;
 }

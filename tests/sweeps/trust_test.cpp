@@ -7,20 +7,22 @@
 #include "sweeps/recommend_answer.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
 
 RecommendInput example(const std::string& name = "llama-3.1-8b-h100.json") {
     json::Document document = json::Document::load(source_folder() / "examples" / name);
-    Descriptions descriptions({source_folder() / "models", source_folder() / "hardware"}, source_folder() / "examples");
+    requests::Descriptions descriptions({source_folder() / "models", source_folder() / "hardware"},
+                                        source_folder() / "examples");
     return read_workload(document, descriptions);
 }
 
 /// Ten deployments at every class of batches, with ratios from 1 − spread to 1 + spread, evenly.
 MeasuredErrors errors_of(double spread) {
     MeasuredErrors errors;
-    for (const CostMode mode : {CostMode::roofline, CostMode::calibrated}) {
+    for (const sim::CostMode mode : {sim::CostMode::roofline, sim::CostMode::calibrated}) {
         MeasuredErrors::OfMode of_mode;
         of_mode.mode = mode;
         for (int level = 0; level < 5; ++level) {
@@ -93,13 +95,13 @@ TEST_CASE("where no engine like it was measured, no interval claims to be", "[tr
 }
 
 TEST_CASE("the catalogue's errors cover both modes and every class of batches", "[trust]") {
-    const MeasuredErrors errors = read_measured_errors(source_folder() / "hardware" / "errors" / "serving.json");
-    for (const CostMode mode : {CostMode::roofline, CostMode::calibrated}) {
+    const MeasuredErrors errors = requests::read_measured_errors(source_folder() / "hardware" / "errors" / "serving.json");
+    for (const sim::CostMode mode : {sim::CostMode::roofline, sim::CostMode::calibrated}) {
         const MeasuredErrors::OfMode* of_mode = errors.of(mode);
         REQUIRE(of_mode != nullptr);
         CHECK(of_mode->times.size() > 500);
         std::array<int, 5> levels{};
-        for (const CaseResidual& residual : of_mode->speed_ups) {
+        for (const numerics::CaseResidual& residual : of_mode->speed_ups) {
             ++levels.at(static_cast<std::size_t>(residual.traits.level));
         }
         CHECK(*std::min_element(levels.begin(), levels.end()) >= 16);

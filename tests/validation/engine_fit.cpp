@@ -28,16 +28,16 @@ using namespace treeline::testing;
 namespace {
 
 constexpr Goals goals = {0.05, 0.13, 0.02};
-constexpr std::array fitted_formats = {NumberFormat::bf16, NumberFormat::fp8, NumberFormat::fp4};
+constexpr std::array fitted_formats = {sim::NumberFormat::bf16, sim::NumberFormat::fp8, sim::NumberFormat::fp4};
 
-LinearSpeed& speed_in(Stack& stack, CostMode mode, NumberFormat format) {
-    LinearSpeeds& speeds = mode == CostMode::calibrated ? stack.calibrated.value().linear_speed : stack.linear_speed;
+sim::LinearSpeed& speed_in(sim::Stack& stack, sim::CostMode mode, sim::NumberFormat format) {
+    sim::LinearSpeeds& speeds = mode == sim::CostMode::calibrated ? stack.calibrated.value().linear_speed : stack.linear_speed;
     return speeds[static_cast<std::size_t>(format)];
 }
 
 /// Times are nearly linear in the time that a byte or FLOP takes, 1 / speed.
-Number speed_number(CostMode mode, NumberFormat format, bool memory) {
-    const double least = mode == CostMode::calibrated ? 0.85 : 0.92;  // nothing runs faster than the data sheet
+Number speed_number(sim::CostMode mode, sim::NumberFormat format, bool memory) {
+    const double least = mode == sim::CostMode::calibrated ? 0.85 : 0.92;  // nothing runs faster than the data sheet
     Number number{
         "",
         fmt::format("{} linear_speed.{}.{}", name_of(mode), name_of(format), memory ? "memory" : "compute"),
@@ -46,9 +46,9 @@ Number speed_number(CostMode mode, NumberFormat format, bool memory) {
         2.5,
         0.02,
         0.2,
-        [mode, format](const RoundSetup& setup) { return setup.platform.mode == mode && setup.precision.math == format; },
-        [mode, format, memory](Stack& stack, double value) {
-            LinearSpeed& speed = speed_in(stack, mode, format);
+        [mode, format](const sim::RoundSetup& setup) { return setup.platform.mode == mode && setup.precision.math == format; },
+        [mode, format, memory](sim::Stack& stack, double value) {
+            sim::LinearSpeed& speed = speed_in(stack, mode, format);
             (memory ? speed.memory : speed.compute) = 1.0 / value;
         }};
     number.is_speed = true;
@@ -65,17 +65,17 @@ std::vector<Number> numbers_for(const std::vector<ServingRow>& rows) {
         if (stack == "tensorrt-llm-1.2") {
             continue;  // three runs; treeline_mixture_fit has more
         }
-        numbers.push_back(host_number(stack, "per_layer", &Stack::per_layer, 10e-6, 60e-6, 15e-6));
-        numbers.push_back(host_number(stack, "host_per_pass", &Stack::host_per_pass, 300e-6, 3e-3, 400e-6));
-        numbers.push_back(host_number(stack, "host_per_sequence", &Stack::host_per_sequence, 10e-6, 100e-6, 8e-6));
+        numbers.push_back(host_number(stack, "per_layer", &sim::Stack::per_layer, 10e-6, 60e-6, 15e-6));
+        numbers.push_back(host_number(stack, "host_per_pass", &sim::Stack::host_per_pass, 300e-6, 3e-3, 400e-6));
+        numbers.push_back(host_number(stack, "host_per_sequence", &sim::Stack::host_per_sequence, 10e-6, 100e-6, 8e-6));
         if (stack.starts_with("sglang")) {
             numbers.push_back({stack, "prompt_wait", 0.8, 0.3, 1.0, 0.02, 0.3,
-                               [stack](const RoundSetup& setup) { return setup.platform.stack.name == stack; },
-                               [](Stack& of, double value) { of.prompt_wait = value; }});
+                               [stack](const sim::RoundSetup& setup) { return setup.platform.stack.name == stack; },
+                               [](sim::Stack& of, double value) { of.prompt_wait = value; }});
         }
     }
-    for (const CostMode mode : fitted_modes) {
-        for (const NumberFormat format : fitted_formats) {
+    for (const sim::CostMode mode : fitted_modes) {
+        for (const sim::NumberFormat format : fitted_formats) {
             numbers.push_back(speed_number(mode, format, true));
             numbers.push_back(speed_number(mode, format, false));
         }
@@ -83,7 +83,7 @@ std::vector<Number> numbers_for(const std::vector<ServingRow>& rows) {
     return numbers;
 }
 
-Case case_of(const ServingRow& row, CostMode mode) {
+Case case_of(const ServingRow& row, sim::CostMode mode) {
     return {fmt::format("{} {} {} {} {}", row.backend, row.system, row.model, row.precision, row.ranks),
             row.system,
             row.model.substr(row.model.find('/') + 1, 12),
@@ -111,7 +111,7 @@ void print_errors(const std::vector<Case>& cases, const FittedNumbers& fitted, c
     const Errors seen = errors_of(fitted);
     const Errors by_device = left_out(fitted, numbers, cases, device, 8),
                  by_model = left_out(fitted, numbers, cases, model_name, 8);
-    for (const CostMode mode : fitted_modes) {
+    for (const sim::CostMode mode : fitted_modes) {
         fmt::print("\n{} mode\n", name_of(mode));
         print("fitted", of_mode(cases, seen, mode));
         print("families left out", of_mode(cases, errors, mode));
@@ -139,7 +139,7 @@ int main(int count, char** arguments) {
     std::erase_if(rows, [](const ServingRow& row) { return !usable(row); });
     const std::vector<Number> numbers = numbers_for(rows);
     std::vector<Case> cases;
-    for (const CostMode mode : fitted_modes) {
+    for (const sim::CostMode mode : fitted_modes) {
         for (const ServingRow& row : rows) {
             cases.push_back(case_of(row, mode));
         }
@@ -154,6 +154,6 @@ int main(int count, char** arguments) {
     const Errors errors = left_out(fitted, numbers, cases, family, 8);
     print_errors(cases, fitted, numbers, errors);
     const bool good = std::all_of(fitted_modes.begin(), fitted_modes.end(),
-                                  [&](CostMode mode) { return meets(of_mode(cases, errors, mode), goals); });
+                                  [&](sim::CostMode mode) { return meets(of_mode(cases, errors, mode), goals); });
     return good ? 0 : 1;
 }

@@ -27,6 +27,7 @@
 #include "validation/serving/points.h"
 
 using namespace treeline;
+using namespace treeline::validation;
 using namespace treeline::testing;
 
 namespace {
@@ -36,16 +37,17 @@ constexpr Goals goals = {0.10, 0.25, 0.03};
 bool has_many_kernels(const std::string& stack) { return stack == "tensorrt-llm-1.0" || stack == "tensorrt-llm-1.1"; }
 
 Number expert_layer(const std::string& whose, bool of_many_kernels) {
-    Number number{
-        whose,
-        "per_expert_layer",
-        25e-6,
-        0.0,
-        200e-6,
-        1e-6,
-        25e-6,
-        [of_many_kernels](const RoundSetup& setup) { return has_many_kernels(setup.platform.stack.name) == of_many_kernels; },
-        [](Stack& stack, double value) { stack.per_expert_layer = Seconds(value); }};
+    Number number{whose,
+                  "per_expert_layer",
+                  25e-6,
+                  0.0,
+                  200e-6,
+                  1e-6,
+                  25e-6,
+                  [of_many_kernels](const sim::RoundSetup& setup) {
+                      return has_many_kernels(setup.platform.stack.name) == of_many_kernels;
+                  },
+                  [](sim::Stack& stack, double value) { stack.per_expert_layer = Seconds(value); }};
     number.is_time = true;
     return number;
 }
@@ -58,8 +60,8 @@ Number expert_speed() {
                   2.0,
                   0.02,
                   0.2,
-                  [](const RoundSetup&) { return true; },
-                  [](Stack& stack, double value) { stack.calibrated.value().expert_speed = 1.0 / value; }};
+                  [](const sim::RoundSetup&) { return true; },
+                  [](sim::Stack& stack, double value) { stack.calibrated.value().expert_speed = 1.0 / value; }};
     number.is_speed = true;
     return number;
 }
@@ -67,8 +69,8 @@ Number expert_speed() {
 std::vector<Number> free_numbers() {
     std::vector<Number> numbers = {expert_layer("all others", false), expert_layer("tensorrt-llm-1.0, 1.1", true)};
     for (const char* stack : {"vllm-0.14", "tensorrt-llm-1.2"}) {
-        numbers.push_back(host_number(stack, "host_per_pass", &Stack::host_per_pass, 300e-6, 3e-3, 300e-6));
-        numbers.push_back(host_number(stack, "host_per_sequence", &Stack::host_per_sequence, 10e-6, 100e-6, 8e-6));
+        numbers.push_back(host_number(stack, "host_per_pass", &sim::Stack::host_per_pass, 300e-6, 3e-3, 300e-6));
+        numbers.push_back(host_number(stack, "host_per_sequence", &sim::Stack::host_per_sequence, 10e-6, 100e-6, 8e-6));
     }
     numbers.push_back(expert_speed());
     return numbers;
@@ -84,7 +86,7 @@ std::string version_of(const std::string& stack) {
 
 Case case_of(const MeasuredPoint& point, const ServingParts& parts) {
     const auto group = [&](Grouping grouping) { return group_of(point, parts, grouping); };
-    RoundSetup setup = setup_of(point, parts, CostMode::calibrated);
+    sim::RoundSetup setup = setup_of(point, parts, sim::CostMode::calibrated);
     setup.platform.stack.name = version_of(point.stack);
     // DeepSeek-R1 and -V3 are one model to an engine.
     const std::string model = point.model == "deepseek-r1" ? "deepseek-v3" : point.model;
@@ -99,7 +101,7 @@ Case case_of(const MeasuredPoint& point, const ServingParts& parts) {
 }
 
 std::string cut_of(const Case& at) {
-    const Parallelism& parallel = at.setup.platform.parallel;
+    const sim::Parallelism& parallel = at.setup.platform.parallel;
     return parallel.data > 1.0             ? "attention data parallel"
            : parallel.experts > 1.0        ? "experts dealt out"
            : at.setup.platform.ranks > 1.0 ? "tensor parallel"
@@ -118,12 +120,12 @@ void print_errors(const std::vector<Case>& cases, const FittedNumbers& fitted, c
     print("fitted", seen);
     print("families left out", errors);
     for (const Key& key : {Key(cut_of), stack_name, model_name, device}) {
-        print_by(cases, errors, CostMode::calibrated, key);
+        print_by(cases, errors, sim::CostMode::calibrated, key);
     }
     print("devices left out", by_device);
-    print_by(cases, by_device, CostMode::calibrated, device);
+    print_by(cases, by_device, sim::CostMode::calibrated, device);
     print("models left out", by_model);
-    print_by(cases, by_model, CostMode::calibrated, model_name);
+    print_by(cases, by_model, sim::CostMode::calibrated, model_name);
 }
 
 }  // namespace
@@ -135,8 +137,9 @@ int main(int count, char** arguments) {
         return skipped_exit_code;
     }
     std::vector<std::string> notes;
-    const ServingParts parts = read_serving_parts(catalogue_in(source_folder(), "this checkout"), {}, notes);
-    const std::vector<MeasuredPoint> points = points_of(read_serving_rows(*measured, notes), parts).points;
+    const ServingParts parts =
+        requests::read_serving_parts(requests::catalogue_in(source_folder(), "this checkout"), {}, notes);
+    const std::vector<MeasuredPoint> points = points_of(requests::read_serving_rows(*measured, notes), parts).points;
     std::vector<Case> cases;
     for (const MeasuredPoint& point : points) {
         cases.push_back(case_of(point, parts));

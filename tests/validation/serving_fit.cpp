@@ -29,7 +29,7 @@ constexpr double goal_between = 0.03;  ///< median error of batches between thos
 constexpr double goal_beyond = 0.06;   ///< and of those beyond
 
 /// Steps of one deployment by batch; of repeated batches, the first.
-using Deployment = std::map<double, MeasuredStep>;
+using Deployment = std::map<double, calibrate::MeasuredStep>;
 
 std::map<std::string, Deployment> deployments_of(const std::vector<ServingRow>& rows) {
     std::map<std::string, Deployment> deployments;
@@ -37,8 +37,8 @@ std::map<std::string, Deployment> deployments_of(const std::vector<ServingRow>& 
         if (!usable(row)) {
             continue;
         }
-        MeasuredStep step;
-        step.setup = setup_of(row, CostMode::calibrated);
+        calibrate::MeasuredStep step;
+        step.setup = setup_of(row, sim::CostMode::calibrated);
         step.point = point_of(row);
         step.time = Seconds(1e-3 * row.tpot_ms);
         const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", row.backend, row.version, row.model, row.system,
@@ -55,23 +55,24 @@ struct Errors {
 
 /// Fits to the steps numbered so, by rising batch, and predicts the others.
 void predict(const Deployment& deployment, const std::vector<std::size_t>& fitted_to, Errors& errors) {
-    std::vector<MeasuredStep> seen, unseen;
+    std::vector<calibrate::MeasuredStep> seen, unseen;
     std::size_t number = 0;
     for (const auto& [batch, step] : deployment) {
         const bool is_seen = std::find(fitted_to.begin(), fitted_to.end(), number++) != fitted_to.end();
         (is_seen ? seen : unseen).push_back(step);
     }
-    const Stack stack = fit_stack(seen).stack;
-    for (const MeasuredStep& step : unseen) {
-        errors.before.push_back(std::abs(predicted_time(step, step.setup.platform.stack) / step.time - 1.0));
-        errors.fitted.push_back(std::abs(predicted_time(step, stack) / step.time - 1.0));
+    const sim::Stack stack = calibrate::fit_stack(seen).stack;
+    for (const calibrate::MeasuredStep& step : unseen) {
+        errors.before.push_back(std::abs(calibrate::predicted_time(step, step.setup.platform.stack) / step.time - 1.0));
+        errors.fitted.push_back(std::abs(calibrate::predicted_time(step, stack) / step.time - 1.0));
     }
 }
 
 void print(const char* name, const Errors& errors) {
     fmt::print("{:<40} {:>4} rows   median {:>5.1f} % with the stack, {:>5.1f} % fitted   p90 {:>5.1f} %, {:>5.1f} %\n", name,
-               errors.before.size(), 100.0 * quantile(errors.before, 0.5), 100.0 * quantile(errors.fitted, 0.5),
-               100.0 * quantile(errors.before, 0.9), 100.0 * quantile(errors.fitted, 0.9));
+               errors.before.size(), 100.0 * numerics::quantile(errors.before, 0.5),
+               100.0 * numerics::quantile(errors.fitted, 0.5), 100.0 * numerics::quantile(errors.before, 0.9),
+               100.0 * numerics::quantile(errors.fitted, 0.9));
 }
 
 /// The numbers of the batches nearest to 1, 8 and 32, by ratio; fewer than three where two are the same.
@@ -79,7 +80,7 @@ std::set<std::size_t> near_1_8_32(const Deployment& deployment) {
     std::set<std::size_t> chosen;
     for (const double wanted : {1.0, 8.0, 32.0}) {
         std::size_t number = 0, nearest = 0;
-        double least = unlimited;
+        double least = sim::unlimited;
         for (const auto& [batch, step] : deployment) {
             const double off = std::abs(std::log(batch / wanted));
             nearest = off < least ? number : nearest;
@@ -105,8 +106,8 @@ void print_left(const char* name, const std::map<std::string, Deployment>& deplo
     if (!errors.before.empty()) {
         print(name, errors);
         fmt::print("{:<40} {} deployments; {:.2f} of the median error and {:.2f} of the p90 are left\n", "", used,
-                   quantile(errors.fitted, 0.5) / quantile(errors.before, 0.5),
-                   quantile(errors.fitted, 0.9) / quantile(errors.before, 0.9));
+                   numerics::quantile(errors.fitted, 0.5) / numerics::quantile(errors.before, 0.5),
+                   numerics::quantile(errors.fitted, 0.9) / numerics::quantile(errors.before, 0.9));
     }
 }
 
@@ -138,5 +139,6 @@ int main() {
     if (const auto mixtures = shared_measurements("data/serving/silicon_tpot_moe.csv")) {
         print_left("mixtures, fitted near batch 1, 8 and 32", deployments_of(plain_mixtures(*mixtures)));
     }
-    return quantile(between.fitted, 0.5) <= goal_between && quantile(beyond.fitted, 0.5) <= goal_beyond ? 0 : 1;
+    return numerics::quantile(between.fitted, 0.5) <= goal_between && numerics::quantile(beyond.fitted, 0.5) <= goal_beyond ? 0
+                                                                                                                            : 1;
 }

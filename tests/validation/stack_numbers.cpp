@@ -13,20 +13,20 @@
 namespace treeline::testing {
 namespace {
 
-using stack_fit::LinearStep;
-using stack_fit::Problem;
-using stack_fit::Solution;
+using calibrate::stack_fit::LinearStep;
+using calibrate::stack_fit::Problem;
+using calibrate::stack_fit::Solution;
 
 constexpr int linearisations = 3;
 
 double time_of(const Case& at, const std::vector<Number>& numbers, const std::vector<double>& values) {
-    RoundSetup setup = at.setup;
+    sim::RoundSetup setup = at.setup;
     for (std::size_t j = 0; j < numbers.size(); ++j) {
         if (numbers[j].concerns(setup)) {
             numbers[j].apply(setup.platform.stack, values[j]);
         }
     }
-    return evaluate(compile_round(setup), at.point).time_per_token.value();
+    return sim::evaluate(sim::compile_round(setup), at.point).time_per_token.value();
 }
 
 /// All cases, linear around `values`, with the numbers' starting values as what they are without any measurement.
@@ -61,7 +61,7 @@ Solution fitted_to(const Problem& problem, std::vector<LinearStep> seen, const s
         seen.push_back(std::move(step));
         all.push_back(j);
     }
-    return stack_fit::fit(problem, seen, all).value();
+    return calibrate::stack_fit::fit(problem, seen, all).value();
 }
 
 Errors absolute(Errors errors) {
@@ -71,7 +71,7 @@ Errors absolute(Errors errors) {
 
 }  // namespace
 
-Number host_number(const std::string& stack, const std::string& key, Seconds Stack::*field, double start, double high,
+Number host_number(const std::string& stack, const std::string& key, Seconds sim::Stack::*field, double start, double high,
                    double scale) {
     Number number{stack,
                   key,
@@ -80,8 +80,8 @@ Number host_number(const std::string& stack, const std::string& key, Seconds Sta
                   high,
                   1e-6,
                   scale,
-                  [stack](const RoundSetup& setup) { return setup.platform.stack.name == stack; },
-                  [field](Stack& of, double value) { of.*field = Seconds(value); }};
+                  [stack](const sim::RoundSetup& setup) { return setup.platform.stack.name == stack; },
+                  [field](sim::Stack& of, double value) { of.*field = Seconds(value); }};
     number.is_time = true;
     return number;
 }
@@ -103,7 +103,7 @@ FittedNumbers fit_numbers(const std::vector<Case>& cases, const std::vector<Numb
 Errors errors_of(const FittedNumbers& fitted) {
     Errors errors;
     for (const LinearStep& step : fitted.problem.steps) {
-        errors.push_back(stack_fit::time_of(fitted.problem, step, fitted.solution.values) / step.measured - 1.0);
+        errors.push_back(calibrate::stack_fit::time_of(fitted.problem, step, fitted.solution.values) / step.measured - 1.0);
     }
     return errors;
 }
@@ -117,7 +117,7 @@ Errors left_out(const FittedNumbers& fitted, const std::vector<Number>& numbers,
     }
     std::size_t count = 0;
     for (auto& [name, fold] : groups) {
-        fold = groups.size() <= folds ? count++ : mixed(std::hash<std::string>{}(name)) % folds;
+        fold = groups.size() <= folds ? count++ : numerics::mixed(std::hash<std::string>{}(name)) % folds;
     }
     Errors errors(cases.size());
     for (std::size_t fold = 0; fold < std::min(folds, groups.size()); ++fold) {
@@ -130,14 +130,15 @@ Errors left_out(const FittedNumbers& fitted, const std::vector<Number>& numbers,
         const Solution solution = fitted_to(problem, seen, numbers);
         for (std::size_t i = 0; i < cases.size(); ++i) {
             if (groups.at(key(cases[i])) == fold) {
-                errors[i] = stack_fit::time_of(problem, problem.steps[i], solution.values) / problem.steps[i].measured - 1.0;
+                errors[i] =
+                    calibrate::stack_fit::time_of(problem, problem.steps[i], solution.values) / problem.steps[i].measured - 1.0;
             }
         }
     }
     return errors;
 }
 
-Errors of_mode(const std::vector<Case>& cases, const Errors& errors, CostMode mode) {
+Errors of_mode(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode) {
     Errors result;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (cases[i].setup.platform.mode == mode) {
@@ -148,16 +149,17 @@ Errors of_mode(const std::vector<Case>& cases, const Errors& errors, CostMode mo
 }
 
 bool meets(const Errors& errors, const Goals& goals) {
-    return quantile(absolute(errors), 0.5) <= goals.median && quantile(absolute(errors), 0.9) <= goals.p90 &&
-           std::abs(quantile(errors, 0.5)) <= goals.bias;
+    return numerics::quantile(absolute(errors), 0.5) <= goals.median &&
+           numerics::quantile(absolute(errors), 0.9) <= goals.p90 && std::abs(numerics::quantile(errors, 0.5)) <= goals.bias;
 }
 
 void print(const std::string& name, const Errors& errors) {
     fmt::print("  {:<34} {:>5} rows   median error {:>5.1f} %   p90 {:>5.1f} %   bias {:>+6.1f} %\n", name, errors.size(),
-               100.0 * quantile(absolute(errors), 0.5), 100.0 * quantile(absolute(errors), 0.9), 100.0 * quantile(errors, 0.5));
+               100.0 * numerics::quantile(absolute(errors), 0.5), 100.0 * numerics::quantile(absolute(errors), 0.9),
+               100.0 * numerics::quantile(errors, 0.5));
 }
 
-void print_by(const std::vector<Case>& cases, const Errors& errors, CostMode mode, const Key& key) {
+void print_by(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode, const Key& key) {
     std::map<std::string, Errors> groups;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (cases[i].setup.platform.mode == mode) {
@@ -170,7 +172,7 @@ void print_by(const std::vector<Case>& cases, const Errors& errors, CostMode mod
 }
 
 void print_numbers(const std::vector<Number>& numbers, const Solution& solution, bool for_scripts) {
-    const double quantile = student_t(0.9, solution.degrees_of_freedom);
+    const double quantile = numerics::student_t(0.9, solution.degrees_of_freedom);
     for (std::size_t j = 0; j < numbers.size(); ++j) {
         const Number& number = numbers[j];
         const double value = solution.values[j], half = quantile * solution.standard_errors[j];

@@ -15,15 +15,15 @@ namespace treeline::testing {
 
 /// Numbers that few runs tell apart (a model of one depth cannot separate per_layer from host_per_pass) stay near their start.
 inline constexpr double prior_error = 0.15;
-inline constexpr std::array fitted_modes = {CostMode::roofline, CostMode::calibrated};
+inline constexpr std::array fitted_modes = {sim::CostMode::roofline, sim::CostMode::calibrated};
 
 /// A run in one cost mode.
 struct Case {
     std::string family, device, model;
     double measured = 0.0;       ///< seconds per token
     double answer_tokens = 0.0;  ///< of a request
-    RoundSetup setup;
-    DesignPoint point;
+    sim::RoundSetup setup;
+    sim::DesignPoint point;
 };
 
 /// A free number: whom it concerns, where it starts, and how a stack takes it.
@@ -32,20 +32,20 @@ struct Number {
     double start = 0.0, low = 0.0, high = 0.0;
     double step = 0.0;   ///< of the difference that gives its slope
     double scale = 0.0;  ///< a difference from `start` that is as surprising as an error of `prior_error` of one run
-    std::function<bool(const RoundSetup&)> concerns;
-    std::function<void(Stack&, double)> apply;
+    std::function<bool(const sim::RoundSetup&)> concerns;
+    std::function<void(sim::Stack&, double)> apply;
     bool is_speed = false;  ///< the value is 1 / speed, in which times are nearly linear
     bool is_time = false;   ///< seconds
 };
 
 /// Seconds that a stack of this name adds.
-Number host_number(const std::string& stack, const std::string& key, Seconds Stack::*field, double start, double high,
+Number host_number(const std::string& stack, const std::string& key, Seconds sim::Stack::*field, double start, double high,
                    double scale);
 
 /// All cases with the numbers' values at the last of a few linearisations.
 struct FittedNumbers {
-    stack_fit::Problem problem;
-    stack_fit::Solution solution;
+    calibrate::stack_fit::Problem problem;
+    calibrate::stack_fit::Solution solution;
 };
 FittedNumbers fit_numbers(const std::vector<Case>& cases, const std::vector<Number>& numbers);
 
@@ -56,7 +56,7 @@ Errors errors_of(const FittedNumbers& fitted);
 /// Errors of every case by fits to the others: those of a group are left out together, groups in at most `folds` parts.
 Errors left_out(const FittedNumbers& fitted, const std::vector<Number>& numbers, const std::vector<Case>& cases, const Key& key,
                 std::size_t folds);
-Errors of_mode(const std::vector<Case>& cases, const Errors& errors, CostMode mode);
+Errors of_mode(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode);
 
 struct Goals {
     double median = 0.0, p90 = 0.0, bias = 0.0;
@@ -65,8 +65,8 @@ bool meets(const Errors& errors, const Goals& goals);
 
 void print(const std::string& name, const Errors& errors);
 /// One line for each group of the cases of a mode.
-void print_by(const std::vector<Case>& cases, const Errors& errors, CostMode mode, const Key& key);
+void print_by(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode, const Key& key);
 /// Values with 90 % intervals; for scripts as lines "stack<TAB>key<TAB>value<TAB>low<TAB>high". Times in microseconds.
-void print_numbers(const std::vector<Number>& numbers, const stack_fit::Solution& solution, bool for_scripts);
+void print_numbers(const std::vector<Number>& numbers, const calibrate::stack_fit::Solution& solution, bool for_scripts);
 
 }  // namespace treeline::testing

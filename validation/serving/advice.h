@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::validation {
 
 /// A speculative row with its prediction.
 struct AdvisedRow {
@@ -47,4 +47,4 @@ Verdicts verdicts_of(std::span<const double> chances, std::span<const double> me
 
 Advice advice_of(std::span<const AdvisedRow> rows);
 
-}  // namespace treeline
+}  // namespace treeline::validation

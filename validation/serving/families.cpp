@@ -7,7 +7,7 @@
 
 #include "sim/traits.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 /// "5 to 16" of the class that holds `value`; classes end at `ends`, the last one has no end.
@@ -23,14 +23,14 @@ std::string class_of(double value, const std::array<double, count>& ends) {
     return fmt::format("{} and more", first);
 }
 
-std::string format_of(const Precision& precision) {
+std::string format_of(const sim::Precision& precision) {
     const std::string_view weights = name_of(precision.weights.format);
     const std::string_view experts = name_of(precision.experts.format);
     return weights == experts ? std::string(weights) : fmt::format("{}, experts {}", weights, experts);
 }
 
 std::string drafter_of(const MeasuredPoint& point) {
-    const bool tree = point.speculation && !std::holds_alternative<ChainShape>(point.speculation->shape);
+    const bool tree = point.speculation && !std::holds_alternative<sim::ChainShape>(point.speculation->shape);
     return point.drafter_kind + (tree ? ", tree" : "");
 }
 
@@ -51,13 +51,13 @@ std::string batch_class(double batch) { return class_of(batch, std::array{1.0, 4
 std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping) {
     switch (grouping) {
         case Grouping::engine:
-            return engine_of_stack(point.stack);
+            return sim::engine_of_stack(point.stack);
         case Grouping::device:
             return point.device;
         case Grouping::deployment:
-            return fmt::format("{} on {}, {}", point.model, point.device, engine_of_stack(point.stack));
+            return fmt::format("{} on {}, {}", point.model, point.device, sim::engine_of_stack(point.stack));
         case Grouping::kind:
-            return kind_of_model(parts.models.at(point.model));
+            return sim::kind_of_model(parts.models.at(point.model));
         case Grouping::model:
             return point.model;
         case Grouping::format:
@@ -85,4 +85,4 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
     return {};
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -7,7 +7,7 @@
 #include "sim/enum_names.h"
 #include "validation/serving/points.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 enum class Grouping {
     engine,
@@ -53,4 +53,4 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
 std::string draft_class(double draft_tokens);
 std::string batch_class(double batch);
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -5,17 +5,17 @@
 #include <map>
 #include <utility>
 
-namespace treeline {
+namespace treeline::validation {
 
 namespace {
 
-CaseTraits traits_of(const RowGroups& groups, std::size_t row) {
-    return groups.traits.empty() ? CaseTraits() : groups.traits[row];
+numerics::CaseTraits traits_of(const RowGroups& groups, std::size_t row) {
+    return groups.traits.empty() ? numerics::CaseTraits() : groups.traits[row];
 }
 
-std::vector<CaseResidual> residuals_of(const std::vector<std::size_t>& rows, const RowGroups& groups,
-                                       std::span<const double> measured, const PredictRow& predict) {
-    std::vector<CaseResidual> residuals;
+std::vector<numerics::CaseResidual> residuals_of(const std::vector<std::size_t>& rows, const RowGroups& groups,
+                                                 std::span<const double> measured, const PredictRow& predict) {
+    std::vector<numerics::CaseResidual> residuals;
     for (const std::size_t row : rows) {
         residuals.push_back({traits_of(groups, row), groups.deployment[row], measured[row] / predict(row)});
     }
@@ -25,21 +25,22 @@ std::vector<CaseResidual> residuals_of(const std::vector<std::size_t>& rows, con
 /// Intervals of the same residuals by traits, each computed once.
 class Intervals {
 public:
-    Intervals(std::vector<CaseResidual> residuals, double nominal) : residuals_(std::move(residuals)), nominal_(nominal) {}
+    Intervals(std::vector<numerics::CaseResidual> residuals, double nominal)
+        : residuals_(std::move(residuals)), nominal_(nominal) {}
 
-    const ResidualInterval& of(const CaseTraits& traits) {
+    const numerics::ResidualInterval& of(const numerics::CaseTraits& traits) {
         const auto [found, is_new] = known_.try_emplace({traits.alike, traits.level});
         if (is_new) {
-            found->second = residuals_.empty() ? ResidualInterval{0.0, std::numeric_limits<double>::infinity(), 0, 0}
-                                               : residual_interval(residuals_, traits, nominal_);
+            found->second = residuals_.empty() ? numerics::ResidualInterval{0.0, std::numeric_limits<double>::infinity(), 0, 0}
+                                               : numerics::residual_interval(residuals_, traits, nominal_);
         }
         return found->second;
     }
 
 private:
-    std::vector<CaseResidual> residuals_;
+    std::vector<numerics::CaseResidual> residuals_;
     double nominal_;
-    std::map<std::pair<std::array<std::string, 3>, int>, ResidualInterval> known_;
+    std::map<std::pair<std::array<std::string, 3>, int>, numerics::ResidualInterval> known_;
 };
 
 }  // namespace
@@ -60,12 +61,13 @@ std::vector<HeldOutRow> leave_families_out(const RowGroups& groups, std::span<co
         }
         const bool alone = others.empty();
         const PredictRow predict = fit(alone ? rows : others);
-        const std::vector<CaseResidual> residuals = residuals_of(others, groups, measured, predict);
+        const std::vector<numerics::CaseResidual> residuals = residuals_of(others, groups, measured, predict);
         Intervals intervals(residuals, nominal);
         for (const std::size_t row : rows) {
             const double predicted = predict(row);
-            const ResidualInterval& interval = intervals.of(traits_of(groups, row));
-            const double below = alone ? 0.5 : residual_share_below(residuals, traits_of(groups, row), 1.0 / predicted);
+            const numerics::ResidualInterval& interval = intervals.of(traits_of(groups, row));
+            const double below =
+                alone ? 0.5 : numerics::residual_share_below(residuals, traits_of(groups, row), 1.0 / predicted);
             result[row] = {predicted, predicted * interval.low, predicted * interval.high, below};
         }
     }
@@ -80,4 +82,4 @@ double coverage(std::span<const HeldOutRow> rows, std::span<const double> measur
     return rows.empty() ? 0.0 : static_cast<double>(inside) / static_cast<double>(rows.size());
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

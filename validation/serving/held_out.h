@@ -8,7 +8,7 @@
 
 #include "numerics/residual_interval.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 /// Predicts a row, by index.
 using PredictRow = std::function<double(std::size_t row)>;
@@ -25,7 +25,7 @@ struct HeldOutRow {
 /// what they have in common with others (empty: nothing).
 struct RowGroups {
     std::span<const std::string> family, deployment;
-    std::span<const CaseTraits> traits = {};
+    std::span<const numerics::CaseTraits> traits = {};
 };
 
 /// For each row: fitted on the rows of all other families. Its interval is that of measured / predicted among those rows
@@ -37,4 +37,4 @@ std::vector<HeldOutRow> leave_families_out(const RowGroups& groups, std::span<co
 /// Share of rows whose measured value lies in its interval.
 double coverage(std::span<const HeldOutRow> rows, std::span<const double> measured);
 
-}  // namespace treeline
+}  // namespace treeline::validation

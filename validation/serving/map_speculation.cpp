@@ -6,7 +6,7 @@
 #include "validation/serving/families.h"
 #include "validation/serving/points.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 Unmapped rule_against(const SpeculationRow& row) {
@@ -35,53 +35,54 @@ Unmapped rule_against(const SpeculationRow& row) {
 }
 
 /// The draft of a row: SGLang's tree, or a chain.
-Mapped<Speculation> speculation_of(const SpeculationRow& row) {
+Mapped<sim::Speculation> speculation_of(const SpeculationRow& row) {
     const double top_k = row.tree_top_k.value_or(1.0);
     if (top_k > 1.0 && row.tree_steps && row.tree_size) {
-        const SglangShape tree{static_cast<int>(*row.tree_steps), static_cast<int>(top_k), static_cast<int>(*row.tree_size)};
+        const sim::SglangShape tree{static_cast<int>(*row.tree_steps), static_cast<int>(top_k),
+                                    static_cast<int>(*row.tree_size)};
         if (const std::vector<std::string> found = problems(tree); !found.empty()) {
             return Unmapped{"draft tree cannot be built", found.front()};
         }
-        return Speculation{tree, Verification::packed,
-                           fmt::format("sglang {},{},{}", tree.steps, tree.top_k, tree.draft_tokens)};
+        return sim::Speculation{tree, sim::Verification::packed,
+                                fmt::format("sglang {},{},{}", tree.steps, tree.top_k, tree.draft_tokens)};
     }
     const double k = row.draft_tokens.value_or(row.tree_size ? *row.tree_size - 1.0 : 0.0);
     if (!(k >= 1.0) || k > 256.0 || k != std::floor(k)) {
         return Unmapped{"draft length not stated", row.drafter};
     }
-    return Speculation{ChainShape{static_cast<int>(k)}, Verification::unrolled, fmt::format("chain {}", k)};
+    return sim::Speculation{sim::ChainShape{static_cast<int>(k)}, sim::Verification::unrolled, fmt::format("chain {}", k)};
 }
 
-Mapped<Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, int drafts, const ServingParts& parts) {
+Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, int drafts, const ServingParts& parts) {
     if (kind == "eagle3") {
-        return Drafter{OneLayerDrafter::published_eagle3()};
+        return sim::Drafter{sim::OneLayerDrafter::published_eagle3()};
     }
     if (kind == "p-eagle") {
-        return Drafter{OneLayerDrafter::published_p_eagle()};
+        return sim::Drafter{sim::OneLayerDrafter::published_p_eagle()};
     }
     if (kind == "dflash" || kind == "dspark") {
-        ParallelDrafter drafter = kind == "dflash" ? ParallelDrafter{} : ParallelDrafter::published_dspark();
-        drafter.block = std::max(drafter.block, static_cast<Count>(drafts) + 1);
-        return Drafter{drafter};
+        sim::ParallelDrafter drafter = kind == "dflash" ? sim::ParallelDrafter{} : sim::ParallelDrafter::published_dspark();
+        drafter.block = std::max(drafter.block, static_cast<sim::Count>(drafts) + 1);
+        return sim::Drafter{drafter};
     }
     if (kind == "eagle" || kind == "mtp") {
-        OneLayerDrafter drafter;
-        drafter.kind = kind == "eagle" ? OneLayerKind::eagle : OneLayerKind::mtp;
-        return Drafter{drafter};
+        sim::OneLayerDrafter drafter;
+        drafter.kind = kind == "eagle" ? sim::OneLayerKind::eagle : sim::OneLayerKind::mtp;
+        return sim::Drafter{drafter};
     }
     if (kind == "ngram") {
-        return Drafter{NgramDrafter{}};
+        return sim::Drafter{sim::NgramDrafter{}};
     }
     if (kind == "medusa") {
-        return Drafter{MedusaDrafter{drafts, 1}};
+        return sim::Drafter{sim::MedusaDrafter{drafts, 1}};
     }
     if (kind == "model" || kind == "pard") {
         const Mapped<std::string> model = model_named(parts, row.drafter_model);
         if (const auto* unmapped = std::get_if<Unmapped>(&model)) {
             return Unmapped{"no description of the draft model", unmapped->detail.empty() ? row.drafter : unmapped->detail};
         }
-        const Model& draft = parts.models.at(std::get<std::string>(model));
-        return Drafter{IndependentDrafter{draft, draft.precision, kind == "pard"}};
+        const sim::Model& draft = parts.models.at(std::get<std::string>(model));
+        return sim::Drafter{sim::IndependentDrafter{draft, draft.precision, kind == "pard"}};
     }
     return Unmapped{"drafter kind is not known", row.drafter};
 }
@@ -104,7 +105,8 @@ MeasuredQuantity quantity_of(const std::string& metric) {
 /// Whether plain decoding was measured faster than the weights can be read, so that the checkpoint was in another format than
 /// the row says. Looks at dense models alone: which experts a step reads is not known.
 bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& parts, const MeasuredPoint& point) {
-    if (!row.value_without || *row.value_without <= 0.0 || kind_of_model(parts.models.at(point.model)).ends_with("mixture")) {
+    if (!row.value_without || *row.value_without <= 0.0 ||
+        sim::kind_of_model(parts.models.at(point.model)).ends_with("mixture")) {
         return false;
     }
     const double value = *row.value_without;
@@ -113,7 +115,8 @@ bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& par
                         : row.metric.starts_with("tpot") || row.metric.starts_with("itl") ? 1e-3 * value
                                                                                           : 0.0;
     constexpr double without_embedding = 0.9;  // rows of the embedding are looked up, not read
-    const Bytes weights = stored_weights(parts.models.at(point.model), point.precision, point.cut.tensor, point.cut.parallel);
+    const Bytes weights =
+        sim::stored_weights(parts.models.at(point.model), point.precision, point.cut.tensor, point.cut.parallel);
     return step > 0.0 && step < (weights * without_embedding / parts.devices.at(point.device).bandwidth).value();
 }
 
@@ -122,17 +125,17 @@ std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts&
     if (kind == nullptr || kind->name.empty()) {
         return Unmapped{kind == nullptr ? "drafter kind is not known" : kind->reason, row.drafter};
     }
-    Mapped<Speculation> speculation = speculation_of(row);
+    Mapped<sim::Speculation> speculation = speculation_of(row);
     if (const auto* unmapped = std::get_if<Unmapped>(&speculation)) {
         return *unmapped;
     }
-    point.speculation = std::move(std::get<Speculation>(speculation));
+    point.speculation = std::move(std::get<sim::Speculation>(speculation));
     point.drafter_kind = kind->name;
-    Mapped<Drafter> drafter = drafter_of(row, kind->name, static_cast<int>(row.draft_tokens.value_or(4.0)), parts);
+    Mapped<sim::Drafter> drafter = drafter_of(row, kind->name, static_cast<int>(row.draft_tokens.value_or(4.0)), parts);
     if (const auto* unmapped = std::get_if<Unmapped>(&drafter)) {
         return *unmapped;
     }
-    point.drafter = std::move(std::get<Drafter>(drafter));
+    point.drafter = std::move(std::get<sim::Drafter>(drafter));
     return std::nullopt;
 }
 
@@ -175,4 +178,4 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -10,7 +10,7 @@
 #include "numerics/quantile.h"
 #include "validation/serving/study_parts.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 /// One vote for each series.
@@ -22,15 +22,15 @@ ErrorSummary summary_by_series(const std::vector<ScoredPoint>& rows, const std::
     }
     std::vector<double> bias, absolute;
     for (const auto& [name, errors] : signed_errors) {
-        bias.push_back(quantile(errors, 0.5));
-        absolute.push_back(quantile(absolute_errors.at(name), 0.5));
+        bias.push_back(numerics::quantile(errors, 0.5));
+        absolute.push_back(numerics::quantile(absolute_errors.at(name), 0.5));
     }
     ErrorSummary summary;
     summary.rows = absolute.size();
-    summary.median = quantile(absolute, 0.5);
-    summary.p90 = quantile(absolute, 0.9);
-    summary.largest = quantile(absolute, 1.0);
-    summary.bias = quantile(bias, 0.5);
+    summary.median = numerics::quantile(absolute, 0.5);
+    summary.p90 = numerics::quantile(absolute, 0.9);
+    summary.largest = numerics::quantile(absolute, 1.0);
+    summary.bias = numerics::quantile(bias, 0.5);
     return summary;
 }
 
@@ -79,14 +79,14 @@ FitRows as_predicted(const ErrorTable& table) {
     };
 }
 
-std::vector<CaseResidual> residuals_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points,
-                                       const ServingParts& parts) {
-    std::vector<CaseResidual> residuals;
+std::vector<numerics::CaseResidual> residuals_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points,
+                                                 const ServingParts& parts) {
+    std::vector<numerics::CaseResidual> residuals;
     for (const ScoredPoint& row : table.rows) {
         const MeasuredPoint& point = points[row.point];
         const auto group = [&](Grouping grouping) { return group_of(point, parts, grouping); };
         residuals.push_back(
-            {{{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)}, level_of_batch(point.batch)},
+            {{{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)}, numerics::level_of_batch(point.batch)},
              group(Grouping::deployment),
              row.error.measured / row.error.predicted});
     }
@@ -94,7 +94,7 @@ std::vector<CaseResidual> residuals_of(const ErrorTable& table, const std::vecto
 }
 
 std::vector<LevelCoverage> coverage_by_level(std::span<const HeldOutRow> rows, std::span<const double> measured,
-                                             std::span<const CaseTraits> traits) {
+                                             std::span<const numerics::CaseTraits> traits) {
     std::map<int, LevelCoverage> levels;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         LevelCoverage& level = levels[traits[i].level];
@@ -114,14 +114,14 @@ std::vector<LevelCoverage> coverage_by_level(std::span<const HeldOutRow> rows, s
 struct LeftOutRows {
     std::vector<double> measured;
     std::vector<std::size_t> points;  ///< indices into the measured points
-    std::vector<CaseResidual> residuals;
+    std::vector<numerics::CaseResidual> residuals;
 };
 
 std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const std::vector<MeasuredPoint>& points,
                                         const ServingParts& parts, const FitRows& fit) {
     std::vector<std::string> deployments;
-    std::vector<CaseTraits> traits;
-    for (const CaseResidual& residual : rows.residuals) {
+    std::vector<numerics::CaseTraits> traits;
+    for (const numerics::CaseResidual& residual : rows.residuals) {
         deployments.push_back(residual.deployment);
         traits.push_back(residual.traits);
     }
@@ -141,7 +141,8 @@ std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const std::vect
         std::sort(families.begin(), families.end());
         const auto distinct = std::unique(families.begin(), families.end()) - families.begin();
         result.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, rows.measured),
-                          coverage_by_level(held_out, rows.measured, traits), quantile(widths, 0.5), summary_of(errors)});
+                          coverage_by_level(held_out, rows.measured, traits), numerics::quantile(widths, 0.5),
+                          summary_of(errors)});
     }
     return result;
 }
@@ -150,7 +151,7 @@ std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const std::vect
 Verdicts verdicts_by_device(const LeftOutRows& rows, const std::vector<MeasuredPoint>& points, const ServingParts& parts,
                             const FitRows& fit) {
     std::vector<std::string> families, deployments;
-    std::vector<CaseTraits> traits;
+    std::vector<numerics::CaseTraits> traits;
     for (std::size_t i = 0; i < rows.points.size(); ++i) {
         families.push_back(group_of(points[rows.points[i]], parts, Grouping::device));
         deployments.push_back(rows.residuals[i].deployment);
@@ -173,7 +174,7 @@ LeftOutRows rows_of(const ErrorTable& table, const std::vector<MeasuredPoint>& p
     return rows;
 }
 
-std::vector<ReasonCount> reasons_of(const MeasuredPoints& mapped, const ServingParts& parts, CostMode mode) {
+std::vector<ReasonCount> reasons_of(const MeasuredPoints& mapped, const ServingParts& parts, sim::CostMode mode) {
     std::map<std::string, std::pair<std::size_t, std::vector<RowError>>> reasons;
     for (const LeftOutPoint& left_out : mapped.left_out) {
         auto& [rows, errors] = reasons[left_out.reason];
@@ -210,7 +211,7 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
 
 std::string series_of(const MeasuredPoint& point) {
     return fmt::format("{}|{}|{}|{}|{}|{}|{}", point.model, point.device, point.stack, name_of(point.precision.weights.format),
-                       text_of(point.cut.tensor, point.cut.parallel), point.prompt_tokens, point.output_tokens);
+                       sim::text_of(point.cut.tensor, point.cut.parallel), point.prompt_tokens, point.output_tokens);
 }
 
 /// All times of a deployment by what its run at the middle batch took over its prediction.
@@ -328,4 +329,4 @@ ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
     return study;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

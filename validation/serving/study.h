@@ -14,14 +14,14 @@
 #include "validation/serving/held_out.h"
 #include "validation/serving/points.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 struct ServingStudyInput {
     std::vector<ServingRun> serving;
     std::vector<SpeculationRow> speculation;
     ServingParts parts;
     std::vector<std::string> notes;  ///< on reading, for the report
-    CostMode mode = CostMode::roofline;
+    sim::CostMode mode = sim::CostMode::roofline;
 };
 
 /// Errors of a group of rows.
@@ -88,7 +88,7 @@ struct ServingStudy {
     std::optional<ErrorTable> fitted_length;  ///< with one fitted at the smallest batch of the series, which is not scored
     /// What intervals of recommendations are made of: errors of speed-ups with the accept length given and, from 17 requests
     /// on, where few of those were measured, with one fitted at the smallest batch; and of times per token.
-    std::vector<CaseResidual> speed_up_residuals, time_residuals;
+    std::vector<numerics::CaseResidual> speed_up_residuals, time_residuals;
     std::vector<FamilyCoverage> speed_up_intervals;                   ///< what intervals from those of other families hold
     std::vector<ReasonCount> serving_left_out, speculation_left_out;  ///< most rows first
     std::size_t usable_pairs = 0;  ///< speculative rows that no rule on the quality of measurements leaves out
@@ -100,4 +100,4 @@ using FitParts = std::function<ServingParts(const ServingParts& parts, const std
 /// `fit`: what may be adapted to the rows of other families when one is left out; nothing: the parts as they are.
 ServingStudy study_serving(ServingStudyInput input, const FitParts& fit = {});
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -4,7 +4,7 @@
 #include "Vgrid.h"
 #include "bench.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 // Host port targets (kernels/rtl/layer_top.sv).
 enum HostTarget { state_memory = 0, cache = 1, head_coefficients = 2, token_coefficients = 3, activations = 4 };
@@ -202,4 +202,4 @@ private:
     int block_ = 0, gate_ = 0;
 };
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator
